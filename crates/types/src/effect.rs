@@ -1,0 +1,228 @@
+//! What the state asks of the outside world, and what comes back from it. Plain data, so that a run can be
+//! driven by any loop, here or on another machine.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    AttemptId, Budget, CallId, Changes, Check, CommitId, Digest, Ended, Fault, Inspection,
+    ModelReply, ModelRequest, RoleId, RunId, Scope, SessionId, Shown, Span, Spend, TaskId,
+    Timestamp, ToolOutput, ToolSpec, Usage,
+};
+
+/// Something to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Drive the attempt's own log until it ends.
+    RunAttempt {
+        brief: Box<Brief>,
+    },
+    RunCheck {
+        check: CheckId,
+        what: Check,
+        commit: CommitId,
+    },
+    /// Put the commit's changes on top of the run's branch.
+    Merge {
+        task: TaskId,
+        commit: CommitId,
+        onto: CommitId,
+        message: String,
+        at: Timestamp,
+    },
+    Wait {
+        timer: TimerId,
+        until: Timestamp,
+    },
+    AskModel {
+        request: Box<ModelRequest>,
+    },
+    RunTool {
+        call: CallId,
+        tool: String,
+        arguments: Value,
+    },
+    /// Commit what the attempt left in its worktree.
+    Seal {
+        message: String,
+        at: Timestamp,
+    },
+}
+
+impl Effect {
+    #[must_use]
+    pub fn id(&self) -> EffectId {
+        match self {
+            Self::RunAttempt { brief } => EffectId::Attempt(brief.attempt.clone()),
+            Self::RunCheck { check, .. } => EffectId::Check(check.clone()),
+            Self::Merge { task, .. } => EffectId::Merge(task.clone()),
+            Self::Wait { timer, .. } => EffectId::Timer(timer.clone()),
+            Self::AskModel { request } => {
+                EffectId::Model(request.origin.session, request.origin.turn)
+            }
+            Self::RunTool { call, .. } => EffectId::Tool(*call),
+            Self::Seal { .. } => EffectId::Seal,
+        }
+    }
+}
+
+/// The name of an effect; no two open effects of one log have the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EffectId {
+    Attempt(AttemptId),
+    Check(CheckId),
+    Merge(TaskId),
+    Timer(TimerId),
+    Model(SessionId, u32),
+    Tool(CallId),
+    Seal,
+}
+
+/// What a timer is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimerId {
+    /// The next attempt at a task may start.
+    Retry(TaskId),
+    /// The run's time is up.
+    Deadline,
+}
+
+/// One check on one tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CheckId {
+    pub on: Subject,
+    /// Its place in the list of checks.
+    pub index: u32,
+}
+
+/// The tree that a check looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    Attempt(AttemptId),
+    /// The run's branch, with everything merged.
+    Merged,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attempt(attempt) => write!(f, "{attempt}"),
+            Self::Merged => f.write_str("merged"),
+        }
+    }
+}
+
+/// Everything an attempt is given, and all it is given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brief {
+    pub run: RunId,
+    pub attempt: AttemptId,
+    pub role: RoleId,
+    pub model: crate::ModelRef,
+    pub system: String,
+    /// The first thing that is said to the model.
+    pub task: String,
+    /// Names of the tools; their definitions are filled in where the tools are.
+    pub tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_specs: Vec<ToolSpec>,
+    pub scope: Scope,
+    /// The commit that the worktree starts from.
+    pub start: CommitId,
+    pub budget: Budget,
+    pub max_turns: u32,
+    pub max_output_tokens: u64,
+    pub output_chars: usize,
+}
+
+/// How an attempt ended, as its run sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptEnd {
+    pub result: AttemptResult,
+    pub spent: Spend,
+    pub usage: Usage,
+    pub turns: u32,
+    /// The hash of the last line of the attempt's log, which ties that log to the run's.
+    pub log_head: Digest,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptResult {
+    Submitted {
+        commit: CommitId,
+        changes: Changes,
+        submission: Value,
+    },
+    /// The files it left, if it left any, are in `commit`.
+    Failed {
+        fault: Fault,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<CommitId>,
+    },
+    Cancelled,
+}
+
+/// What an attempt left in its worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    pub commit: CommitId,
+    pub changes: Changes,
+}
+
+/// What a check said. It passed if and only if it exited with 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckEnd {
+    pub ended: Ended,
+    pub output: Shown,
+    pub elapsed_ms: Span,
+}
+
+impl CheckEnd {
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.ended == Ended::Exited(0)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeEnd {
+    Merged {
+        commit: CommitId,
+        changes: Changes,
+        /// Artifacts of the task that are not there after the merge.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        missing: Vec<crate::Artifact>,
+    },
+    Conflict {
+        paths: Vec<String>,
+    },
+    Failed {
+        fault: Fault,
+    },
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Attempt(Box<AttemptEnd>),
+    Check(CheckEnd),
+    Merge(MergeEnd),
+    Fired,
+    Model(Result<Box<Replied>, Fault>),
+    Tool(ToolOutput),
+    Sealed(Result<Sealed, Fault>),
+    /// The effect itself broke down.
+    Broke(Fault),
+}
+
+/// A reply, with what each call in it would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replied {
+    pub reply: ModelReply,
+    pub inspections: Vec<Inspection>,
+}

@@ -1,0 +1,300 @@
+//! The facts that are stored: one enum, one envelope. The written name is the only name of an event.
+//! `docs/events.md` is made from this file. Nothing here decides or interprets.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Changes, Check, CheckEnd,
+    CheckId, CommitId, Digest, Fault, Inspection, LogId, MergeEnd, ModelRef, ModelReply, Phase,
+    Plan, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Spend, Status, Survey, TaskId,
+    Timestamp, Usage, WorkPath,
+};
+
+/// One stored line: a fact with its place in its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    pub v: u32,
+    pub seq: u64,
+    pub at: Timestamp,
+    pub run: RunId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<AttemptId>,
+    pub by: By,
+    /// The hash of the line before this one.
+    pub prev: Digest,
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl Envelope {
+    /// The version of the envelope that this program writes.
+    pub const VERSION: u32 = 1;
+
+    #[must_use]
+    pub fn log(&self) -> LogId {
+        LogId { run: self.run.clone(), attempt: self.attempt.clone() }
+    }
+}
+
+/// Who caused an event: `engine`, `person:NAME`, `model:PROVIDER/MODEL`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct By(pub String);
+
+impl By {
+    #[must_use]
+    pub fn engine() -> Self {
+        Self("engine".to_owned())
+    }
+}
+
+/// What a rule decided, and why. `seen` holds the inputs that the rule looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub rule: RuleId,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+}
+
+impl Decision {
+    #[must_use]
+    pub fn new(rule: RuleId, reason: impl Into<String>) -> Self {
+        Self { rule, reason: reason.into(), seen: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn seeing(mut self, fact: impl Into<String>) -> Self {
+        self.seen.push(fact.into());
+        self
+    }
+}
+
+/// A document that was, or was not, handed to the agents, and the rule for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selected {
+    pub path: WorkPath,
+    pub rule: RuleId,
+}
+
+/// A fact that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", content = "data")]
+pub enum Event {
+    /// A request came in, with what the repository looked like.
+    #[serde(rename = "run.requested")]
+    RunRequested { request: Request, survey: Survey, policy: Digest },
+    /// The request was admitted.
+    #[serde(rename = "run.accepted")]
+    RunAccepted { decision: Decision },
+    /// The request was refused; nothing was spent on it.
+    #[serde(rename = "run.refused")]
+    RunRefused { decision: Decision },
+    /// A role was chosen to take the request first.
+    #[serde(rename = "run.routed")]
+    RunRouted { to: RoleId, decision: Decision },
+    /// A person stopped the run.
+    #[serde(rename = "run.cancelled")]
+    RunCancelled { by: String, reason: String },
+    /// The run is over.
+    #[serde(rename = "run.finished")]
+    RunFinished { status: Status, decision: Decision },
+    /// Which documents the agents are given, and which not.
+    #[serde(rename = "context.selected")]
+    ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
+    /// The plan is valid and will be executed.
+    #[serde(rename = "plan.adopted")]
+    PlanAdopted { plan: Plan, decision: Decision },
+    /// The proposed plan is not valid.
+    #[serde(rename = "plan.refused")]
+    PlanRefused { attempt: AttemptId, problems: Vec<String>, decision: Decision },
+    /// A fresh try at a task began, with what it may spend and where it may write.
+    #[serde(rename = "attempt.started")]
+    AttemptStarted {
+        attempt: AttemptId,
+        role: RoleId,
+        start: CommitId,
+        scope: Scope,
+        budget: Budget,
+        /// What the rules hand over from earlier attempts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+    },
+    /// The try is over.
+    #[serde(rename = "attempt.finished")]
+    AttemptFinished {
+        attempt: AttemptId,
+        result: AttemptResult,
+        spent: Spend,
+        usage: Usage,
+        turns: u32,
+        log_head: Digest,
+    },
+    /// Bosun began to run a check itself.
+    #[serde(rename = "check.started")]
+    CheckStarted { check: CheckId, what: Check, commit: CommitId },
+    /// What the check said.
+    #[serde(rename = "check.finished")]
+    CheckFinished { check: CheckId, end: CheckEnd },
+    /// The attempt's result passed all its checks.
+    #[serde(rename = "task.verified")]
+    TaskVerified { attempt: AttemptId, commit: CommitId, decision: Decision },
+    /// The attempt's result, or the attempt itself, was not good enough.
+    #[serde(rename = "task.rejected")]
+    TaskRejected { attempt: AttemptId, fault: Fault },
+    /// The task's changes are on the run's branch.
+    #[serde(rename = "task.finished")]
+    TaskFinished { task: TaskId, commit: CommitId },
+    /// The task is given up.
+    #[serde(rename = "task.failed")]
+    TaskFailed { task: TaskId, fault: Fault, decision: Decision },
+    /// The task will not be started.
+    #[serde(rename = "task.skipped")]
+    TaskSkipped { task: TaskId, decision: Decision },
+    /// Another try will be made, not before `at`.
+    #[serde(rename = "retry.scheduled")]
+    RetryScheduled {
+        task: TaskId,
+        at: Timestamp,
+        left: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<CommitId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+        decision: Decision,
+    },
+    /// It is this task's turn to be merged.
+    #[serde(rename = "merge.started")]
+    MergeStarted { task: TaskId, commit: CommitId, onto: CommitId },
+    /// What the merge came to.
+    #[serde(rename = "merge.finished")]
+    MergeFinished { task: TaskId, end: MergeEnd },
+    /// The evidence is there: the next phase may begin.
+    #[serde(rename = "gate.passed")]
+    GatePassed { phase: Phase, decision: Decision },
+    /// The evidence is not there.
+    #[serde(rename = "gate.blocked")]
+    GateBlocked { phase: Phase, decision: Decision },
+    /// The run cannot go on without a person.
+    #[serde(rename = "question.asked")]
+    QuestionAsked { question: u32, text: String, decision: Decision },
+    /// The person answered.
+    #[serde(rename = "question.answered")]
+    QuestionAnswered { question: u32, by: String, text: String },
+    /// Most of a budget is spent.
+    #[serde(rename = "budget.warned")]
+    BudgetWarned { spent: Spend, budget: Budget, decision: Decision },
+    /// What was to be done next does not fit into the budget.
+    #[serde(rename = "budget.exhausted")]
+    BudgetExhausted { decision: Decision },
+    /// A conversation began, with everything it was given.
+    #[serde(rename = "session.started")]
+    SessionStarted { session: SessionId, brief: Box<Brief> },
+    /// A conversation is over.
+    #[serde(rename = "session.ended")]
+    SessionEnded { session: SessionId, end: SessionEnd },
+    /// A model is asked; the worst case is set aside. What is sent follows from the log; this is its hash.
+    #[serde(rename = "model.asked")]
+    ModelAsked {
+        session: SessionId,
+        turn: u32,
+        model: ModelRef,
+        digest: Digest,
+        messages: u64,
+        reserved: Spend,
+    },
+    /// The model's reply, and what each call in it would do.
+    #[serde(rename = "model.replied")]
+    ModelReplied {
+        session: SessionId,
+        turn: u32,
+        reply: Box<ModelReply>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        inspections: Vec<Inspection>,
+    },
+    /// The model did not reply.
+    #[serde(rename = "model.failed")]
+    ModelFailed { session: SessionId, turn: u32, fault: Fault },
+    /// The call is permitted and begins.
+    #[serde(rename = "tool.started")]
+    ToolStarted { call: CallId, tool: String, decision: Decision },
+    /// The call was not permitted, or was not a call that could be made.
+    #[serde(rename = "tool.refused")]
+    ToolRefused { call: CallId, tool: String, outcome: CallOutcome, decision: Decision },
+    /// The call ended.
+    #[serde(rename = "tool.finished")]
+    ToolFinished { call: CallId, outcome: CallOutcome, output: Shown },
+    /// The call was cut off; nobody knows whether it took effect.
+    #[serde(rename = "tool.lost")]
+    ToolLost { call: CallId, workspace: String },
+    /// What the attempt left in its worktree is committed.
+    #[serde(rename = "attempt.sealed")]
+    AttemptSealed { commit: CommitId, changes: Changes },
+}
+
+/// How a conversation ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEnd {
+    Submitted { submission: Value },
+    Failed { fault: Fault },
+    Cancelled,
+}
+
+impl Event {
+    /// The written name.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::RunRequested { .. } => "run.requested",
+            Self::RunAccepted { .. } => "run.accepted",
+            Self::RunRefused { .. } => "run.refused",
+            Self::RunRouted { .. } => "run.routed",
+            Self::RunCancelled { .. } => "run.cancelled",
+            Self::RunFinished { .. } => "run.finished",
+            Self::ContextSelected { .. } => "context.selected",
+            Self::PlanAdopted { .. } => "plan.adopted",
+            Self::PlanRefused { .. } => "plan.refused",
+            Self::AttemptStarted { .. } => "attempt.started",
+            Self::AttemptFinished { .. } => "attempt.finished",
+            Self::CheckStarted { .. } => "check.started",
+            Self::CheckFinished { .. } => "check.finished",
+            Self::TaskVerified { .. } => "task.verified",
+            Self::TaskRejected { .. } => "task.rejected",
+            Self::TaskFinished { .. } => "task.finished",
+            Self::TaskFailed { .. } => "task.failed",
+            Self::TaskSkipped { .. } => "task.skipped",
+            Self::RetryScheduled { .. } => "retry.scheduled",
+            Self::MergeStarted { .. } => "merge.started",
+            Self::MergeFinished { .. } => "merge.finished",
+            Self::GatePassed { .. } => "gate.passed",
+            Self::GateBlocked { .. } => "gate.blocked",
+            Self::QuestionAsked { .. } => "question.asked",
+            Self::QuestionAnswered { .. } => "question.answered",
+            Self::BudgetWarned { .. } => "budget.warned",
+            Self::BudgetExhausted { .. } => "budget.exhausted",
+            Self::SessionStarted { .. } => "session.started",
+            Self::SessionEnded { .. } => "session.ended",
+            Self::ModelAsked { .. } => "model.asked",
+            Self::ModelReplied { .. } => "model.replied",
+            Self::ModelFailed { .. } => "model.failed",
+            Self::ToolStarted { .. } => "tool.started",
+            Self::ToolRefused { .. } => "tool.refused",
+            Self::ToolFinished { .. } => "tool.finished",
+            Self::ToolLost { .. } => "tool.lost",
+            Self::AttemptSealed { .. } => "attempt.sealed",
+        }
+    }
+
+    /// Who causes an event of this kind, where it is not the engine.
+    #[must_use]
+    pub fn by(&self) -> By {
+        match self {
+            Self::RunCancelled { by, .. } | Self::QuestionAnswered { by, .. } => {
+                By(format!("person:{by}"))
+            }
+            _ => By::engine(),
+        }
+    }
+}

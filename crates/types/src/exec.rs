@@ -1,0 +1,70 @@
+//! Commands and files as an environment sees them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, Span, WorkPath};
+
+/// A large text or file, kept by its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobRef {
+    pub digest: Digest,
+    pub bytes: u64,
+}
+
+/// A command to run in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecRequest {
+    /// A line for the shell.
+    pub command: String,
+    /// Where, inside the workspace.
+    pub folder: WorkPath,
+    pub timeout: Span,
+}
+
+/// What a command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecResult {
+    pub ended: Ended,
+    /// Standard output and standard error in the order in which they came, up to the cap.
+    pub output: String,
+    /// How many bytes there were beyond the cap.
+    pub dropped: u64,
+    pub elapsed: Span,
+}
+
+impl ExecResult {
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.ended == Ended::Exited(0)
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    Exited(i32),
+    Signalled(i32),
+    TimedOut,
+    Stopped,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit {code}"),
+            Self::Signalled(signal) => write!(f, "signal {signal}"),
+            Self::TimedOut => f.write_str("timed out"),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirEntry {
+    pub path: WorkPath,
+    pub folder: bool,
+    /// Not there for a folder.
+    pub bytes: Option<u64>,
+}

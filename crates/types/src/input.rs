@@ -1,0 +1,38 @@
+//! Everything that can reach the engine. A closed list: all causes of work are visible here.
+
+use crate::{Brief, Digest, EffectId, Outcome, Request, RunId, Survey};
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// The log was just loaded. Always the first input; whatever was cut off is dealt with now.
+    Woke {
+        /// What the workspace shows, for calls whose outcome nobody knows.
+        workspace: Option<String>,
+    },
+    /// Nothing new came from outside: what is due now?
+    Due,
+    /// A new run.
+    Begin(Box<Begin>),
+    /// A new attempt.
+    Brief(Box<Brief>),
+    Command(Command),
+    Outcome(EffectId, Outcome),
+}
+
+/// A request with what was known when it came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begin {
+    pub run: RunId,
+    pub request: Request,
+    pub survey: Survey,
+    /// The policy, kept as a blob.
+    pub policy: Digest,
+}
+
+/// What a person may say to a run.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    Cancel { by: String, reason: String },
+    Answer { by: String, question: u32, text: String },
+}

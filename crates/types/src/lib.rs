@@ -1,0 +1,56 @@
+//! The words of Bosun, each defined once, as plain data: what is stored, sent and shown.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | request | what came in: text or spec, hints, budget |
+//! | run | one request being worked on, from admission to report |
+//! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one piece of a plan |
+//! | attempt | one fresh try at a task, in its own worktree |
+//! | role | what an agent is for: a prompt, tools, limits, a model |
+//! | session | one conversation with a model |
+//! | turn, call | one model reply; one tool call in it |
+//! | check | a command that Bosun itself runs to learn the truth |
+//! | gate | go or no-go between two phases, from evidence |
+//! | question | anything that waits for a person |
+//! | rule, decision | a named line of policy; what it decided, with reason and inputs |
+//! | fault | the outside world failed; it has a class and says whether a retry makes sense |
+//! | event | a fact that happened; the only thing that is stored |
+//! | input | anything that reaches the engine |
+//! | effect | something the state asks the outside world to do |
+//! | report | what the person gets at the end |
+//!
+//! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
+
+mod digest;
+mod effect;
+mod event;
+mod exec;
+mod fault;
+mod id;
+mod input;
+mod message;
+mod model;
+mod money;
+mod path;
+mod plan;
+mod policy;
+mod report;
+mod time;
+mod tool;
+
+pub use digest::*;
+pub use effect::*;
+pub use event::*;
+pub use exec::*;
+pub use fault::*;
+pub use id::*;
+pub use input::*;
+pub use message::*;
+pub use model::*;
+pub use money::*;
+pub use path::*;
+pub use plan::*;
+pub use policy::*;
+pub use report::*;
+pub use time::*;
+pub use tool::*;

@@ -1,0 +1,126 @@
+//! A conversation with a model, in a form that no provider owns and none of them loses anything in.
+//! Whole messages only; their pieces on the way in are in `stream.rs`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ModelRef;
+
+/// One entry of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Message {
+    User {
+        parts: Vec<Part>,
+    },
+    Assistant {
+        blocks: Vec<Block>,
+        /// Which model said it; its native items are replayed only to the same one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
+    },
+    /// The results of the calls in the assistant message before it, one for each, in the same order.
+    Results {
+        results: Vec<CallResult>,
+    },
+}
+
+impl Message {
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { parts: vec![Part::Text { text: text.into() }] }
+    }
+}
+
+/// What a person (or a tool) can put before a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Part {
+    Text { text: String },
+}
+
+/// One block of a model's reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    pub body: BlockBody,
+    /// The provider's own item, verbatim, to be sent back unchanged to the same provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum BlockBody {
+    Text {
+        text: String,
+    },
+    Thinking {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    Call(Call),
+    /// Something that only its provider understands; kept in `native`.
+    Opaque,
+}
+
+impl Block {
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { body: BlockBody::Text { text: text.into() }, native: None }
+    }
+
+    #[must_use]
+    pub fn call(call: Call) -> Self {
+        Self { body: BlockBody::Call(call), native: None }
+    }
+}
+
+/// A model's wish to use a tool, as it was said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The provider's id; opaque, and possibly not unique.
+    pub wire_id: String,
+    pub tool: String,
+    pub arguments: Arguments,
+}
+
+/// The arguments of a call: JSON, or the raw text where it was not JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arguments {
+    Json(Value),
+    Broken(String),
+}
+
+/// What a call came to, as the model is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallResult {
+    pub wire_id: String,
+    pub tool: String,
+    pub outcome: CallOutcome,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    Ok,
+    Error,
+    /// Not allowed by a rule; it did not run.
+    Refused,
+    /// It was cut off, and whether it took effect is not known.
+    Unknown,
+}
+
+impl CallOutcome {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+}

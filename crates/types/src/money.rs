@@ -1,0 +1,175 @@
+//! What work costs: tokens, money, calls, time. Sums never overflow, remainders never go below nothing.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::Span;
+
+/// US dollars, exact to the billionth, so that a price per million tokens is a whole number per token.
+/// Written as a decimal text (`"0.0123"`), never as a float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Money {
+    nanos: u64,
+}
+
+impl Money {
+    pub const ZERO: Self = Self { nanos: 0 };
+
+    #[must_use]
+    pub const fn nanos(nanos: u64) -> Self {
+        Self { nanos }
+    }
+
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.nanos
+    }
+
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self { nanos: self.nanos.saturating_add(other.nanos) }
+    }
+
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self { nanos: self.nanos.saturating_sub(other.nanos) }
+    }
+
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self { nanos: self.nanos.saturating_mul(count) }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        if part.len() > 9 || !part.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let whole: u64 = whole.parse().ok()?;
+        let part: u64 = format!("{part:0<9}").parse().ok()?;
+        Some(Self { nanos: whole.checked_mul(1_000_000_000)?.checked_add(part)? })
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = format!("{:09}", self.nanos % 1_000_000_000);
+        let kept = part.trim_end_matches('0').len().max(4);
+        write!(f, "{}.{}", self.nanos / 1_000_000_000, &part[..kept])
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!("{text:?} is not an amount such as \"1.50\""))
+        })
+    }
+}
+
+/// Tokens of one model call, or of many. `input` includes what was read from and written to a cache;
+/// `output` includes `reasoning`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_read: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Usage {
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+        }
+    }
+}
+
+/// What may be spent. A limit that is not named does not bind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<Span>,
+}
+
+/// What was spent, or is set aside for a call that has not come back yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spend {
+    pub tokens: u64,
+    pub money: Money,
+    pub calls: u64,
+}
+
+impl Spend {
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            money: self.money.plus(other.money),
+            calls: self.calls.saturating_add(other.calls),
+        }
+    }
+
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            money: self.money.less(other.money),
+            calls: self.calls.saturating_sub(other.calls),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_exact_in_text() {
+        for (text, nanos) in [("0.0000", 0), ("1.5000", 1_500_000_000), ("0.000000150", 150)] {
+            let money = Money::parse(text).expect("an amount");
+            assert_eq!(money.as_nanos(), nanos);
+        }
+        assert_eq!(Money::nanos(150).to_string(), "0.00000015");
+        assert_eq!(Money::nanos(1_500_000_000).to_string(), "1.5000");
+        for bad in ["", "-1", "1.0000000001", "1e3", "1,5", "99999999999999"] {
+            assert!(Money::parse(bad).is_none(), "{bad:?} was taken as money");
+        }
+    }
+}

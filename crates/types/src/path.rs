@@ -1,0 +1,218 @@
+//! Paths inside a workspace, and the scope that a task may write to. Text only: nothing here looks at a disk,
+//! so a path that is fine here may still be a link that leads elsewhere; that is the sandbox's matter.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A relative path without `..`, in plain form (`src/a.rs`); the workspace itself is `.`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkPath(String);
+
+/// Why a text is not a path inside the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadPath {
+    #[error("the path is empty")]
+    Empty,
+    #[error("{0:?} is absolute; give a path relative to the workspace")]
+    Absolute(String),
+    #[error("{0:?} leads out of the workspace")]
+    Escapes(String),
+    #[error("{0:?} has a control character in it")]
+    Control(String),
+    #[error("the path is longer than {max} bytes", max = WorkPath::MAX_BYTES)]
+    TooLong,
+}
+
+impl WorkPath {
+    pub const MAX_BYTES: usize = 4096;
+
+    #[must_use]
+    pub fn root() -> Self {
+        Self(".".to_owned())
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0 == "."
+    }
+
+    /// The names along the path; none for the workspace itself.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|name| *name != ".")
+    }
+}
+
+impl FromStr for WorkPath {
+    type Err = BadPath;
+    fn from_str(text: &str) -> Result<Self, BadPath> {
+        let shown = || text.chars().take(120).collect::<String>();
+        if text.is_empty() {
+            return Err(BadPath::Empty);
+        }
+        if text.len() > Self::MAX_BYTES {
+            return Err(BadPath::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(BadPath::Control(shown()));
+        }
+        if text.starts_with('/') || text.starts_with('~') {
+            return Err(BadPath::Absolute(shown()));
+        }
+        let names: Vec<&str> = text.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        if names.contains(&"..") {
+            return Err(BadPath::Escapes(shown()));
+        }
+        Ok(if names.is_empty() { Self::root() } else { Self(names.join("/")) })
+    }
+}
+
+impl fmt::Display for WorkPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+impl fmt::Debug for WorkPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl Serialize for WorkPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+impl<'de> Deserialize<'de> for WorkPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// One place that a task may write to: a file (`src/a.rs`), or a folder with all below it (`src/`, or `./` for
+/// everything). No patterns, so that whether two tasks can collide is always known.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Artifact {
+    pub path: WorkPath,
+    pub whole_folder: bool,
+}
+
+impl Artifact {
+    #[must_use]
+    pub fn covers(&self, path: &WorkPath) -> bool {
+        if self.whole_folder { below(&self.path, path) } else { self.path == *path }
+    }
+
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.covers(&other.path) || other.covers(&self.path)
+    }
+}
+
+fn below(folder: &WorkPath, path: &WorkPath) -> bool {
+    folder.is_root()
+        || path == folder
+        || path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl FromStr for Artifact {
+    type Err = BadPath;
+    fn from_str(text: &str) -> Result<Self, BadPath> {
+        Ok(Self { path: text.parse()?, whole_folder: text.ends_with('/') || text == "." })
+    }
+}
+impl fmt::Display for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.path, if self.whole_folder { "/" } else { "" })
+    }
+}
+impl fmt::Debug for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl Serialize for Artifact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de> Deserialize<'de> for Artifact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Where a task may write: its artifacts. An empty scope may write nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scope(pub Vec<Artifact>);
+
+impl Scope {
+    #[must_use]
+    pub fn allows(&self, path: &WorkPath) -> bool {
+        self.0.iter().any(|artifact| artifact.covers(path))
+    }
+
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.0.iter().any(|mine| other.0.iter().any(|theirs| mine.overlaps(theirs)))
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, artifact) in self.0.iter().enumerate() {
+            write!(f, "{}{artifact}", if place == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> WorkPath {
+        text.parse().expect("a path")
+    }
+    fn artifact(text: &str) -> Artifact {
+        text.parse().expect("an artifact")
+    }
+
+    #[test]
+    fn a_path_is_kept_in_plain_form() {
+        for (text, plain) in [("a", "a"), ("./a//b/", "a/b"), (".", "."), ("./", ".")] {
+            assert_eq!(path(text).as_str(), plain);
+        }
+    }
+
+    #[test]
+    fn a_path_that_could_leave_the_workspace_is_refused() {
+        for bad in ["", "/etc/passwd", "../x", "a/../../x", "a/..", "~/x", "a\0b", "a\u{1b}[2J"] {
+            assert!(bad.parse::<WorkPath>().is_err(), "{bad:?} was taken as a path");
+        }
+    }
+
+    #[test]
+    fn an_artifact_covers_itself_and_a_folder_covers_what_is_below() {
+        assert!(artifact("src/a.rs").covers(&path("src/a.rs")));
+        assert!(!artifact("src/a.rs").covers(&path("src/a.rs.bak")));
+        assert!(artifact("src/").covers(&path("src/x/y.rs")));
+        assert!(!artifact("src/").covers(&path("srcx/y.rs")));
+        assert!(artifact("./").covers(&path("anything")));
+    }
+
+    #[test]
+    fn scopes_overlap_when_any_path_could_be_in_both() {
+        assert!(artifact("src/").overlaps(&artifact("src/a.rs")));
+        assert!(artifact("src/a.rs").overlaps(&artifact("src/")));
+        assert!(!artifact("src/a.rs").overlaps(&artifact("src/b.rs")));
+        assert!(artifact("./").overlaps(&artifact("docs/")));
+        assert!(!Scope::default().overlaps(&Scope(vec![artifact("./")])));
+    }
+}

@@ -1,0 +1,153 @@
+//! What is wanted and how it is cut into tasks: requests, checks, plans. As people and planners write them;
+//! whether a plan makes sense is judged in the engine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Artifact, Budget, ModelRef, RoleId, Scope, Span, TaskId, WorkPath};
+
+/// What came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    pub text: String,
+    /// The operator's own word on what sort of request it is; it wins over any rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Hint>,
+    #[serde(default)]
+    pub budget: Budget,
+    /// The model for every role that names none of its own.
+    pub model: ModelRef,
+    /// The checks that decide; if none are given, those found in the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hint {
+    Technical,
+    Product,
+    Ambiguous,
+}
+
+/// What the repository looked like when the request came in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Survey {
+    /// Where the repository is on this machine.
+    pub repository: String,
+    pub base: CommitId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Tracked files, sorted, the first few hundred of them.
+    pub files: Vec<WorkPath>,
+    pub file_count: u64,
+    /// Documents that the context rules may hand to agents.
+    pub documents: Vec<Document>,
+    /// Checks that the repository's own files suggest.
+    pub checks: Vec<Check>,
+}
+
+/// A text that agents may be given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    pub path: WorkPath,
+    pub text: String,
+}
+
+/// A git commit, by its full hash.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommitId(pub String);
+
+impl CommitId {
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or(&self.0)
+    }
+}
+
+impl std::fmt::Display for CommitId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A command that Bosun itself runs to learn the truth. It passed if and only if it exited with 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    pub name: String,
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<Span>,
+}
+
+/// Tasks with dependencies, roles, artifacts, acceptance.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    pub tasks: Vec<Task>,
+}
+
+/// One piece of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    pub id: TaskId,
+    pub title: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// How one will see that it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acceptance: Vec<String>,
+    /// Where it may write.
+    pub artifacts: Vec<Artifact>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<TaskId>,
+    #[serde(default = "Task::default_role")]
+    pub role: RoleId,
+    /// Checks of its own; if none are given, the request's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What the planner thinks it will take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_tokens: Option<u64>,
+}
+
+impl Task {
+    fn default_role() -> RoleId {
+        RoleId::fixed("coder")
+    }
+
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope(self.artifacts.clone())
+    }
+}
+
+/// What changed between two trees.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Changes(pub Vec<FileChange>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: WorkPath,
+    /// Lines added and removed; both nothing for a binary file.
+    pub added: u64,
+    pub removed: u64,
+}
+
+impl Changes {
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.0.iter().map(|file| file.added).sum()
+    }
+
+    #[must_use]
+    pub fn removed(&self) -> u64 {
+        self.0.iter().map(|file| file.removed).sum()
+    }
+}

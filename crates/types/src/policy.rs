@@ -1,0 +1,249 @@
+//! Policy as data: ordered rules, roles, limits, as people write them in TOML. Unknown keys are refused.
+//! Only the shape is checked here; that each rule holds for its own examples is checked in the engine.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Access, Budget, FaultClass, Hint, ModelRef, RoleId, RuleId, Span};
+
+/// A whole policy. Rules are ordered; the first that matches wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    pub name: String,
+    pub version: u32,
+    pub admission: Vec<AdmissionRule>,
+    pub routing: Vec<RouteRule>,
+    pub context: Vec<ContextRule>,
+    pub roles: BTreeMap<RoleId, Role>,
+    pub permissions: Vec<PermitRule>,
+    pub failures: Vec<FailureRule>,
+    pub gates: Vec<GateRule>,
+    #[serde(default)]
+    pub budget: Budget,
+    pub limits: Limits,
+}
+
+/// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Condition {
+    /// The text has fewer words than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewer_words_than: Option<usize>,
+    /// One of these stands in the text, as whole words in this order, whatever the case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_phrase: Vec<String>,
+    /// And one of these does too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_phrase: Vec<String>,
+    /// The text names a file, by a path or a file name with an ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names_a_file: Option<bool>,
+    /// The operator's hint is this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Hint>,
+    /// The request's token budget is below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_below: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdmissionRule {
+    pub id: RuleId,
+    pub verdict: Admission,
+    pub reason: String,
+    #[serde(default)]
+    pub when: Condition,
+    /// What to ask, when the verdict is to ask.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_matches: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Admission {
+    Accept,
+    Refuse,
+    Ask,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteRule {
+    pub id: RuleId,
+    /// The role that gets the request first.
+    pub to: RoleId,
+    pub reason: String,
+    #[serde(default)]
+    pub when: Condition,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_matches: Vec<String>,
+}
+
+/// Which documents an agent is given, and which it is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContextRule {
+    pub id: RuleId,
+    pub verdict: Inclusion,
+    pub reason: String,
+    /// Documents whose path starts like this; none means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inclusion {
+    Include,
+    Exclude,
+}
+
+/// What an agent is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    /// What it is told; `@name.md` in a file stands for the text of that prompt.
+    pub prompt: String,
+    pub tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    pub max_turns: u32,
+    pub max_output_tokens: u64,
+    /// The most that one attempt in this role may spend.
+    #[serde(default)]
+    pub budget: Budget,
+}
+
+/// Whether a call may be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermitRule {
+    pub id: RuleId,
+    pub verdict: Permission,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
+    /// Every path of the call is inside the task's scope, or one is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_scope: Option<bool>,
+    /// The command starts with one of these words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command_starts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    Allow,
+    Deny,
+}
+
+/// What is done about a class of failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailureRule {
+    pub id: RuleId,
+    pub classes: Vec<FaultClass>,
+    pub action: Remedy,
+    pub reason: String,
+    /// How many attempts at a task may end this way before it is given up.
+    #[serde(default = "FailureRule::once")]
+    pub max_executions: u32,
+    #[serde(default)]
+    pub backoff_ms: Span,
+}
+
+impl FailureRule {
+    const fn once() -> u32 {
+        1
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// A new attempt that knows nothing of the failed one.
+    RetryFresh,
+    /// A new attempt that starts from the failed one's files and is told what was wrong.
+    RetryWithFeedback,
+    /// The task has failed.
+    Stop,
+}
+
+/// Go or no-go at the end of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateRule {
+    pub id: RuleId,
+    pub phase: Phase,
+    pub requires: Vec<Evidence>,
+}
+
+/// The phases that a person sees, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Initiation,
+    Planning,
+    Execution,
+    Monitoring,
+    Closure,
+}
+
+impl Phase {
+    pub const ALL: [Self; 5] =
+        [Self::Initiation, Self::Planning, Self::Execution, Self::Monitoring, Self::Closure];
+
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Initiation => "initiation",
+            Self::Planning => "planning",
+            Self::Execution => "execution",
+            Self::Monitoring => "monitoring",
+            Self::Closure => "closure",
+        }
+    }
+}
+
+/// A fact that Bosun itself saw, which a gate may require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    RequestAccepted,
+    RequestRouted,
+    PlanAdopted,
+    /// Every task of the plan passed its checks and is merged.
+    TasksFinished,
+    /// Every check passed on the merged tree, and there was at least one.
+    MergedChecksPassed,
+    /// Every file that a task names as its artifact is there.
+    ArtifactsPresent,
+    /// The budget is not overspent.
+    WithinBudget,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// How many tasks may run at once.
+    pub parallel_tasks: usize,
+    pub max_tasks: usize,
+    pub check_timeout_ms: Span,
+    /// The share of the budget, in percent, at which a person is warned.
+    pub warn_at_percent: u64,
+    /// The most characters of a tool's output that a model is shown.
+    pub output_chars: usize,
+    /// The most characters of a check's output that is kept with its event and handed to the next attempt.
+    pub report_chars: usize,
+}

@@ -1,0 +1,142 @@
+//! What the person gets: the report at the end, and the same facts while the run goes on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Artifact, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RunId, Span, Spend, TaskId,
+    Timestamp, Usage,
+};
+
+/// How a run ended, or that it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Running,
+    Done,
+    Failed,
+    Waiting,
+    OutOfBudget,
+    Refused,
+    NoGo,
+    Cancelled,
+}
+
+impl Status {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Waiting => "waiting for a person",
+            Self::OutOfBudget => "out of budget",
+            Self::Refused => "refused",
+            Self::NoGo => "no-go",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A run as every screen shows it. Computed from the state, stored nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunView {
+    pub run: RunId,
+    pub goal: String,
+    pub status: Status,
+    pub phase: Phase,
+    pub policy: String,
+    pub repository: String,
+    pub branch: String,
+    pub base: CommitId,
+    pub head: CommitId,
+    pub started: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// Why it was refused, or what ended it early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Decision>,
+    pub tasks: Vec<TaskView>,
+    pub merged_checks: Vec<CheckView>,
+    pub gates: Vec<GateView>,
+    pub questions: Vec<QuestionView>,
+    pub changes: Changes,
+    pub missing: Vec<Artifact>,
+    pub attempts: u32,
+    pub retries: u32,
+    pub budget: Budget,
+    pub spent: Spend,
+    pub usage: Usage,
+    /// Whether every call's price was known.
+    pub cost_known: bool,
+    pub elapsed_ms: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    pub id: TaskId,
+    pub title: String,
+    pub stage: TaskStage,
+    pub depends_on: Vec<TaskId>,
+    pub attempts: u32,
+    pub checks: Vec<CheckView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+    /// The last thing that went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStage {
+    Waiting,
+    Running,
+    Checking,
+    Verified,
+    Merging,
+    Retrying,
+    Finished,
+    Failed,
+    Skipped,
+}
+
+impl TaskStage {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Checking => "checking",
+            Self::Verified => "verified",
+            Self::Merging => "merging",
+            Self::Retrying => "retrying",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckView {
+    pub check: Check,
+    /// Not there while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateView {
+    pub phase: Phase,
+    pub go: bool,
+    pub decision: Decision,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionView {
+    pub id: u32,
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
