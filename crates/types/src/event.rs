@@ -209,6 +209,7 @@ pub enum Event {
     ModelReplied {
         session: SessionId,
         turn: u32,
+        model: ModelRef,
         reply: Box<ModelReply>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         inspections: Vec<Inspection>,
@@ -231,6 +232,9 @@ pub enum Event {
     /// What the attempt left in its worktree is committed.
     #[serde(rename = "attempt.sealed")]
     AttemptSealed { commit: CommitId, changes: Changes },
+    /// It could not be committed.
+    #[serde(rename = "seal.failed")]
+    SealFailed { fault: Fault },
 }
 
 /// How a conversation ended.
@@ -284,6 +288,7 @@ impl Event {
             Self::ToolFinished { .. } => "tool.finished",
             Self::ToolLost { .. } => "tool.lost",
             Self::AttemptSealed { .. } => "attempt.sealed",
+            Self::SealFailed { .. } => "seal.failed",
         }
     }
 
@@ -294,6 +299,7 @@ impl Event {
             Self::RunCancelled { by, .. } | Self::QuestionAnswered { by, .. } => {
                 By(format!("person:{by}"))
             }
+            Self::ModelReplied { model, .. } => By(format!("model:{model}")),
             _ => By::engine(),
         }
     }

@@ -1,0 +1,88 @@
+//! An attempt was not good enough: is there another one, and what is it told? One table, keyed by the class of the
+//! failure. Failures of mechanics are retried, failures of judgement are not; the two are never mixed up.
+
+use types::{
+    CommitId, Decision, Event, FailureRule, Fault, Remedy, RuleId, Span, TaskId, Timestamp,
+};
+
+use crate::head_and_tail;
+use crate::run::{Lane, Run, Stage, passed};
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    let rejected = run.busy().find_map(|(id, lane)| match lane.stage() {
+        Stage::Rejected { fault, commit } => Some((id, lane, fault, commit)),
+        _ => None,
+    });
+    match rejected {
+        Some((id, lane, fault, commit)) => vec![answer(run, id, lane, fault, commit.as_ref(), now)],
+        None => vec![],
+    }
+}
+
+fn answer(
+    run: &Run,
+    task: TaskId,
+    lane: &Lane,
+    fault: &Fault,
+    commit: Option<&CommitId>,
+    now: Timestamp,
+) -> Event {
+    let Some(rule) = run.policy().failures.iter().find(|rule| covers(rule, fault)) else {
+        let reason = format!("no rule says what to do about a {} failure", fault.class.word());
+        let decision = Decision::new(RuleId::fixed("failure.no_rule"), reason);
+        return Event::TaskFailed { task, fault: fault.clone(), decision };
+    };
+    let executions = lane.faults().iter().filter(|fault| covers(rule, fault)).count();
+    let executions = u32::try_from(executions).unwrap_or(u32::MAX);
+    let left = rule.max_executions.saturating_sub(executions);
+    let decision = Decision::new(rule.id.clone(), rule.reason.clone())
+        .seeing(format!("{}: {}", fault.class.word(), fault.what))
+        .seeing(format!("execution {executions} of {}", rule.max_executions));
+    if left == 0 || rule.action == Remedy::Stop {
+        return Event::TaskFailed { task, fault: fault.clone(), decision };
+    }
+    let (start, feedback) = match rule.action {
+        Remedy::RetryWithFeedback => (commit.cloned(), Some(feedback(run, lane, fault))),
+        Remedy::RetryFresh | Remedy::Stop => (None, None),
+    };
+    let at = now.after(backoff(rule.backoff_ms, executions));
+    Event::RetryScheduled { task, at, left, start, feedback, decision }
+}
+
+fn covers(rule: &FailureRule, fault: &Fault) -> bool {
+    (rule.classes.is_empty() || rule.classes.contains(&fault.class))
+        && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
+}
+
+/// Doubles with each execution, up to a minute.
+fn backoff(first: Span, executions: u32) -> Span {
+    let factor = 1_u64.checked_shl(executions.saturating_sub(1)).unwrap_or(u64::MAX);
+    Span(first.0.saturating_mul(factor).min(60_000))
+}
+
+/// What the next attempt is told: the fault, and what the checks that failed had to say.
+fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
+    let mut text = fault.what.clone();
+    for check in lane.checks().iter().filter(|check| passed(check) == Some(false)) {
+        let Some(end) = &check.end else { continue };
+        let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
+        let (name, command) = (&check.what.name, &check.what.command);
+        text.push_str(&format!("\n\n{name} (`{command}`): {}\n{output}", end.ended));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_and_never_passes_a_minute() {
+        let wait = |executions| backoff(Span::seconds(1), executions).0;
+        assert_eq!(
+            [wait(1), wait(2), wait(3), wait(7), wait(200)],
+            [1_000, 2_000, 4_000, 60_000, 60_000]
+        );
+        assert_eq!(backoff(Span(0), 5), Span(0));
+    }
+}
