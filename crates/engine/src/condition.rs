@@ -62,7 +62,7 @@ fn looks_like_a_file(token: &str) -> bool {
         && ending.chars().all(|c| c.is_ascii_alphanumeric())
         && ending.chars().any(|c| c.is_ascii_alphabetic())
         && !name.contains('.')
-        && name.chars().filter(|c| c.is_alphabetic()).count() >= 2
+        && (token.contains('/') || name.chars().filter(|c| c.is_alphabetic()).count() >= 2)
 }
 
 #[cfg(test)]
