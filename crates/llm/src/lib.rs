@@ -1,1 +1,27 @@
-//! llm
+//! Models that can be asked: the seam, the providers behind it, and the scripted model.
+//! Owns the network to model providers. Knows nothing of what a tool does and holds no conversation:
+//! each request carries all of it.
+
+mod estimate;
+mod gather;
+mod script;
+mod scripted;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use futures::stream::BoxStream;
+use types::{ModelRequest, StreamItem};
+
+pub use estimate::estimate_input;
+pub use gather::gather;
+pub use script::{Script, ScriptError};
+pub use scripted::ScriptedModel;
+
+/// A model that can be asked.
+///
+/// Nothing happens before the stream is polled, and dropping it cancels the call. The last item is always
+/// `Finished` or `Failed`; nothing comes after it.
+pub trait Model: Send + Sync + Debug {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem>;
+}

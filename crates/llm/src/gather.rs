@@ -1,0 +1,56 @@
+//! A stream of items, made into one whole reply. The reply is the one in the last item; nothing is put
+//! together a second time, so a plain call and a streamed one cannot disagree.
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use types::{Fault, ModelReply, StreamItem};
+
+/// Reads the stream to its end, shows each item to `on_item`, and gives back the reply or the fault.
+pub async fn gather(
+    mut stream: BoxStream<'static, StreamItem>,
+    mut on_item: impl FnMut(&StreamItem),
+) -> Result<ModelReply, Fault> {
+    while let Some(item) = stream.next().await {
+        on_item(&item);
+        match item {
+            StreamItem::Finished(reply) => return Ok(*reply),
+            StreamItem::Failed(fault) => return Err(fault),
+            _ => {}
+        }
+    }
+    Err(Fault::structural(
+        "model.broken_stream",
+        "the model's reply ended in the middle; nothing of it was used",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+    use types::{FaultClass, StopReason, Usage};
+
+    use super::*;
+
+    fn reply() -> ModelReply {
+        ModelReply { blocks: vec![], stop: StopReason::End, usage: Usage::default(), cost: None }
+    }
+
+    #[tokio::test]
+    async fn the_reply_is_the_one_in_the_last_item() {
+        let items = vec![StreamItem::Text("a".to_owned()), StreamItem::Finished(Box::new(reply()))];
+        let mut seen = 0;
+        let got = gather(futures::stream::iter(items).boxed(), |_| seen += 1).await;
+        assert_eq!(got, Ok(reply()));
+        assert_eq!(seen, 2);
+    }
+
+    #[tokio::test]
+    async fn a_stream_without_a_last_item_is_a_structural_fault() {
+        let items = vec![StreamItem::Started, StreamItem::Text("half".to_owned())];
+        let fault = gather(futures::stream::iter(items).boxed(), |_| {}).await.expect_err("broken");
+        assert_eq!(
+            (fault.class, fault.code.as_str()),
+            (FaultClass::Structural, "model.broken_stream")
+        );
+    }
+}

@@ -1,0 +1,373 @@
+//! A script: what the scripted model answers, as a TOML file that a person can write.
+//!
+//! ```toml
+//! price = { input = "3.00", output = "15.00" }   # dollars per million tokens; without it, free
+//!
+//! [[attempt]]             # what the model answers in one attempt
+//! role = "coder"
+//! task = "T1"             # optional: only for this task; the planner's task is "plan"
+//! n = 1                   # optional: only for this try; without it, for any
+//! [[attempt.reply]]       # the first turn
+//! think = "A file is wanted."
+//! say = "I will write the file."
+//! call = { tool = "write_file", path = "a.txt", content = "hi\n" }   # all keys but `tool` are arguments
+//! [[attempt.reply]]       # the second turn
+//! calls = [{ tool = "read_file", path = "a.txt" }, { tool = "shell", command = "sh test.sh" }]
+//! [[attempt.reply]]
+//! call = { tool = "shell", raw = "{broken" }      # arguments that are not JSON
+//! [[attempt.reply]]
+//! submit = { summary = "done" }                   # a call of the tool `submit`
+//!
+//! [[attempt]]             # things that go wrong, and how long they take
+//! role = "coder"
+//! [[attempt.reply]]
+//! say = "Then I thou"
+//! delay_ms = 50
+//! usage = { input = 100, output = 20 }            # without it, an estimate
+//! stop = "length"         # end, calls, length, filtered, other
+//! [[attempt.reply]]
+//! fault = { class = "transient", code = "model.overloaded", what = "the model is overloaded" }
+//! [[attempt.reply]]
+//! cut = true              # the stream ends without a last item
+//! ```
+//!
+//! The first `[[attempt]]` that fits is taken; one that can never be reached is refused, and so is any key
+//! that is not named here. This file only reads scripts; `scripted.rs` plays them.
+
+use serde::Deserialize;
+use serde_json::Value;
+use types::{Fault, FaultClass, Money, Retry, RoleId, Span, StopReason, TaskId, Usage};
+
+/// A script that was read and makes sense.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    pub(crate) price: Price,
+    pub(crate) attempts: Vec<Attempt>,
+}
+
+/// Why a text is not a script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("reading the script, line {line}: {cause}")]
+pub struct ScriptError {
+    /// Counted from 1.
+    pub line: usize,
+    pub cause: String,
+}
+
+impl Script {
+    /// Reads a script, and refuses it with line and cause where it does not make sense.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let file: File = toml::from_str(text).map_err(|error| ScriptError {
+            line: line_of(text, error.span().map_or(0, |span| span.start)),
+            cause: error.message().to_owned(),
+        })?;
+        let lines: Vec<usize> =
+            file.attempt.iter().map(|attempt| line_of(text, attempt.span().start)).collect();
+        let attempts: Vec<Attempt> =
+            file.attempt.into_iter().map(toml::Spanned::into_inner).collect();
+        for (at, attempt) in attempts.iter().enumerate() {
+            if let Some(earlier) = attempts[..at].iter().position(|other| other.covers(attempt)) {
+                let cause = format!(
+                    "this attempt is never reached: the one on line {} fits whenever it does; \
+                     put the narrower one first",
+                    lines[earlier]
+                );
+                return Err(ScriptError { line: lines[at], cause });
+            }
+        }
+        Ok(Self { price: file.price, attempts })
+    }
+}
+
+fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|b| *b == b'\n').count() + 1
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    price: Price,
+    #[serde(default)]
+    attempt: Vec<toml::Spanned<Attempt>>,
+}
+
+/// Dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Price {
+    pub(crate) input: Money,
+    pub(crate) output: Money,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Attempt {
+    pub(crate) role: RoleId,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) n: Option<std::num::NonZeroU32>,
+    #[serde(default, rename = "reply")]
+    pub(crate) replies: Vec<Reply>,
+}
+
+impl Attempt {
+    /// Whether everything that `other` fits, this fits too.
+    fn covers(&self, other: &Self) -> bool {
+        self.role == other.role
+            && (self.task.is_none() || self.task == other.task)
+            && (self.n.is_none() || self.n == other.n)
+    }
+}
+
+/// One turn of the scripted model.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "ReplyTable")]
+pub(crate) struct Reply {
+    pub(crate) think: Option<String>,
+    pub(crate) say: Option<String>,
+    pub(crate) calls: Vec<ScriptedCall>,
+    pub(crate) delay: Span,
+    pub(crate) usage: Option<ScriptedUsage>,
+    pub(crate) end: End,
+}
+
+/// How a scripted reply ends.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum End {
+    Stop(StopReason),
+    Fault(Fault),
+    /// The stream just ends.
+    Cut,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "CallTable")]
+pub(crate) struct ScriptedCall {
+    pub(crate) tool: String,
+    pub(crate) arguments: types::Arguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScriptedUsage {
+    input: u64,
+    output: u64,
+}
+
+impl ScriptedUsage {
+    pub(crate) fn usage(self) -> Usage {
+        Usage { input: self.input, output: self.output, ..Usage::default() }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplyTable {
+    think: Option<String>,
+    say: Option<String>,
+    call: Option<ScriptedCall>,
+    calls: Option<Vec<ScriptedCall>>,
+    submit: Option<toml::Table>,
+    fault: Option<FaultTable>,
+    #[serde(default)]
+    delay_ms: Span,
+    usage: Option<ScriptedUsage>,
+    stop: Option<StopReason>,
+    #[serde(default)]
+    cut: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultTable {
+    class: FaultClass,
+    code: String,
+    what: String,
+    retry_after_ms: Option<Span>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CallTable {
+    tool: String,
+    #[serde(flatten)]
+    arguments: toml::Table,
+}
+
+/// What is wrong with a reply, where TOML itself has nothing against it.
+#[derive(Debug, thiserror::Error)]
+enum Nonsense {
+    #[error("a reply has either `call` or `calls`, not both")]
+    TwoSortsOfCalls,
+    #[error("a reply ends in one way: take one of `fault`, `cut` and `stop`")]
+    SeveralEnds,
+    #[error("`raw` stands for all the arguments of the call of {0}; it is a text, and alone")]
+    RawAndMore(String),
+    #[error("a number that is not finite cannot be an argument")]
+    NotFinite,
+}
+
+impl TryFrom<ReplyTable> for Reply {
+    type Error = Nonsense;
+    fn try_from(table: ReplyTable) -> Result<Self, Nonsense> {
+        let mut calls = match (table.call, table.calls) {
+            (Some(_), Some(_)) => return Err(Nonsense::TwoSortsOfCalls),
+            (Some(call), None) => vec![call],
+            (None, calls) => calls.unwrap_or_default(),
+        };
+        if let Some(submission) = table.submit {
+            let arguments = types::Arguments::Json(json(toml::Value::Table(submission))?);
+            calls.push(ScriptedCall { tool: "submit".to_owned(), arguments });
+        }
+        let end = match (table.fault, table.cut, table.stop) {
+            (None, false, Some(stop)) => End::Stop(stop),
+            (None, false, None) if calls.is_empty() => End::Stop(StopReason::End),
+            (None, false, None) => End::Stop(StopReason::Calls),
+            (Some(fault), false, None) => End::Fault(fault.into()),
+            (None, true, None) => End::Cut,
+            _ => return Err(Nonsense::SeveralEnds),
+        };
+        Ok(Self {
+            think: table.think,
+            say: table.say,
+            calls,
+            delay: table.delay_ms,
+            usage: table.usage,
+            end,
+        })
+    }
+}
+
+impl From<FaultTable> for Fault {
+    fn from(table: FaultTable) -> Self {
+        let retry = match (table.retry_after_ms, table.class) {
+            (Some(span), _) => Retry::After(span),
+            (None, FaultClass::Transient) => Retry::Now,
+            (None, _) => Retry::Never,
+        };
+        Self::new(table.class, &table.code, table.what).retry(retry)
+    }
+}
+
+impl TryFrom<CallTable> for ScriptedCall {
+    type Error = Nonsense;
+    fn try_from(table: CallTable) -> Result<Self, Nonsense> {
+        let arguments = match table.arguments.get("raw") {
+            None => types::Arguments::Json(json(toml::Value::Table(table.arguments))?),
+            Some(toml::Value::String(raw)) if table.arguments.len() == 1 => {
+                types::Arguments::Broken(raw.clone())
+            }
+            Some(_) => return Err(Nonsense::RawAndMore(table.tool)),
+        };
+        Ok(Self { tool: table.tool, arguments })
+    }
+}
+
+/// TOML as JSON; dates become their text.
+fn json(value: toml::Value) -> Result<Value, Nonsense> {
+    Ok(match value {
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Integer(number) => Value::from(number),
+        toml::Value::Float(number) => {
+            serde_json::Number::from_f64(number).map(Value::Number).ok_or(Nonsense::NotFinite)?
+        }
+        toml::Value::Boolean(truth) => Value::Bool(truth),
+        toml::Value::Datetime(date) => Value::String(date.to_string()),
+        toml::Value::Array(values) => {
+            Value::Array(values.into_iter().map(json).collect::<Result<_, _>>()?)
+        }
+        toml::Value::Table(table) => {
+            let fields = table.into_iter().map(|(key, value)| Ok((key, json(value)?)));
+            Value::Object(fields.collect::<Result<_, Nonsense>>()?)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(text: &str) -> (usize, String) {
+        let error = Script::parse(text).expect_err("refused");
+        (error.line, error.cause)
+    }
+
+    /// The example in this file's documentation, which users copy.
+    fn example() -> String {
+        let source = include_str!("script.rs");
+        let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim_start);
+        let lines = lines.skip_while(|line| *line != "```toml").skip(1);
+        lines.take_while(|line| *line != "```").collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_documented_example_is_a_script() {
+        let script = Script::parse(&example()).expect("a script");
+        assert_eq!(script.attempts.len(), 2);
+        assert_eq!(script.attempts[0].replies.len(), 4);
+        assert_eq!(script.price.output, Money::nanos(15_000_000_000));
+        let call = &script.attempts[0].replies[0].calls[0];
+        assert_eq!(
+            call.arguments,
+            types::Arguments::Json(json!({"content": "hi\n", "path": "a.txt"}))
+        );
+        let broken = &script.attempts[0].replies[2].calls[0];
+        assert_eq!(broken.arguments, types::Arguments::Broken("{broken".to_owned()));
+        assert_eq!(script.attempts[1].replies[2].end, End::Cut);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let (line, cause) =
+            refused("[[attempt]]\nrole = \"coder\"\n[[attempt.reply]]\nsya = \"hi\"\n");
+        assert_eq!(line, 4, "{cause}");
+        assert!(cause.contains("sya"), "{cause}");
+        let (line, cause) = refused("[[attempt]]\nrole = \"coder\"\ntaks = \"T1\"\n");
+        assert_eq!(line, 3, "{cause}");
+        assert!(cause.contains("taks"), "{cause}");
+        assert!(refused("[[attmpt]]\n").1.contains("attmpt"));
+    }
+
+    #[test]
+    fn replies_that_make_no_sense_are_refused_with_their_line() {
+        let head = "[[attempt]]\nrole = \"coder\"\n[[attempt.reply]]\n";
+        for (reply, word) in [
+            ("call = { tool = \"a\" }\ncalls = [{ tool = \"b\" }]\n", "not both"),
+            ("cut = true\nstop = \"end\"\n", "one way"),
+            ("call = { tool = \"a\", raw = \"x\", y = 1 }\n", "alone"),
+            ("call = { path = \"a\" }\n", "tool"),
+            ("call = { tool = \"a\", x = inf }\n", "finite"),
+            ("stop = \"never\"\n", "never"),
+            ("fault = { class = \"odd\", code = \"a.b\", what = \"c\" }\n", "odd"),
+        ] {
+            let (line, cause) = refused(&format!("{head}{reply}"));
+            assert!(cause.contains(word), "{reply}: {cause}");
+            assert!((3..=4).contains(&line), "{reply}: line {line}");
+        }
+    }
+
+    #[test]
+    fn ids_and_counts_are_checked() {
+        assert!(refused("[[attempt]]\n").1.contains("role"));
+        assert!(refused("[[attempt]]\nrole = \"../x\"\n").1.contains("role id"));
+        assert!(refused("[[attempt]]\nrole = \"coder\"\nn = 0\n").1.contains("nonzero"));
+    }
+
+    #[test]
+    fn an_attempt_that_can_never_be_reached_is_refused() {
+        let (line, cause) = refused(
+            "[[attempt]]\nrole = \"coder\"\n\n[[attempt]]\nrole = \"coder\"\ntask = \"T1\"\n",
+        );
+        assert_eq!(line, 4, "{cause}");
+        assert!(cause.contains("line 1"), "{cause}");
+        let narrow_first =
+            "[[attempt]]\nrole = \"coder\"\nn = 1\n[[attempt]]\nrole = \"coder\"\ntask = \"T1\"\n";
+        assert!(Script::parse(narrow_first).is_ok());
+    }
+
+    #[test]
+    fn an_empty_script_is_a_script_that_answers_nothing() {
+        assert!(Script::parse("").expect("a script").attempts.is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+//! The scripted model: it plays a `Script`, without a network and without a state of its own.
+//! What it answers is a pure function of the request, so that a run that crashed and was resumed gets the
+//! same answers. It therefore gives the same fault again to whoever repeats the same request.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use types::{
+    Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, ModelReply, ModelRequest,
+    Money, StopReason, StreamItem, Usage,
+};
+
+use crate::Model;
+use crate::estimate::{estimate_blocks, estimate_input};
+use crate::script::{Attempt, End, Price, Reply, Script};
+
+/// A model that says what its script says.
+#[derive(Debug, Clone)]
+pub struct ScriptedModel {
+    script: Arc<Script>,
+}
+
+impl ScriptedModel {
+    #[must_use]
+    pub fn new(script: Arc<Script>) -> Self {
+        Self { script }
+    }
+
+    /// The items of the reply to this request, and how long it is waited for.
+    fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, types::Span) {
+        match find_reply(&self.script, request) {
+            Err(fault) => (vec![StreamItem::Failed(fault)], types::Span(0)),
+            Ok(reply) => (items(reply, request, self.script.price), reply.delay),
+        }
+    }
+}
+
+impl Model for ScriptedModel {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        let (items, delay) = self.answer(&request);
+        let wait = stream::once(async move {
+            if delay.0 > 0 {
+                tokio::time::sleep(delay.duration()).await;
+            }
+        });
+        wait.flat_map(move |()| stream::iter(items.clone())).boxed()
+    }
+}
+
+fn find_reply<'a>(script: &'a Script, request: &ModelRequest) -> Result<&'a Reply, Fault> {
+    let turn = turns_done(request);
+    let attempt = script.attempts.iter().find(|attempt| fits(attempt, request));
+    attempt.and_then(|attempt| attempt.replies.get(turn)).ok_or_else(|| {
+        let origin = &request.origin;
+        let why = match attempt {
+            None => "no [[attempt]] fits",
+            Some(_) => "its [[attempt]] has no further reply",
+        };
+        let what = format!(
+            "the script has no reply for role {}, task {}, attempt {}, turn {}: {why}",
+            origin.role,
+            origin.attempt.task,
+            origin.attempt.n,
+            turn + 1
+        );
+        Fault::structural("script.no_reply", what)
+    })
+}
+
+fn fits(attempt: &Attempt, request: &ModelRequest) -> bool {
+    let origin = &request.origin;
+    attempt.role == origin.role
+        && attempt.task.as_ref().is_none_or(|task| *task == origin.attempt.task)
+        && attempt.n.is_none_or(|n| n.get() == origin.attempt.n)
+}
+
+/// How many turns of the script are behind us. A turn whose call was cut off does not count: the model
+/// says the same again, as a sensible one would.
+fn turns_done(request: &ModelRequest) -> usize {
+    let said =
+        request.messages.iter().filter(|m| matches!(***m, Message::Assistant { .. })).count();
+    let cut_off = request.messages.iter().filter(|message| match &***message {
+        Message::Results { results } => {
+            results.iter().any(|result| result.outcome == CallOutcome::Unknown)
+        }
+        _ => false,
+    });
+    said.saturating_sub(cut_off.count())
+}
+
+fn items(reply: &Reply, request: &ModelRequest, price: Price) -> Vec<StreamItem> {
+    let mut items = vec![StreamItem::Started];
+    if let Some(thought) = &reply.think {
+        items.extend(pieces(thought).map(StreamItem::Thinking));
+    }
+    if let Some(text) = &reply.say {
+        items.extend(pieces(text).map(StreamItem::Text));
+    }
+    let blocks = blocks(reply, request);
+    let calls = blocks.iter().filter_map(|block| match &block.body {
+        BlockBody::Call(call) => Some(call),
+        _ => None,
+    });
+    for (index, call) in calls.enumerate() {
+        let (wire_id, tool) = (call.wire_id.clone(), call.tool.clone());
+        items.push(StreamItem::CallStarted { index, wire_id, tool });
+        let json = match &call.arguments {
+            Arguments::Json(value) => value.to_string(),
+            Arguments::Broken(text) => text.clone(),
+        };
+        items.extend(pieces(&json).map(|json| StreamItem::CallArguments { index, json }));
+        items.push(StreamItem::CallEnded { index });
+    }
+    match &reply.end {
+        End::Stop(stop) => {
+            let reply = finished(blocks, *stop, reply, request, price);
+            items.push(StreamItem::Finished(Box::new(reply)));
+        }
+        End::Fault(fault) => items.push(StreamItem::Failed(fault.clone())),
+        End::Cut => {}
+    }
+    items
+}
+
+fn blocks(reply: &Reply, request: &ModelRequest) -> Vec<Block> {
+    let thought = reply.think.iter().map(|text| Block {
+        body: BlockBody::Thinking { text: text.clone(), signature: None },
+        native: None,
+    });
+    let said = reply.say.iter().map(Block::text);
+    let origin = &request.origin;
+    let calls = reply.calls.iter().enumerate().map(|(index, call)| {
+        Block::call(Call {
+            wire_id: format!("call_{}_{}_{}", origin.session.0, origin.turn, index + 1),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        })
+    });
+    thought.chain(said).chain(calls).collect()
+}
+
+fn finished(
+    blocks: Vec<Block>,
+    stop: StopReason,
+    reply: &Reply,
+    request: &ModelRequest,
+    price: Price,
+) -> ModelReply {
+    let estimate = || Usage {
+        input: estimate_input(request),
+        output: estimate_blocks(&blocks),
+        ..Usage::default()
+    };
+    let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
+    let cost = price.input.per_million(usage.input).plus(price.output.per_million(usage.output));
+    ModelReply { blocks, stop, usage, cost: Some(cost) }
+}
+
+/// A price for a million tokens, for some tokens.
+trait PerMillion {
+    fn per_million(self, tokens: u64) -> Money;
+}
+
+impl PerMillion for Money {
+    fn per_million(self, tokens: u64) -> Money {
+        let nanos = u128::from(self.as_nanos()) * u128::from(tokens);
+        Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+    }
+}
+
+/// The text in a few pieces, so that whoever shows it streaming has something to show.
+fn pieces(text: &str) -> impl Iterator<Item = String> {
+    const PIECES: usize = 4;
+    let characters: Vec<char> = text.chars().collect();
+    let length = characters.len().div_ceil(PIECES).max(1);
+    let pieces: Vec<String> =
+        characters.chunks(length).map(|piece| piece.iter().collect()).collect();
+    pieces.into_iter()
+}
+
+#[cfg(test)]
+mod tests;
