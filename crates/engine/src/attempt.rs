@@ -142,7 +142,11 @@ impl Machine for Attempt {
     }
 
     fn winds_down(&self) -> bool {
-        self.end.is_some()
+        false
+    }
+
+    fn waits_for_a_person(&self) -> bool {
+        false
     }
 
     fn is_over(&self) -> bool {

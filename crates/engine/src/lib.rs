@@ -58,6 +58,9 @@ pub trait Machine {
     /// Whether everything under way should be brought to an end.
     fn winds_down(&self) -> bool;
 
+    /// Whether it cannot go on without a person.
+    fn waits_for_a_person(&self) -> bool;
+
     /// Whether nothing can happen any more.
     fn is_over(&self) -> bool;
 }

@@ -1,6 +1,6 @@
 //! One branch: results are put onto it one after the other, in the plan's order, whoever finished first.
 
-use types::{Event, Fault, FaultClass, TaskId, Timestamp};
+use types::{Artifact, Event, Fault, FaultClass, TaskId, Timestamp};
 
 use crate::run::{Run, Stage};
 
@@ -25,6 +25,12 @@ pub(crate) fn message(run: &Run, id: &TaskId) -> String {
     let title = run.place(id).and_then(|place| run.task(place)).map_or("", |task| &task.title);
     let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("{}\n\nBosun-Run: {}\nBosun-Task: {id}\n", title.trim(), run.id())
+}
+
+/// What the task promised to write.
+pub(crate) fn artifacts(run: &Run, id: &TaskId) -> Vec<Artifact> {
+    let task = run.place(id).and_then(|place| run.task(place));
+    task.map(|task| task.artifacts.clone()).unwrap_or_default()
 }
 
 pub(crate) fn conflict(paths: &[String]) -> Fault {

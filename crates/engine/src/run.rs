@@ -158,7 +158,9 @@ impl Run {
         branch(&self.id)
     }
 
-    pub(crate) fn policy(&self) -> &Policy {
+    /// The policy that decides.
+    #[must_use]
+    pub fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 
@@ -328,6 +330,10 @@ impl Machine for Run {
 
     fn winds_down(&self) -> bool {
         self.cancelled.is_some() || self.exhausted.is_some() || self.refused.is_some()
+    }
+
+    fn waits_for_a_person(&self) -> bool {
+        !self.winds_down() && self.open_question().is_some()
     }
 
     fn is_over(&self) -> bool {

@@ -30,6 +30,8 @@ pub enum Effect {
         commit: CommitId,
         onto: CommitId,
         message: String,
+        /// What should be there afterwards.
+        artifacts: Vec<crate::Artifact>,
         at: Timestamp,
     },
     Wait {
