@@ -51,13 +51,17 @@ fn format(root: &Path) -> anyhow::Result<()> {
 /// such a line forbids nothing, so it counts as an error here.
 fn lints(root: &Path) -> anyhow::Result<()> {
     let words = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    let in_conf = |line: &str| line.trim_start().starts_with("-->") && line.contains("clippy.toml");
-    let streamed = stream(cargo(root, &words), in_conf)?;
+    let streamed = stream(cargo(root, &words), points_into_conf)?;
     expect_success(&streamed, "clippy objects, see above")?;
     match streamed.kept.first() {
         None => Ok(()),
-        Some(place) => bail!("a line of a clippy.toml has no effect:{place}"),
+        Some(place) => bail!("a line of a clippy.toml has no effect, see {}", place.trim()),
     }
+}
+
+/// The line of a diagnostic that says where, when that is in a clippy.toml.
+fn points_into_conf(line: &str) -> bool {
+    line.trim_start().starts_with("--> ") && line.contains("clippy.toml:")
 }
 
 fn tests(root: &Path) -> anyhow::Result<()> {
@@ -73,7 +77,9 @@ fn tests(root: &Path) -> anyhow::Result<()> {
         totals.add(more);
         passed &= well;
     }
-    print!("\n{totals}");
+    if totals.any() {
+        print!("\n{totals}");
+    }
     match (passed, totals.failed) {
         (true, 0) => Ok(()),
         (_, 0) => bail!("the tests did not build or did not end, see above"),
@@ -133,6 +139,13 @@ fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_diagnostic_about_clippys_own_file_is_recognised() {
+        assert!(points_into_conf("  --> /a/clippy.toml:25:5"));
+        assert!(!points_into_conf("  --> crates/a/src/lib.rs:25:5"));
+        assert!(!points_into_conf("   = note: set it in clippy.toml: see the book"));
+    }
 
     #[test]
     fn only_libraries_that_do_not_opt_out_have_doc_tests() {

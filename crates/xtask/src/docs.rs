@@ -2,7 +2,6 @@
 //! The page is made from the sources alone, so it can be compared instead of being believed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -87,13 +86,12 @@ fn field(field: &Field) -> String {
 }
 
 fn scenario_links(paths: &BTreeSet<String>) -> String {
-    let mut links = String::new();
-    for path in paths.iter().take(NAMED) {
+    let link = |path: &String| {
         let name = path.trim_start_matches(scenarios::FOLDER).trim_end_matches(".toml");
-        let comma = if links.is_empty() { "" } else { ", " };
-        let link = write!(links, "{comma}[{name}](../{path})");
-        debug_assert!(link.is_ok(), "writing to a string does not fail");
-    }
+        format!("[{name}](../{path})")
+    };
+    let links: Vec<String> = paths.iter().take(NAMED).map(link).collect();
+    let links = links.join(", ");
     match paths.len().saturating_sub(NAMED) {
         0 => links,
         more => format!("{links} and {more} more"),

@@ -16,6 +16,11 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Whether any test ran at all.
+    pub(crate) fn any(&self) -> bool {
+        self.passed + self.failed + self.skipped > 0
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;

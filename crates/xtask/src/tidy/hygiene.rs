@@ -50,7 +50,11 @@ fn machine_paths(path: &str, text: &str) -> Vec<Finding> {
 
 /// Whether a path may begin after this text, so that `https://host/x/` or `a/x/` is none.
 fn is_absolute(before: &str) -> bool {
-    before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"._-/~*}>".contains(c))
+    before.ends_with("://")
+        || before
+            .chars()
+            .next_back()
+            .is_none_or(|c| !c.is_alphanumeric() && !"._-/~*}>".contains(c))
 }
 
 fn unfinished(path: &str, text: &str) -> Vec<Finding> {
@@ -82,9 +86,11 @@ mod tests {
     #[test]
     fn a_path_of_one_machine_is_found_in_any_file() {
         for machine in MACHINE_PATHS {
-            let text = format!("fine\nsee {machine}a.txt\n");
-            let found = found("docs/a.md", &text);
-            assert!(found[0].starts_with("docs/a.md:2: `"), "{found:?}");
+            for before in ["see ", "(", "\"", "file://"] {
+                let text = format!("fine\n{before}{machine}a.txt\n");
+                let found = found("docs/a.md", &text);
+                assert!(found[0].starts_with("docs/a.md:2: `"), "{found:?}");
+            }
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 /// Folders count as well: a file may not hide under `util/`.
 fn path_words(path: &str) -> Option<Finding> {
     let inside = path.trim_end_matches(".rs").split('/').skip(2);
-    let word = inside.flat_map(|part| part.split('_')).find(|word| is_empty(word))?;
+    let word = inside.flat_map(|part| part.split('_')).find(|word| says_nothing(word))?;
     let what = format!("`{word}` says nothing; name the file after the one idea that it holds");
     Some(Finding::new(path, 1, what))
 }
@@ -26,13 +26,14 @@ fn path_words(path: &str) -> Option<Finding> {
 fn types(path: &str, text: &str) -> Vec<Finding> {
     let code = code::without_prose(text);
     let declared = code.lines().enumerate().filter_map(|(at, line)| Some((at, type_name(line)?)));
-    let empty = declared.filter(|(_, name)| camel_words(name).iter().any(|word| is_empty(word)));
+    let empty =
+        declared.filter(|(_, name)| camel_words(name).iter().any(|word| says_nothing(word)));
     let what =
         |name: &str| format!("`{name}` says nothing; name the type after what it stands for");
     empty.map(|(at, name)| Finding::new(path, at + 1, what(name))).collect()
 }
 
-fn is_empty(word: &str) -> bool {
+fn says_nothing(word: &str) -> bool {
     let numbered = |prefix: &str| {
         word.strip_prefix(prefix)
             .is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
