@@ -222,9 +222,14 @@ impl Bosun {
     }
 
     async fn load(&self, run: &RunId) -> Result<Run, DoorError> {
-        let log = LogId::run(run.clone());
-        let journal = &*self.shop.journal;
-        let first = journal.read(&log, 0, 1).await?;
+        let mut machine = self.blank(run).await?;
+        drive::fold(&mut machine, &LogId::run(run.clone()), &*self.shop.journal).await?;
+        Ok(machine)
+    }
+
+    /// The run as it was before anything happened: what a watcher folds the lines of its log into.
+    pub async fn blank(&self, run: &RunId) -> Result<Run, DoorError> {
+        let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let digest = first.first().and_then(|line| match &line.event {
             types::Event::RunRequested { policy, .. } => Some(*policy),
             _ => None,
@@ -232,9 +237,7 @@ impl Bosun {
         if first.is_empty() {
             return Err(DoorError::NoSuchRun { run: run.clone() });
         }
-        let mut machine = Run::new(run.clone(), self.policy_of(run, digest).await?);
-        drive::fold(&mut machine, &log, journal).await?;
-        Ok(machine)
+        Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
     }
 
     async fn keep_policy(&self, policy: &Policy) -> Result<Digest, DoorError> {
@@ -273,6 +276,10 @@ impl Bosun {
 }
 
 async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left, DoorError> {
+    // What was said while nobody drove the run is heard before anything is done.
+    for (number, command) in hands.shop.journal.posted(&run).await? {
+        drive.take(&Input::Command(command), Some(number)).await?;
+    }
     let (sender, mut inbox) = mpsc::channel(16);
     let listening = tokio::spawn(listen(hands.shop.clone(), run, sender));
     let left = drive.run(&hands, &mut inbox, &hands.suspend).await;

@@ -43,7 +43,7 @@ const POWERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that may have nothing but what stands here.
-const FRUGAL: &[(&str, &[&str])] = &[("engine", &["types", "serde_json"])];
+const FRUGAL: &[(&str, &[&str])] = &[("engine", &["types", "serde", "serde_json"])];
 
 /// What tests of any crate may use on top of its layer.
 const TEST_CRATE: &str = "testkit";

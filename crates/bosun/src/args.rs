@@ -1,0 +1,146 @@
+//! The command line: every command and flag, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use types::{AttemptId, RunId};
+
+/// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
+/// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
+#[derive(Debug, Parser)]
+#[command(name = "bosun", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// Where the journal and the worktrees are kept [default: the user's state folder]
+    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the whole line on a sample repository, with a scripted model: no key, no set-up
+    Demo(Demo),
+    /// Work on a goal in a repository
+    Run(Run),
+    /// Go on with a run that was stopped or cut off
+    Resume(Resume),
+    /// Answer the question that a run waits for, and go on with it
+    Answer(Answer),
+    /// Stop a run for good
+    Cancel(Cancel),
+    /// List all runs, the newest first
+    List(List),
+    /// Show where a run stands, or its report
+    Show(Show),
+    /// Show what was recorded of a run
+    Log(Log),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Leave the repository and the run for inspection
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// What you want done
+    pub(crate) goal: String,
+    /// The repository to work in
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) repo: PathBuf,
+    /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// A command that must pass in the end; may be given several times [default: those found in the repository]
+    #[arg(long = "check", value_name = "COMMAND")]
+    pub(crate) checks: Vec<String>,
+    /// The most tokens that may be spent
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: Option<u64>,
+    /// The most time that may be taken, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) time: Option<u64>,
+    /// The rules to work by: a preset's name
+    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: String,
+    /// The rules to work by: a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Take results in the order in which work was started, so that the same run twice gives the same log
+    #[arg(long)]
+    pub(crate) reproducible: bool,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The run [default: the newest one that is not over]
+    pub(crate) run: Option<RunId>,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    pub(crate) run: RunId,
+    /// What you have to say
+    pub(crate) text: String,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    pub(crate) run: RunId,
+    /// Why, for the record
+    #[arg(long, default_value = "cancelled by hand")]
+    pub(crate) reason: String,
+    /// Print the report as a JSON line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Print a JSON line for each run
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// Print a JSON line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// The log of one attempt, such as T1.2, instead of the run's own
+    #[arg(long, value_name = "ATTEMPT")]
+    pub(crate) attempt: Option<AttemptId>,
+    /// Print the stored lines as they are, one JSON object each
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Go on printing what is recorded until the run is over
+    #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
+    pub(crate) follow: bool,
+    /// Check that nothing was changed or cut off since it was written, in the run's log and all its attempts'
+    #[arg(long, conflicts_with_all = ["json", "attempt"])]
+    pub(crate) verify: bool,
+}

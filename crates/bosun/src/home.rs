@@ -1,0 +1,76 @@
+//! Where the product keeps its things on this machine, and what it knows from the environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use etcetera::BaseStrategy as _;
+use runtime::store::{Redactor, SqliteJournal};
+use runtime::{Bosun, Order, Setup};
+
+/// The folder with the journal and the worktrees.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    folder: Option<PathBuf>,
+}
+
+impl Home {
+    pub(crate) fn at(folder: Option<PathBuf>) -> Self {
+        Self { folder }
+    }
+
+    /// Bosun with the journal that is kept here.
+    pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
+        let folder = self.folder()?;
+        let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
+        let mut setup = Setup::new(Arc::new(journal), folder);
+        setup.redactor = Redactor::new(secrets());
+        setup.order = order;
+        Ok(Bosun::new(setup))
+    }
+
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return std::path::absolute(folder).context("finding the home folder");
+        }
+        let base = etcetera::choose_base_strategy()
+            .context("finding the user's home folder; set BOSUN_HOME to say where to keep things")?;
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Ok(state.join("bosun"))
+    }
+
+    /// What to put before a command's name so that it finds this home again.
+    pub(crate) fn flag(&self) -> String {
+        match &self.folder {
+            Some(folder) => format!("bosun --home {}", shown(folder)),
+            None => "bosun".to_owned(),
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\".contains(c)) {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    } else {
+        text
+    }
+}
+
+/// The values of variables whose names say that they are secret.
+fn secrets() -> Vec<String> {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    std::env::vars()
+        .filter(|(name, _)| {
+            let name = name.to_uppercase();
+            WORDS.iter().any(|word| name.contains(word))
+        })
+        .map(|(_, value)| value)
+        .collect()
+}
+
+/// Who is sitting here, for the record.
+pub(crate) fn person() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    name.unwrap_or_else(|_| "somebody".to_owned())
+}
