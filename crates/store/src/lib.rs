@@ -11,9 +11,11 @@ mod journal;
 mod line;
 mod memory;
 mod redact;
+mod sqlite;
 mod tail;
 
 pub use error::{Damage, JournalError};
 pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED};
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
+pub use sqlite::SqliteJournal;

@@ -46,7 +46,7 @@ struct Log {
     tip: Tip,
     generation: u64,
     leased: bool,
-    /// Its place among all logs, by the time of the first line.
+    /// Its place among all logs, in the order in which they were made.
     place: u64,
     created: Timestamp,
     updated: Timestamp,

@@ -73,7 +73,10 @@ where
             let page = read(after, PAGE).await?;
             if let Some(last) = page.last() {
                 let reached = last.seq;
-                return Ok(Some((stream::iter(page).map(Ok), (reached, tail, read))));
+                return Ok::<_, JournalError>(Some((
+                    stream::iter(page).map(Ok),
+                    (reached, tail, read),
+                )));
             }
             if tail.wait_for(|stored| *stored > after).await.is_err() {
                 // Nobody is left who could append: the journal that this stream belongs to is gone.
