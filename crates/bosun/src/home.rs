@@ -33,8 +33,9 @@ impl Home {
         if let Some(folder) = &self.folder {
             return std::path::absolute(folder).context("finding the home folder");
         }
-        let base = etcetera::choose_base_strategy()
-            .context("finding the user's home folder; set BOSUN_HOME to say where to keep things")?;
+        let base = etcetera::choose_base_strategy().context(
+            "finding the user's home folder; set BOSUN_HOME to say where to keep things",
+        )?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(state.join("bosun"))
     }

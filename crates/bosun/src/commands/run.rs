@@ -19,12 +19,8 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let script = args.script.as_deref().map(read).transpose()?.ok_or(Wrong::NoModel)?;
     let bosun = home.open(order).await?;
     let model = bosun.keep_script(&script).await?;
-    let new = NewRun {
-        request: request(&args, model),
-        repository: args.repo.clone(),
-        policy,
-        id: None,
-    };
+    let new =
+        NewRun { request: request(&args, model), repository: args.repo.clone(), policy, id: None };
     let form = Form::choose(args.json, order);
     start(home, &bosun, new, form).await
 }

@@ -107,7 +107,11 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         text(&report::report(view, &home.flag()))?;
     }
     if left.suspended {
-        note(&format!("stopped; everything is kept. Go on with: {} resume {}", home.flag(), view.run));
+        note(&format!(
+            "stopped; everything is kept. Go on with: {} resume {}",
+            home.flag(),
+            view.run
+        ));
         return Ok(Exit::Cancelled);
     }
     Ok(Exit::of(view.status))

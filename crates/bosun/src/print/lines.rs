@@ -30,9 +30,12 @@ fn of_run(event: &Event) -> Option<(String, String)> {
     let bad = |text: &str| text.red().to_string();
     Some(match event {
         Event::RunAccepted { decision } => run(format!("{} ({})", good("accepted"), decision.rule)),
-        Event::RunRefused { decision } => {
-            run(format!("{}: {} ({})", bad("refused"), one_line(&decision.reason, 200), decision.rule))
-        }
+        Event::RunRefused { decision } => run(format!(
+            "{}: {} ({})",
+            bad("refused"),
+            one_line(&decision.reason, 200),
+            decision.rule
+        )),
         Event::RunRouted { to, decision } => run(format!("goes to the {to} ({})", decision.rule)),
         Event::RunCancelled { by, reason } => {
             run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
@@ -41,9 +44,10 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             let tasks: Vec<String> = plan.tasks.iter().map(|task| task.id.to_string()).collect();
             ("plan".to_owned(), format!("{}: {}", good("adopted"), tasks.join(", ")))
         }
-        Event::PlanRefused { problems, .. } => {
-            ("plan".to_owned(), format!("{}: {}", bad("refused"), one_line(&problems.join("; "), 200)))
-        }
+        Event::PlanRefused { problems, .. } => (
+            "plan".to_owned(),
+            format!("{}: {}", bad("refused"), one_line(&problems.join("; "), 200)),
+        ),
         Event::AttemptStarted { attempt, role, feedback, .. } => {
             let told = if feedback.is_some() { ", told what was wrong before" } else { "" };
             (attempt.to_string(), format!("started by a fresh {role}{told}"))
@@ -82,12 +86,14 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             MergeEnd::Merged { commit, .. } => {
                 (task.to_string(), format!("{} as {}", "merged".green(), commit.short()))
             }
-            MergeEnd::Conflict { paths } => {
-                (task.to_string(), format!("{} in {}", bad("conflict"), one_line(&paths.join(", "), 120)))
-            }
-            MergeEnd::Failed { fault } => {
-                (task.to_string(), format!("{}: {}", bad("merge failed"), one_line(&fault.what, 120)))
-            }
+            MergeEnd::Conflict { paths } => (
+                task.to_string(),
+                format!("{} in {}", bad("conflict"), one_line(&paths.join(", "), 120)),
+            ),
+            MergeEnd::Failed { fault } => (
+                task.to_string(),
+                format!("{}: {}", bad("merge failed"), one_line(&fault.what, 120)),
+            ),
         },
         Event::GatePassed { phase, .. } => {
             ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))

@@ -43,7 +43,10 @@ impl Live {
         ));
         let busy = |task: &&TaskView| {
             view.tasks.len() <= FEW
-                || !matches!(task.stage, TaskStage::Waiting | TaskStage::Finished | TaskStage::Skipped)
+                || !matches!(
+                    task.stage,
+                    TaskStage::Waiting | TaskStage::Finished | TaskStage::Skipped
+                )
         };
         let shown: Vec<&TaskView> = view.tasks.iter().filter(busy).take(FEW).collect();
         while self.tasks.len() < shown.len() {
@@ -63,7 +66,8 @@ impl Live {
 }
 
 fn row(task: &TaskView) -> String {
-    let tries = if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
+    let tries =
+        if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
     format!("{:<5} {:<9} {}{tries}", task.id, task.stage.word(), one_line(&task.title, 50))
 }
 

@@ -22,7 +22,8 @@ pub(crate) fn report(view: &RunView, bosun: &str) -> String {
             (view.changes.0.len(), view.changes.added(), view.changes.removed());
         let _ = writeln!(out, "\n  changes   {count} files, +{added} -{removed}");
         for file in &view.changes.0 {
-            let _ = writeln!(out, "            {:<40} +{} -{}", file.path, file.added, file.removed);
+            let _ =
+                writeln!(out, "            {:<40} +{} -{}", file.path, file.added, file.removed);
         }
     }
     if !view.merged_checks.is_empty() {
@@ -109,14 +110,20 @@ fn next(out: &mut String, view: &RunView, bosun: &str) {
     let run = &view.run;
     let lines = match view.status {
         Status::Done => vec![
-            format!("look at it:  git -C {} log -p {}..{}", view.repository, view.base.short(), view.branch),
+            format!(
+                "look at it:  git -C {} log -p {}..{}",
+                view.repository,
+                view.base.short(),
+                view.branch
+            ),
             format!("take it:     git -C {} merge --ff-only {}", view.repository, view.branch),
         ],
         Status::Running => vec![format!("go on:       {bosun} resume {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
-            let mut lines: Vec<String> =
-                open.map(|question| format!("asked:       {}", one_line(&question.text, 300))).collect();
+            let mut lines: Vec<String> = open
+                .map(|question| format!("asked:       {}", one_line(&question.text, 300)))
+                .collect();
             lines.push(format!("answer:      {bosun} answer {run} \"…\""));
             lines
         }

@@ -4,6 +4,7 @@
 
 mod call;
 mod commit;
+mod create;
 mod error;
 mod survey;
 mod tree;
