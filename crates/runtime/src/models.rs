@@ -9,7 +9,7 @@ use store::Journal;
 use types::{Digest, Fault, FaultClass, ModelRef};
 
 /// The provider under which scripts are found.
-pub const SCRIPT: &str = "script";
+pub(crate) const SCRIPT: &str = "script";
 
 /// The models that a program knows, by provider.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ impl Models {
 }
 
 /// Keeps a script in the journal; the name under which it can be asked.
-pub async fn keep_script(text: &str, journal: &dyn Journal) -> Result<ModelRef, KeepError> {
+pub(crate) async fn keep_script(text: &str, journal: &dyn Journal) -> Result<ModelRef, KeepError> {
     Script::parse(text)?;
     let blob = journal.put_blob(text.as_bytes()).await?;
     #[expect(clippy::expect_used, reason = "a provider and 64 hexadecimal digits name a model")]

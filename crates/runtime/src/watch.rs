@@ -20,7 +20,7 @@ pub enum Mix {
 }
 
 /// The lines of a run and of its attempts. Ends after the run's last line.
-pub fn watch(
+pub(crate) fn watch(
     journal: Arc<dyn Journal>,
     run: RunId,
     mix: Mix,
@@ -41,6 +41,7 @@ pub fn watch(
         let next = state.next().await?;
         Some((next, state))
     })
+    .fuse()
 }
 
 struct Watch {
