@@ -75,6 +75,7 @@ fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{crew, new_run, only, planned, planned_with, same};
 
     #[test]
     fn the_wait_doubles_and_never_passes_a_minute() {
@@ -84,5 +85,80 @@ mod tests {
             [1_000, 2_000, 4_000, 60_000, 60_000]
         );
         assert_eq!(backoff(Span(0), 5), Span(0));
+    }
+
+    /// What is decided when the first attempt ends in this way.
+    fn decided(fault: &str) -> String {
+        let events = planned("T1 a").tell(&format!("T1.1 fails {fault}"));
+        only(&events, &["retry", "task"])
+    }
+
+    #[test]
+    fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() {
+        for class in ["structural", "transient"] {
+            same(
+                &decided(&format!("{class} session.no_submission")),
+                "retry.scheduled T1 failure.structural_retry 3 left",
+            );
+        }
+    }
+
+    #[test]
+    fn a_failed_check_is_handed_over_with_the_files() {
+        same(
+            &decided("check_failed x.y"),
+            "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.1, told why",
+        );
+    }
+
+    #[test]
+    fn a_conflict_starts_afresh() {
+        same(&decided("conflict x.y"), "retry.scheduled T1 failure.conflict_retry 1 left");
+    }
+
+    #[test]
+    fn failures_of_judgement_and_of_limits_are_not_retried() {
+        for class in ["semantic", "resource", "safety", "person", "bug"] {
+            same(&decided(&format!("{class} x.y")), "task.failed T1 failure.stop");
+        }
+    }
+
+    #[test]
+    fn a_failure_that_no_rule_speaks_of_is_not_retried() {
+        let mut policy = crew();
+        policy.failures.clear();
+        let events = planned_with(policy, "T1 a").tell("T1.1 fails structural x.y");
+        same(&only(&events, &["task"]), "task.failed T1 failure.no_rule");
+    }
+
+    #[test]
+    fn attempts_that_end_the_same_way_are_counted_until_none_is_left() {
+        let mut bench = planned("T1 a");
+        let fail = |n: u32| format!("T1.{n} fails structural x.y\ntimer T1 fires");
+        let events: String = (1..4).map(|n| bench.tell(&fail(n)) + "\n").collect();
+        same(
+            &only(&events, &["retry"]),
+            "retry.scheduled T1 failure.structural_retry 3 left
+             retry.scheduled T1 failure.structural_retry 2 left
+             retry.scheduled T1 failure.structural_retry 1 left",
+        );
+        same(
+            &only(&bench.tell("T1.4 breaks"), &["retry", "task"]),
+            "task.failed T1 failure.structural_retry",
+        );
+    }
+
+    #[test]
+    fn each_way_of_failing_has_its_own_count() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 fails structural x.y\ntimer T1 fires");
+        same(
+            &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry"]),
+            "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.2, told why",
+        );
+        same(
+            &only(&bench.tell("T1.3 fails structural x.y"), &["retry"]),
+            "retry.scheduled T1 failure.structural_retry 2 left",
+        );
     }
 }

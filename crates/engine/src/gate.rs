@@ -94,3 +94,6 @@ const fn word(evidence: Evidence) -> &'static str {
         Evidence::WithinBudget => "within budget",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,8 @@ mod report;
 mod route;
 mod run;
 mod schedule;
+#[cfg(test)]
+mod testing;
 mod truncate;
 mod verify;
 

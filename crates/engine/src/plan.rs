@@ -93,3 +93,6 @@ fn over_budget(run: &Run, plan: &Plan) -> Option<String> {
         format!("its tasks are estimated at {estimate} tokens; {usable} are left after the reserve")
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,3 +129,6 @@ fn skip(run: &Run) -> Vec<Event> {
     }
     events
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,3 +116,6 @@ pub(crate) fn all_checks(run: &Run) -> Vec<Check> {
     let all = run.project_checks().iter().chain(of_tasks);
     all.filter(|check| seen.insert(check.command.as_str())).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests;

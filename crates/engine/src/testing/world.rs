@@ -1,0 +1,1 @@
+//! A made-up outside world for a run.
