@@ -120,6 +120,15 @@ fn a_fifth_of_the_budget_stays_in_reserve() {
 }
 
 #[test]
+fn estimates_without_bounds_are_refused_like_any_that_are_too_large() {
+    let mut plan = plan("T1 a; T2 b");
+    for place in 0..2 {
+        plan["tasks"][place]["estimate_tokens"] = json!(u64::MAX);
+    }
+    assert!(said(plan).contains("tasks are estimated at 18446744073709551615 tokens"));
+}
+
+#[test]
 fn every_problem_is_named_at_once() {
     refused(
         plan("T1 a after T9; plan b; T1 c"),
