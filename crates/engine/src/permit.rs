@@ -39,9 +39,11 @@ fn matches(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> bool {
 fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
     match facts.access {
         Access::Execute => !scope.0.is_empty(),
-        Access::Read | Access::Write | Access::Submit => {
-            facts.paths.iter().all(|path| scope.allows(path))
+        // A write that does not say where could be anywhere.
+        Access::Write => {
+            !facts.paths.is_empty() && facts.paths.iter().all(|path| scope.allows(path))
         }
+        Access::Read | Access::Submit => facts.paths.iter().all(|path| scope.allows(path)),
     }
 }
 
@@ -101,6 +103,15 @@ mod tests {
         let reason = "a task may write only to its artifacts: b.rs is not in (src/)";
         assert_eq!(permit.decision.reason, reason);
         assert_eq!(permit.decision.seen, ["write_file b.rs"]);
+    }
+
+    #[test]
+    fn a_write_that_does_not_say_where_is_not_in_scope() {
+        let facts =
+            CallFacts { access: Access::Write, paths: vec![], command: None, repeat: Repeat::Safe };
+        let scope = Scope(vec!["./".parse().expect("an artifact")]);
+        let permit = judge(&crew().permissions, &scope, "write_file", &facts);
+        assert_eq!(permit.decision.rule.as_str(), "permit.outside_artifacts");
     }
 
     #[test]
