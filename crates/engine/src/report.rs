@@ -103,6 +103,16 @@ mod tests {
     }
 
     #[test]
+    fn nothing_can_be_cancelled_before_it_has_begun() {
+        let mut bench = new_run();
+        same(&bench.tell("cancel"), "");
+        same(
+            &only(&bench.tell("begin Build a CLI"), &["run.c", "attempt"]),
+            "attempt.started plan.1 planner",
+        );
+    }
+
+    #[test]
     fn an_attempt_that_was_stopped_from_outside_is_not_done() {
         same(
             &only(&planned("T1 a; T2 b after T1").tell("T1.1 is cancelled"), &["task", "run"]),

@@ -41,11 +41,11 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
             survey: begin.survey.clone(),
             policy: begin.policy,
         }],
-        Input::Command(command) => command_given(run, command),
+        Input::Command(command) if run.asked.is_some() => command_given(run, command),
         Input::Outcome(effect, outcome) if run.awaits(effect) => {
             outcome_of(run, effect, outcome, now)
         }
-        Input::Begin(_) | Input::Brief(_) | Input::Outcome(..) => vec![],
+        Input::Begin(_) | Input::Brief(_) | Input::Command(_) | Input::Outcome(..) => vec![],
     }
 }
 
