@@ -2,7 +2,7 @@
 
 use types::{Event, Fault, FaultClass, TaskId, Timestamp};
 
-use crate::run::{Run, Stage};
+use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
@@ -13,7 +13,15 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
             commit: commit.clone(),
             onto: run.head().clone(),
         }],
-        Stage::Landed { commit } => {
+        _ => landed(run),
+    }
+}
+
+/// The task whose changes have just come onto the branch is finished.
+pub(crate) fn landed(run: &Run) -> Vec<Event> {
+    let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
+    match run.lane(&task.id).map(Lane::stage) {
+        Some(Stage::Landed { commit }) => {
             vec![Event::TaskFinished { task: task.id.clone(), commit: commit.clone() }]
         }
         _ => vec![],
@@ -104,6 +112,19 @@ mod tests {
             &bench.tell("merge T1 breaks"),
             "merge.finished T1 failed
              retry.scheduled T1 failure.structural_retry 3 left",
+        );
+    }
+
+    #[test]
+    fn a_merge_that_lands_after_a_cancel_is_on_record_as_finished() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0");
+        same(
+            &bench.tell("cancel\nmerge T1 lands"),
+            "run.cancelled ann
+             merge.finished T1 merged
+             task.finished T1
+             run.finished cancelled, person.cancel",
         );
     }
 }

@@ -54,7 +54,9 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     if run.winds_down() {
-        return report::due(run, now);
+        // What has landed on the branch is there, whatever ends the run.
+        let landed = merge::landed(run);
+        return if landed.is_empty() { report::due(run, now) } else { landed };
     }
     LINE.iter()
         .map(|station| station(run, now))
