@@ -27,12 +27,13 @@ fn answer(
     commit: Option<&CommitId>,
     now: Timestamp,
 ) -> Event {
-    let Some(rule) = run.policy().failures.iter().find(|rule| covers(rule, fault)) else {
+    let rule_for = |fault: &Fault| run.policy().failures.iter().find(|rule| covers(rule, fault));
+    let Some(rule) = rule_for(fault) else {
         let reason = format!("no rule says what to do about a {} failure", fault.class.word());
         let decision = Decision::new(RuleId::fixed("failure.no_rule"), reason);
         return Event::TaskFailed { task, fault: fault.clone(), decision };
     };
-    let executions = lane.faults().iter().filter(|fault| covers(rule, fault)).count();
+    let executions = lane.faults().iter().filter(|fault| rule_for(fault) == Some(rule)).count();
     let executions = u32::try_from(executions).unwrap_or(u32::MAX);
     let left = rule.max_executions.saturating_sub(executions);
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
@@ -159,6 +160,17 @@ mod tests {
         same(
             &only(&bench.tell("T1.3 fails structural x.y"), &["retry"]),
             "retry.scheduled T1 failure.structural_retry 2 left",
+        );
+    }
+
+    #[test]
+    fn a_failure_counts_only_for_the_rule_that_answered_it() {
+        // An invalid plan is a structural failure too, but another rule has answered it.
+        let mut bench = new_run();
+        bench.tell("begin Build a CLI\nplan.1 plans T1 a after T9\ntimer plan fires");
+        same(
+            &only(&bench.tell("plan.2 fails structural session.no_submission"), &["retry"]),
+            "retry.scheduled plan failure.structural_retry 3 left",
         );
     }
 }
