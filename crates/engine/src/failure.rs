@@ -2,7 +2,7 @@
 //! failure. Failures of mechanics are retried, failures of judgement are not; the two are never mixed up.
 
 use types::{
-    CommitId, Decision, Event, FailureRule, Fault, Remedy, RuleId, Span, TaskId, Timestamp,
+    CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
 };
 
 use crate::head_and_tail;
@@ -46,7 +46,7 @@ fn answer(
         Remedy::RetryWithFeedback => (commit.cloned(), Some(feedback(run, lane, fault))),
         Remedy::RetryFresh | Remedy::Stop => (None, None),
     };
-    let at = now.after(backoff(rule.backoff_ms, executions));
+    let at = now.after(backoff(rule.backoff_ms, executions).max(asked_for(fault)));
     Event::RetryScheduled { task, at, left, start, feedback, decision }
 }
 
@@ -59,6 +59,14 @@ fn covers(rule: &FailureRule, fault: &Fault) -> bool {
 fn backoff(first: Span, executions: u32) -> Span {
     let factor = 1_u64.checked_shl(executions.saturating_sub(1)).unwrap_or(u64::MAX);
     Span(first.0.saturating_mul(factor).min(60_000))
+}
+
+/// How long whoever failed wants to be left alone, up to an hour.
+fn asked_for(fault: &Fault) -> Span {
+    match fault.retry {
+        Retry::After(span) => span.min(Span::seconds(3_600)),
+        Retry::Never | Retry::Now => Span(0),
+    }
 }
 
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
@@ -161,6 +169,26 @@ mod tests {
             &only(&bench.tell("T1.3 fails structural x.y"), &["retry"]),
             "retry.scheduled T1 failure.structural_retry 2 left",
         );
+    }
+
+    #[test]
+    fn a_fault_that_says_how_long_to_wait_is_believed_up_to_an_hour() {
+        let waits = |asked: Span| {
+            let mut bench = planned("T1 a");
+            let fault = Fault::new(types::FaultClass::Transient, "model.busy", "busy")
+                .retry(types::Retry::After(asked));
+            let attempt = "T1.1".parse().expect("an attempt");
+            let outcome = types::Outcome::Broke(fault);
+            let input = types::Input::Outcome(types::EffectId::Attempt(attempt), outcome);
+            let events = bench.send(&input);
+            events.iter().find_map(|event| match event {
+                Event::RetryScheduled { at, .. } => Some(at.since(bench.now).0),
+                _ => None,
+            })
+        };
+        assert_eq!(waits(Span(10)), Some(250));
+        assert_eq!(waits(Span::seconds(90)), Some(90_000));
+        assert_eq!(waits(Span(u64::MAX)), Some(3_600_000));
     }
 
     #[test]
