@@ -91,7 +91,8 @@ fn allot(run: &Run, role: &Role) -> Allotment {
     let free = run.ledger().free();
     let running = run.busy().filter(|(_, lane)| matches!(lane.stage(), Stage::Running(_))).count();
     let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
-    let among = if run.plan().is_some() { places.min(run.unfinished().max(1)) } else { 1 };
+    let waiting = run.unfinished().saturating_sub(running).max(1);
+    let among = if run.plan().is_some() { places.min(waiting) } else { 1 };
     // Less than two replies' worth is not worth starting with.
     let least = role.max_output_tokens.saturating_mul(2);
     let share = share(free, role.budget, among as u64);

@@ -87,6 +87,14 @@ fn everything_that_needs_a_failed_task_is_skipped_and_the_rest_goes_on() {
 }
 
 #[test]
+fn attempts_get_an_equal_share_below_their_roles_limit() {
+    let (_, events) = with_tokens(crew(), 101_000, "T1 a; T2 b");
+    assert_eq!(tokens(&events), [50_000, 50_000]);
+    let (_, events) = with_tokens(crew(), 2_000_000, "T1 a; T2 b");
+    assert_eq!(tokens(&events), [400_000, 400_000]);
+}
+
+#[test]
 fn what_an_attempt_did_not_use_is_there_for_the_next() {
     let mut policy = crew();
     policy.limits.parallel_tasks = 1;
