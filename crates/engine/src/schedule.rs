@@ -82,7 +82,7 @@ fn start(
 
 enum Allotment {
     Of(Budget),
-    /// Others hold what is needed, and may give it back.
+    /// Others hold what is needed and may give it back, or are about to be finished without needing any more.
     Later,
     Never(String),
 }
@@ -103,7 +103,7 @@ fn allot(run: &Run, role: &Role) -> Allotment {
     if all.tokens.is_none_or(|tokens| tokens >= least) && all.calls != Some(0) {
         return Allotment::Of(all);
     }
-    if running > 0 {
+    if running > 0 || run.busy().any(|(_, lane)| lane.goes_on_by_itself()) {
         return Allotment::Later;
     }
     let (left, calls) = (free.tokens.unwrap_or_default(), free.calls.unwrap_or(u64::MAX));

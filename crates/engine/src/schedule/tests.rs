@@ -117,6 +117,27 @@ fn an_attempt_that_does_not_fit_beside_others_starts_when_they_give_back() {
 }
 
 #[test]
+fn an_attempt_that_can_never_fit_ends_the_run() {
+    let (mut bench, events) = with_tokens(crew(), 10_000, "T1 a; T2 b");
+    assert_eq!(tokens(&events), [9_000]);
+    same(
+        &bench.tell("T1.1 fails structural session.no_submission\ntimer T1 fires\nT1.2 hands in"),
+        "attempt.finished T1.1 failed structural session.no_submission
+         retry.scheduled T1 failure.structural_retry 3 left
+         attempt.started T2.1 coder",
+    );
+    same(
+        &bench.tell("timer T1 fires\nT2.1 hands in\ncheck T2.1/0 exits 0"),
+        "attempt.finished T2.1 submitted
+         check.started T2.1/0 tests
+         check.finished T2.1/0 exit 0
+         task.verified T2.1 verify.checks_passed
+         budget.exhausted budget.attempt_does_not_fit
+         run.finished out of budget, budget.attempt_does_not_fit",
+    );
+}
+
+#[test]
 fn a_result_that_is_being_merged_lands_before_the_budget_ends_the_run() {
     let (mut bench, _) = with_tokens(crew(), 9_500 + 1_000, "T1 a; T2 b after T1");
     bench.tell("T1.1 fails structural session.no_submission\ntimer T1 fires");
@@ -129,6 +150,36 @@ fn a_result_that_is_being_merged_lands_before_the_budget_ends_the_run() {
          merge.started T1 onto base
          merge.finished T1 merged
          task.finished T1
+         budget.exhausted budget.attempt_does_not_fit
+         run.finished out of budget, budget.attempt_does_not_fit",
+    );
+}
+
+#[test]
+fn a_task_waits_for_the_merges_under_way_before_the_budget_is_called_exhausted() {
+    // T3 does not fit any more while T1 is being merged and T2 is being checked.
+    let mut policy = crew();
+    policy.limits.parallel_tasks = 2;
+    let (mut bench, _) = with_tokens(policy, 19_000, "T1 a; T2 b; T3 c");
+    let spent = |attempt: &str| {
+        let types::Input::Outcome(id, types::Outcome::Attempt(mut end)) =
+            submission(attempt, serde_json::json!({}))
+        else {
+            panic!("an attempt's end")
+        };
+        end.spent.tokens = 9_000;
+        types::Input::Outcome(id, types::Outcome::Attempt(end))
+    };
+    bench.send(&spent("T1.1"));
+    bench.send(&spent("T2.1"));
+    same(
+        &only(
+            &bench
+                .tell("check T1.1/0 exits 0\ncheck T2.1/0 exits 0\nmerge T1 lands\nmerge T2 lands"),
+            &["task.finished", "budget", "run"],
+        ),
+        "task.finished T1
+         task.finished T2
          budget.exhausted budget.attempt_does_not_fit
          run.finished out of budget, budget.attempt_does_not_fit",
     );
