@@ -37,11 +37,11 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::ModelReplied { reply, inspections, .. } => replied(attempt, reply, inspections),
-        Event::ModelFailed { .. } => {
+        Event::ModelFailed { fault, .. } => {
             let Some(session) = &mut attempt.session else { return };
             if let Talk::Asking { reserved } = session.talk {
                 attempt.ledger.settle(reserved, Spend { calls: 1, ..Spend::default() });
-                session.talk = Talk::ToAsk;
+                session.talk = Talk::Broken { fault: fault.clone() };
             }
         }
         Event::ToolStarted { call, .. } => {

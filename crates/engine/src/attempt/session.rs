@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use types::{
-    Arguments, Brief, Call, CallId, CallResult, Digest, Inspection, Message, ModelRequest, Origin,
-    Part, SessionId, Spend, ToolSpec,
+    Arguments, Brief, Call, CallId, CallResult, Digest, Fault, Inspection, Message, ModelRequest,
+    Origin, Part, SessionId, Spend, ToolSpec,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,10 @@ pub(super) enum Talk {
     },
     /// The model's calls are being answered.
     Answering,
+    /// The model did not reply, and will not be asked again.
+    Broken {
+        fault: Fault,
+    },
 }
 
 /// One call of the current turn.

@@ -177,6 +177,16 @@ fn a_fault_of_the_model_ends_the_conversation_with_that_fault() {
 }
 
 #[test]
+fn a_crash_right_after_a_fault_of_the_model_does_not_ask_it_again() {
+    let mut bench = talking();
+    bench.tell("model fails");
+    let cut = bench.log.iter().position(|(event, _)| event.kind() == "model.failed");
+    let log = &bench.log[..=cut.expect("the model failed")];
+    let mut bench = Bench { machine: fold(Attempt::new(Arc::new(crew())), log), ..bench };
+    same(&bench.tell("woke"), "session.ended failed structural model.malformed");
+}
+
+#[test]
 fn a_call_that_makes_no_sense_is_answered_with_what_is_wrong_and_the_talk_goes_on() {
     let mut bench = talking();
     same(
