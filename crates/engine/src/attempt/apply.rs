@@ -22,12 +22,12 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionEnded { end, .. } => {
             attempt.end = Some(end.clone());
             attempt.ended = at;
-            if let Some(session) = &mut attempt.session
-                && let Talk::Asking { reserved } = session.talk
-            {
+            let Some(session) = &mut attempt.session else { return };
+            if let Talk::Asking { reserved } = session.talk {
                 attempt.ledger.settle(reserved, Spend::default());
                 session.talk = Talk::ToAsk;
             }
+            session.answer_the_rest();
         }
         Event::ModelAsked { turn, reserved, .. } => {
             attempt.ledger.hold(*reserved);

@@ -285,6 +285,19 @@ fn the_first_submission_that_was_taken_counts() {
 }
 
 #[test]
+fn a_cancelled_talk_ends_at_once_and_every_call_has_a_result() {
+    let mut bench = talking();
+    bench.tell("model calls read_file a + shell make + shell make");
+    bench.tell("tool c0 ok");
+    same(&bench.tell("cancel"), "session.ended cancelled");
+    assert!(bench.machine.is_over() && bench.asked().is_empty());
+    assert_eq!(ended(&bench), AttemptResult::Cancelled);
+    let outcomes: Vec<CallOutcome> = results(&bench.machine).into_iter().map(|r| r.1).collect();
+    assert_eq!(outcomes, [CallOutcome::Ok, CallOutcome::Unknown, CallOutcome::Refused]);
+    same(&bench.tell("woke\ndue\ncancel"), "");
+}
+
+#[test]
 fn a_talk_that_is_cancelled_while_the_model_thinks_gives_its_reserve_back() {
     let mut bench = talking();
     same(&bench.tell("cancel"), "session.ended cancelled");
