@@ -23,6 +23,8 @@ mod dag;
 mod failure;
 mod gate;
 mod intake;
+#[cfg(test)]
+mod laws_tests;
 mod merge;
 mod permit;
 mod plan;

@@ -2,6 +2,7 @@
 //! Inputs are read from short lines and events are written as short lines, so that tests are text in, text out.
 
 mod dice;
+pub(crate) mod drive;
 mod render;
 mod script;
 pub(crate) mod talk;
