@@ -1,5 +1,5 @@
 //! A made-up outside world for a run: a plan, and for each attempt at each task how it will turn out. Outcomes depend
-//! on the task and the attempt alone, and commits are named by the tasks in them, so that worlds can be compared.
+//! on the task and the attempt alone, and commits are named after what is in them, so that worlds can be compared.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -204,7 +204,7 @@ impl World {
                 return Outcome::Broke(Fault::structural("world.broke", "the merge broke"));
             }
             _ => MergeEnd::Merged {
-                commit: CommitId(format!("{}+{task}", tree(onto))),
+                commit: CommitId(Digest::of(format!("{}+{task}", tree(onto)).as_bytes()).short()),
                 changes: changes("a.rs"),
                 missing: vec![],
             },
@@ -212,7 +212,7 @@ impl World {
     }
 }
 
-/// The tasks that are in a commit.
+/// A name for what is in a commit: the same tasks in the same order have the same name.
 fn tree(commit: &CommitId) -> &str {
     commit.0.rsplit('@').next().unwrap_or_default()
 }
