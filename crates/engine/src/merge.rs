@@ -71,6 +71,14 @@ mod tests {
     }
 
     #[test]
+    fn results_that_wait_for_their_turn_are_not_looked_at_again() {
+        let mut bench = planned("T1 a; T2 b; T3 c");
+        bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0\nT3.1 hands in\ncheck T3.1/0 exits 0");
+        let busy: Vec<String> = bench.machine.busy().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(busy, ["T1"]);
+    }
+
+    #[test]
     fn a_task_that_failed_does_not_hold_up_those_behind_it() {
         let mut bench = planned("T1 a; T2 b");
         bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0");

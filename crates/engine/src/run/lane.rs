@@ -133,8 +133,9 @@ impl Lane {
         )
     }
 
+    /// Whether something is going on. A verified result only waits until it is its turn to be merged.
     pub(super) fn is_busy(&self) -> bool {
-        !self.is_settled() && !matches!(self.stage, Stage::Waiting)
+        !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }
 
     pub(super) fn shown(&self) -> TaskStage {
