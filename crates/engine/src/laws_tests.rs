@@ -7,7 +7,7 @@ use types::{AttemptResult, Command, Digest, EffectId, Event, Input, Status, Time
 use crate::testing::drive::Drive;
 use crate::testing::talk::{Talk, talks};
 use crate::testing::world::{World, report, worlds};
-use crate::testing::{Bench, begin, fold, request, reread, survey};
+use crate::testing::{Bench, begin, check, fold, request, reread, survey};
 use crate::{Attempt, Machine as _, Run};
 
 fn cases(count: u32) -> ProptestConfig {
@@ -212,4 +212,15 @@ fn a_plan_of_thousands_of_tasks_is_driven_to_its_end() {
     let drive = world.ended(11);
     let view = drive.bench.machine.view(drive.bench.now);
     assert_eq!((view.status, view.tasks.len()), (Status::Done, MANY));
+}
+
+#[test]
+fn a_plan_with_a_check_for_each_of_its_many_tasks_is_driven_to_its_end() {
+    let mut world = World::of_independent_tasks(MANY / 4);
+    for task in &mut world.plan.tasks {
+        task.checks = vec![check("own", &format!("make {}", task.id))];
+    }
+    let drive = world.ended(11);
+    assert_eq!(drive.bench.machine.status(), Status::Done);
+    assert_eq!(drive.bench.machine.merged_checks().len(), MANY / 4 + 1);
 }
