@@ -153,3 +153,6 @@ impl Machine for Attempt {
         self.end.is_some() && !self.needs_seal()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,6 @@
 use types::{Decision, Event, Evidence, GateRule, Phase, RuleId, Timestamp};
 
 use crate::run::{Lane, Run, passed};
-use crate::verify;
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let phase = run.phase();
@@ -37,7 +36,7 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
             let checks = run.merged_checks();
-            checks.len() == verify::all_checks(run).len() && checks.iter().all(|c| c.end.is_some())
+            checks.len() == run.final_checks().len() && checks.iter().all(|c| c.end.is_some())
         }
         Phase::Closure => true,
     }
@@ -94,3 +93,6 @@ const fn word(evidence: Evidence) -> &'static str {
         Evidence::WithinBudget => "within budget",
     }
 }
+
+#[cfg(test)]
+mod tests;

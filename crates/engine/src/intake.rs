@@ -55,3 +55,6 @@ pub(crate) fn full_text(run: &Run) -> String {
     let answers = run.questions().iter().filter_map(|question| question.answer.as_deref());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests;

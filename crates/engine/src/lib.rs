@@ -23,6 +23,8 @@ mod dag;
 mod failure;
 mod gate;
 mod intake;
+#[cfg(test)]
+mod laws_tests;
 mod merge;
 mod permit;
 mod plan;
@@ -31,6 +33,8 @@ mod report;
 mod route;
 mod run;
 mod schedule;
+#[cfg(test)]
+mod testing;
 mod truncate;
 mod verify;
 

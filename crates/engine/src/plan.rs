@@ -87,9 +87,13 @@ fn problems(run: &Run, plan: &Plan) -> Vec<String> {
 /// A fifth of the budget is kept in reserve.
 fn over_budget(run: &Run, plan: &Plan) -> Option<String> {
     let free = run.ledger().free().tokens?;
-    let estimate: u64 = plan.tasks.iter().filter_map(|task| task.estimate_tokens).sum();
+    let estimates = plan.tasks.iter().filter_map(|task| task.estimate_tokens);
+    let estimate = estimates.fold(0, u64::saturating_add);
     let usable = free / 5 * 4;
     (estimate > usable).then(|| {
         format!("its tasks are estimated at {estimate} tokens; {usable} are left after the reserve")
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,3 +71,47 @@ pub fn ids(policy: &Policy) -> impl Iterator<Item = &RuleId> {
     let gates = policy.gates.iter().map(|rule| &rule.id);
     admission.chain(routing).chain(context).chain(permissions).chain(failures).chain(gates)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::crew;
+
+    #[test]
+    fn the_preset_can_be_used() {
+        assert_eq!(problems(&crew()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_rule_that_does_not_hold_for_its_own_examples_is_named() {
+        let mut policy = crew();
+        policy.admission[2].matches.push("Build a whole castle".to_owned());
+        policy.admission[2].not_matches.push("fix it".to_owned());
+        assert_eq!(
+            problems(&policy),
+            [
+                "rule intake.too_vague does not match its own example \"Build a whole castle\"",
+                "rule intake.too_vague matches \"fix it\", which it says it does not",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_there_or_there_twice_are_problems() {
+        let mut policy = crew();
+        policy.roles.remove(&RoleId::fixed("planner"));
+        policy.gates.retain(|gate| gate.phase != Phase::Closure);
+        policy.limits.parallel_tasks = 0;
+        policy.context.push(policy.context[0].clone());
+        let found = problems(&policy).join("\n");
+        for part in [
+            "rule route.goal routes to planner, which is not a role",
+            "there is no role planner",
+            "there is no gate at the end of closure",
+            "limits.parallel_tasks is 0",
+            "there are two rules with the id context.agents_file",
+        ] {
+            assert!(found.contains(part), "{part} is not in:\n{found}");
+        }
+    }
+}

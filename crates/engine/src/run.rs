@@ -54,6 +54,8 @@ pub struct Run {
     head: CommitId,
     changes: Changes,
     missing: Vec<Artifact>,
+    /// The checks that will decide about the merged tree.
+    final_checks: Vec<Check>,
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
@@ -109,6 +111,7 @@ impl Run {
             head: CommitId::default(),
             changes: Changes::default(),
             missing: Vec::new(),
+            final_checks: Vec::new(),
             merged_checks: Vec::new(),
             gates: Vec::new(),
             usage: Usage::default(),
@@ -262,6 +265,11 @@ impl Run {
 
     pub(crate) fn missing(&self) -> &[Artifact] {
         &self.missing
+    }
+
+    /// The checks that decide about the merged tree, begun or not.
+    pub(crate) fn final_checks(&self) -> &[Check] {
+        &self.final_checks
     }
 
     pub(crate) fn merged_checks(&self) -> &[CheckState] {

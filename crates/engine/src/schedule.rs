@@ -82,7 +82,7 @@ fn start(
 
 enum Allotment {
     Of(Budget),
-    /// Others hold what is needed, and may give it back.
+    /// Others hold what is needed and may give it back, or are about to be finished without needing any more.
     Later,
     Never(String),
 }
@@ -91,7 +91,8 @@ fn allot(run: &Run, role: &Role) -> Allotment {
     let free = run.ledger().free();
     let running = run.busy().filter(|(_, lane)| matches!(lane.stage(), Stage::Running(_))).count();
     let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
-    let among = if run.plan().is_some() { places.min(run.unfinished().max(1)) } else { 1 };
+    let waiting = run.unfinished().saturating_sub(running).max(1);
+    let among = if run.plan().is_some() { places.min(waiting) } else { 1 };
     // Less than two replies' worth is not worth starting with.
     let least = role.max_output_tokens.saturating_mul(2);
     let share = share(free, role.budget, among as u64);
@@ -102,7 +103,7 @@ fn allot(run: &Run, role: &Role) -> Allotment {
     if all.tokens.is_none_or(|tokens| tokens >= least) && all.calls != Some(0) {
         return Allotment::Of(all);
     }
-    if running > 0 {
+    if running > 0 || run.busy().any(|(_, lane)| lane.goes_on_by_itself()) {
         return Allotment::Later;
     }
     let (left, calls) = (free.tokens.unwrap_or_default(), free.calls.unwrap_or(u64::MAX));
@@ -129,3 +130,6 @@ fn skip(run: &Run) -> Vec<Event> {
     }
     events
 }
+
+#[cfg(test)]
+mod tests;

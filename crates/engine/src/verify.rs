@@ -3,7 +3,7 @@
 
 use types::{
     AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass, Phase,
-    RuleId, Scope, Subject, TaskId, Timestamp,
+    RuleId, Scope, Subject, Task, TaskId, Timestamp,
 };
 
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
@@ -102,17 +102,19 @@ fn merged(run: &Run) -> Vec<Event> {
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = all_checks(run).into_iter().nth(started.len()) else { return vec![] };
+    let Some(what) = run.final_checks().get(started.len()).cloned() else { return vec![] };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
     let check = CheckId { on: Subject::Merged, index };
     vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
 }
 
 /// The project's checks and those of its tasks, each command once.
-pub(crate) fn all_checks(run: &Run) -> Vec<Check> {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+pub(crate) fn all_checks(project: &[Check], tasks: &[Task]) -> Vec<Check> {
     let of_tasks = tasks.iter().flat_map(|task| &task.checks);
     let mut seen = std::collections::BTreeSet::new();
-    let all = run.project_checks().iter().chain(of_tasks);
+    let all = project.iter().chain(of_tasks);
     all.filter(|check| seen.insert(check.command.as_str())).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests;

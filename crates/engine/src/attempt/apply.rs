@@ -22,12 +22,12 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionEnded { end, .. } => {
             attempt.end = Some(end.clone());
             attempt.ended = at;
-            if let Some(session) = &mut attempt.session
-                && let Talk::Asking { reserved } = session.talk
-            {
+            let Some(session) = &mut attempt.session else { return };
+            if let Talk::Asking { reserved } = session.talk {
                 attempt.ledger.settle(reserved, Spend::default());
                 session.talk = Talk::ToAsk;
             }
+            session.answer_the_rest();
         }
         Event::ModelAsked { turn, reserved, .. } => {
             attempt.ledger.hold(*reserved);
@@ -37,11 +37,11 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::ModelReplied { reply, inspections, .. } => replied(attempt, reply, inspections),
-        Event::ModelFailed { .. } => {
+        Event::ModelFailed { fault, .. } => {
             let Some(session) = &mut attempt.session else { return };
             if let Talk::Asking { reserved } = session.talk {
                 attempt.ledger.settle(reserved, Spend { calls: 1, ..Spend::default() });
-                session.talk = Talk::ToAsk;
+                session.talk = Talk::Broken { fault: fault.clone() };
             }
         }
         Event::ToolStarted { call, .. } => {

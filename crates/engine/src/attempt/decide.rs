@@ -55,8 +55,9 @@ fn due(attempt: &Attempt) -> Vec<Event> {
     if attempt.end.is_some() {
         return vec![];
     }
-    match session.talk {
+    match &session.talk {
         Talk::Asking { .. } => vec![],
+        Talk::Broken { fault } => vec![ended(SessionEnd::Failed { fault: fault.clone() })],
         Talk::Answering if session.round.is_empty() => vec![ended(nothing_handed_in(attempt))],
         Talk::Answering => next_calls(attempt, session),
         Talk::ToAsk => match handed_in(session) {
@@ -173,10 +174,7 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             }]
         }
         (EffectId::Model(session, turn), Outcome::Model(Err(fault)) | Outcome::Broke(fault)) => {
-            vec![
-                Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() },
-                ended(SessionEnd::Failed { fault: fault.clone() }),
-            ]
+            vec![Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
             vec![tool_finished(attempt, *call, output.success, &output.text, output.blob)]

@@ -36,6 +36,6 @@ fn talking(session: &Session, in_flight: &InFlight) -> Vec<Effect> {
             })
             .collect()
         }
-        Talk::ToAsk => vec![],
+        Talk::ToAsk | Talk::Broken { .. } => vec![],
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use types::{
-    Arguments, Brief, Call, CallId, CallResult, Digest, Inspection, Message, ModelRequest, Origin,
-    Part, SessionId, Spend, ToolSpec,
+    Arguments, Brief, Call, CallId, CallOutcome, CallResult, Digest, Fault, Inspection, Message,
+    ModelRequest, Origin, Part, SessionId, Spend, ToolSpec,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,10 @@ pub(super) enum Talk {
     },
     /// The model's calls are being answered.
     Answering,
+    /// The model did not reply, and will not be asked again.
+    Broken {
+        fault: Fault,
+    },
 }
 
 /// One call of the current turn.
@@ -130,10 +134,28 @@ impl Session {
             self.talk = Talk::ToAsk;
         }
     }
+
+    /// The conversation is over: calls that are still open will not be heard of again.
+    pub(super) fn answer_the_rest(&mut self) {
+        let rest = self.round.iter().filter_map(|slot| match slot.state {
+            SlotState::Due => {
+                let text = "It was not made: the conversation was ended before its turn came.";
+                Some((slot.id, slot.result(CallOutcome::Refused, text)))
+            }
+            SlotState::Started => {
+                let text = "It was cut off when the conversation was ended. Whether it took effect is not known.";
+                Some((slot.id, slot.result(CallOutcome::Unknown, text)))
+            }
+            SlotState::Done(_) => None,
+        });
+        for (call, result) in rest.collect::<Vec<_>>() {
+            self.answer(call, result);
+        }
+    }
 }
 
 impl Slot {
-    pub(super) fn result(&self, outcome: types::CallOutcome, text: &str) -> CallResult {
+    pub(super) fn result(&self, outcome: CallOutcome, text: &str) -> CallResult {
         CallResult {
             wire_id: self.call.wire_id.clone(),
             tool: self.call.tool.clone(),

@@ -135,6 +135,7 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.order = dag::order(&run.dag).unwrap_or_default();
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
+    run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
     run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };

@@ -41,11 +41,11 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
             survey: begin.survey.clone(),
             policy: begin.policy,
         }],
-        Input::Command(command) => command_given(run, command),
+        Input::Command(command) if run.asked.is_some() => command_given(run, command),
         Input::Outcome(effect, outcome) if run.awaits(effect) => {
             outcome_of(run, effect, outcome, now)
         }
-        Input::Begin(_) | Input::Brief(_) | Input::Outcome(..) => vec![],
+        Input::Begin(_) | Input::Brief(_) | Input::Command(_) | Input::Outcome(..) => vec![],
     }
 }
 
@@ -54,7 +54,9 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     if run.winds_down() {
-        return report::due(run, now);
+        // What has landed on the branch is there, whatever ends the run.
+        let landed = merge::landed(run);
+        return if landed.is_empty() { report::due(run, now) } else { landed };
     }
     LINE.iter()
         .map(|station| station(run, now))

@@ -122,8 +122,20 @@ impl Lane {
         matches!(self.stage, Stage::Running(_) | Stage::Submitted { .. } | Stage::Checking { .. })
     }
 
+    /// Whether something comes of it without another attempt: it is being checked or merged.
+    pub(crate) fn goes_on_by_itself(&self) -> bool {
+        matches!(
+            self.stage,
+            Stage::Submitted { .. }
+                | Stage::Checking { .. }
+                | Stage::Merging { .. }
+                | Stage::Landed { .. }
+        )
+    }
+
+    /// Whether something is going on. A verified result only waits until it is its turn to be merged.
     pub(super) fn is_busy(&self) -> bool {
-        !self.is_settled() && !matches!(self.stage, Stage::Waiting)
+        !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }
 
     pub(super) fn shown(&self) -> TaskStage {
