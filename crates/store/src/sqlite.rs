@@ -5,6 +5,7 @@ mod code;
 mod lock;
 mod open;
 mod readers;
+mod script;
 mod watch;
 mod work;
 mod writer;
@@ -21,6 +22,7 @@ use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, inbox};
 use lock::{Held, Locks};
+use open::Opened;
 use readers::Readers;
 use work::{Append, Done, Leased, Work};
 use writer::Desk;
@@ -50,7 +52,10 @@ impl SqliteJournal {
     /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
     /// used.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
-        let opened = open::open(path).await?;
+        Ok(Self::start(open::open(path).await?))
+    }
+
+    fn start(opened: Opened) -> Self {
         let tails = Arc::new(Tails::default());
         let desk = Desk::open(opened.writer, opened.locks.clone(), tails.clone());
         let watcher = tokio::spawn(watch::watch(opened.readers.clone(), tails.clone()));
@@ -61,7 +66,7 @@ impl SqliteJournal {
             tails,
             watcher: watcher.abort_handle(),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Self { shared: Arc::new(shared) }
     }
 }
 

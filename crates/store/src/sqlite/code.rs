@@ -25,6 +25,11 @@ impl Broken {
             || matches!(*self.source, sqlx::Error::WorkerCrashed | sqlx::Error::Io(_))
     }
 
+    /// Whether a condition in the statement itself was not met.
+    pub(super) fn is_refusal(&self) -> bool {
+        code(&self.source) == Some(CONSTRAINT)
+    }
+
     pub(super) fn error(&self) -> JournalError {
         match code(&self.source) {
             Some(BUSY | LOCKED) => JournalError::Locked,
@@ -61,6 +66,7 @@ const IO_ERROR: i32 = 10;
 const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANNOT_OPEN: i32 = 14;
+const CONSTRAINT: i32 = 19;
 const NOT_A_DATABASE: i32 = 26;
 
 /// The primary result code; the extended one holds it in its lowest byte.

@@ -249,6 +249,6 @@ async fn post(
 }
 
 /// SQLite counts in signed numbers; a log is never that long.
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

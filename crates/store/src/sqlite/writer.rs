@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::code::Broken;
 use super::lock::Locks;
+use super::script::Script;
 use super::work::{Answer, Done, Work};
 use crate::JournalError;
 use crate::tail::Tails;
@@ -100,14 +101,34 @@ impl Writer {
         if self.stopped {
             return Err(Undone::Stopped);
         }
-        let outcome = self.transact(jobs).await;
+        let outcome = match self.run_script(jobs).await {
+            Some(outcome) => outcome,
+            None => self.transact(jobs).await,
+        };
         if let Err(undone) = &outcome {
             self.stopped = undone.is_final();
-            // SQLite may have rolled back by itself, and then this is an error that says so. Should the transaction
-            // still be open after it, none can begin, and so nothing is acknowledged any more.
-            sqlx::query("ROLLBACK").execute(&mut self.connection).await.ok();
+            self.roll_back().await;
         }
         outcome
+    }
+
+    /// The usual case in one go; nothing if this is not the usual case, and then nothing has happened.
+    async fn run_script(&mut self, jobs: &[Job]) -> Option<Result<Vec<Answer>, Undone>> {
+        let script = Script::of(jobs.iter().map(|job| &job.work))?;
+        match script.run(&mut self.connection).await.map_err(Broken::while_("appending lines")) {
+            Ok(()) => Some(Ok(jobs.iter().map(|_| Ok(Done::Appended)).collect())),
+            Err(broken) if broken.is_refusal() => {
+                self.roll_back().await;
+                None
+            }
+            Err(broken) => Some(Err(Undone::Together(broken))),
+        }
+    }
+
+    async fn roll_back(&mut self) {
+        // SQLite may have rolled back by itself, and then this is an error that says so. Should the transaction still
+        // be open after it, none can begin, and so nothing is acknowledged any more.
+        sqlx::query("ROLLBACK").execute(&mut self.connection).await.ok();
     }
 
     async fn transact(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
