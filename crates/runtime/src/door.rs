@@ -269,6 +269,7 @@ impl Bosun {
             branch: drive.machine.branch(),
             base,
             suspend: suspend.clone(),
+            broken: Arc::default(),
         };
         let task = tokio::spawn(work(drive, hands, run.clone()));
         Handle { run, suspend, task }
@@ -285,6 +286,10 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
     let left = drive.run(&hands, &mut inbox, &hands.suspend).await;
     listening.abort();
     let left = left?;
+    let broken = hands.broken.lock().ok().and_then(|mut broken| broken.take());
+    if let Some(error) = broken {
+        return Err(error.into());
+    }
     if left == drive::Left::Over {
         hands.workshop.clear().await?;
     }

@@ -1,6 +1,6 @@
 //! The deeds of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
@@ -14,7 +14,7 @@ use types::{
 
 use super::attempt::AttemptHands;
 use super::{kept, stopped};
-use crate::drive::{Drive, Hands, Left, Posted};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted};
 use crate::shop::Shop;
 use crate::workshop::Workshop;
 
@@ -28,6 +28,8 @@ pub(crate) struct RunHands {
     pub(crate) base: CommitId,
     /// Stops everything and leaves it to be resumed.
     pub(crate) suspend: CancellationToken,
+    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
+    pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
 }
 
 impl Hands<Run> for RunHands {
@@ -63,6 +65,16 @@ struct Merge {
 }
 
 impl RunHands {
+    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
+    fn give_up(&self, error: DriveError) -> Fault {
+        let fault = crate::fault(&error);
+        if let Ok(mut broken) = self.broken.lock() {
+            broken.get_or_insert(error);
+        }
+        self.suspend.cancel();
+        fault
+    }
+
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
     async fn attempt(&self, brief: Brief, stop: CancellationToken) -> Result<Outcome, Fault> {
         let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
@@ -70,7 +82,7 @@ impl RunHands {
         let folder = self.workshop.of_attempt(&brief.attempt);
         let around = self.shop.surroundings();
         let mut drive =
-            Drive::load(machine, log, around).await.map_err(|error| crate::fault(&error))?;
+            Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
@@ -78,7 +90,8 @@ impl RunHands {
                 Fault::new(types::FaultClass::Resource, "tool.unknown", error.to_string())
             })?;
             let brief = Brief { tool_specs, ..brief.clone() };
-            drive.take(&Input::Brief(Box::new(brief)), None).await.map_err(|e| crate::fault(&e))?;
+            let first = Input::Brief(Box::new(brief));
+            drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !engine::Machine::is_over(&drive.machine) {
             let hands =
@@ -86,7 +99,7 @@ impl RunHands {
                     .await?;
             self.drive(&mut drive, &hands, &stop).await?;
         }
-        let head = drive.head().await.map_err(|error| crate::fault(&error))?;
+        let head = drive.head().await.map_err(|error| self.give_up(error))?;
         drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
     }
 
@@ -109,7 +122,7 @@ impl RunHands {
                 ended
             }
         };
-        ended.map_err(|error| crate::fault(&error))
+        ended.map_err(|error| self.give_up(error))
     }
 
     async fn check(
