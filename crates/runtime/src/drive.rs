@@ -98,7 +98,8 @@ impl<M: Machine> Drive<M> {
         let now = self.around.clock.now();
         let mut batch: Vec<Clean> = Vec::new();
         let mut events = self.machine.decide(input, now);
-        while !events.is_empty() {
+        // Also an input that says nothing new, such as a timer, may make something due.
+        loop {
             for event in events {
                 let clean = self.around.redactor.clean(event);
                 self.machine.apply(clean.event(), now);
@@ -108,6 +109,9 @@ impl<M: Machine> Drive<M> {
                 return Err(DriveError::Endless { log: self.log.clone() });
             }
             events = self.machine.decide(&Input::Due, now);
+            if events.is_empty() {
+                break;
+            }
         }
         self.store(&batch, now, taken).await
     }

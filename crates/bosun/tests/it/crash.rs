@@ -9,7 +9,8 @@ fn cut_all(station: &str) {
     for path in all_below(&scenarios().join(station)).expect("the folder can be read") {
         let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
-        let whole = runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let whole =
+            runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         for point in points(&whole) {
             let cut = runtime.block_on(play_and_cut(&scenario, &point)).unwrap_or_else(|error| {
                 panic!("{name} cut after line {} of {}: {error:?}", point.seq, point.log)

@@ -6,15 +6,16 @@ use testkit::{Scenario, all_below, play, rewrite_trace, scenarios};
 
 /// The folders, in the order of the line.
 pub(crate) const STATIONS: [&str; 13] = [
-    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge", "gate",
-    "failure", "budget", "human",
+    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge",
+    "gate", "failure", "budget", "human",
 ];
 
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
     let below = std::fs::read_dir(scenarios()).expect("the folder is there");
-    let found: BTreeSet<String> =
-        below.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
+    let found: BTreeSet<String> = below
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .collect();
     let known: BTreeSet<String> = STATIONS.iter().map(ToString::to_string).collect();
     assert_eq!(found, known);
 }
