@@ -93,5 +93,5 @@ fn event() -> Clean {
 
 fn show(journal: &str, what: &str, taken: Duration, events: u64) {
     let micros = taken.as_secs_f64() * 1e6 / events as f64;
-    println!("{journal:8} {what:32} {micros:8.1} µs per event");
+    println!("{journal:8} {what:32} {micros:8.1} µs each");
 }
