@@ -10,7 +10,7 @@ use types::{Digest, Fault, FaultClass, LogId, Retry, RunId, Span};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("log {log} is being written by another process; wait until it ends, or stop it first")]
+    #[error("log {log} has a writer already; wait until that one ends, or stop it first")]
     Busy { log: LogId },
     #[error("log {log} ends at line {found}, not at line {expected}; load it again before writing")]
     Conflict { log: LogId, expected: u64, found: u64 },

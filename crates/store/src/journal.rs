@@ -65,7 +65,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// The bytes with this hash, checked against it.
     async fn blob(&self, digest: &Digest) -> Result<Vec<u8>, JournalError>;
 
-    /// Put a command in a run's inbox for whoever drives it, and return its number.
+    /// Put a command in a run's inbox for whoever drives it, and return its number. What is shaped like a key is taken
+    /// out of its texts; other secrets must have been scrubbed before.
     async fn post(
         &self,
         run: &RunId,

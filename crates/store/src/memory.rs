@@ -37,7 +37,6 @@ struct Kept {
     blobs: HashMap<Digest, Vec<u8>>,
     inbox: BTreeMap<u64, (RunId, String)>,
     last_command: u64,
-    created: u64,
 }
 
 #[derive(Debug)]
@@ -47,7 +46,7 @@ struct Log {
     generation: u64,
     leased: bool,
     /// Its place among all logs, in the order in which they were made.
-    place: u64,
+    place: usize,
     created: Timestamp,
     updated: Timestamp,
 }
@@ -100,7 +99,7 @@ impl Shared {
 
     fn append(&self, lease: &Lease, batch: &Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         let mut kept = self.lock();
-        let Kept { logs, inbox, created, .. } = &mut *kept;
+        let Kept { logs, inbox, .. } = &mut *kept;
         let id = lease.log();
         let log = logs.get_mut(id).filter(|log| log.generation == lease.generation());
         let fenced = || JournalError::Fenced { log: id.clone(), generation: lease.generation() };
@@ -120,8 +119,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         if log.lines.is_empty() {
-            *created += 1;
-            (log.place, log.created) = (*created, batch.at);
+            log.created = batch.at;
         }
         (log.tip, log.updated) = (written.tip, batch.at);
         log.lines.extend(written.lines);
@@ -146,7 +144,9 @@ impl Journal for MemoryJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
         let generation = {
             let mut kept = self.shared.lock();
-            let entry = kept.logs.entry(log.clone()).or_default();
+            let place = kept.logs.len();
+            let entry =
+                kept.logs.entry(log.clone()).or_insert_with(|| Log { place, ..Log::default() });
             if entry.leased {
                 return Err(JournalError::Busy { log: log.clone() });
             }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use types::{Digest, Event, SessionEnd, SessionId};
 
 use super::{batch, count_to, is_conflict, log, noon, said, text};
-use crate::{Batch, Journal, JournalError, Redactor};
+use crate::{Batch, Journal, JournalError, MAX_LINE_BYTES, Redactor};
 
 pub(super) async fn nothing_is_there_before_the_first_append(journal: &dyn Journal) {
     let id = log("r_none");
@@ -97,6 +97,9 @@ pub(super) async fn a_line_that_could_not_be_read_back_is_not_written(journal: &
     let error = journal.append(&lease, batch(0, &events)).await.expect_err("not readable");
     assert!(matches!(error, JournalError::Unreadable { seq: 2, .. }), "{error}");
     assert!(journal.read(&id, 0, 10).await.expect("a read").is_empty(), "all or nothing");
+    let long = [said("x".repeat(MAX_LINE_BYTES))];
+    let error = journal.append(&lease, batch(0, &long)).await.expect_err("belongs into a blob");
+    assert!(matches!(error, JournalError::TooLarge { .. }), "{error}");
     journal.append(&lease, batch(0, &events[..1])).await.expect("the log can still be written");
 }
 

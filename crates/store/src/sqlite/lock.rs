@@ -90,6 +90,8 @@ fn set(file: &File, byte: i64, kind: libc::c_int) -> Result<(), Errno> {
         l_len: 1,
         l_pid: 0,
     };
+    // Elsewhere a lock belongs to the process: two journals of one process on the same file are not told apart there,
+    // and the generation alone keeps them from writing over each other.
     #[cfg(target_os = "linux")]
     let request = FcntlArg::F_OFD_SETLK(&lock);
     #[cfg(not(target_os = "linux"))]
