@@ -127,9 +127,15 @@ fn of_git(error: &GitError) -> Exit {
 
 fn of_journal(error: &JournalError) -> Exit {
     match error {
-        JournalError::Busy { .. } => Exit::Busy,
-        JournalError::Damaged { .. } | JournalError::NoBlob { .. } => Exit::Damaged,
-        JournalError::CannotWrite { .. } | JournalError::Full { .. } => Exit::CannotWrite,
+        JournalError::Busy { .. } | JournalError::Locked => Exit::Busy,
+        JournalError::Damaged { .. }
+        | JournalError::NoBlob { .. }
+        | JournalError::DamagedBlob { .. }
+        | JournalError::NotAJournal { .. } => Exit::Damaged,
+        JournalError::CannotWrite { .. } | JournalError::Full | JournalError::Stopped => {
+            Exit::CannotWrite
+        }
+        JournalError::UnknownLog { .. } => Exit::NoSuchRun,
         _ => Exit::Failed,
     }
 }

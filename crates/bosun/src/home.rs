@@ -1,7 +1,7 @@
 //! Where the product keeps its things on this machine, and what it knows from the environment.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
@@ -9,24 +9,35 @@ use runtime::store::{Redactor, SqliteJournal};
 use runtime::{Bosun, Order, Setup};
 
 /// The folder with the journal and the worktrees.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Home {
     folder: Option<PathBuf>,
+    journal: OnceLock<SqliteJournal>,
 }
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder }
+        Self { folder, journal: OnceLock::new() }
     }
 
     /// Bosun with the journal that is kept here.
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
         let folder = self.folder()?;
         let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
+        let journal = self.journal.get_or_init(|| journal).clone();
         let mut setup = Setup::new(Arc::new(journal), folder);
         setup.redactor = Redactor::new(secrets());
         setup.order = order;
         Ok(Bosun::new(setup))
+    }
+
+    /// Leaves the journal in order. What was recorded is safe without this, too.
+    pub(crate) async fn leave(&self) {
+        if let Some(journal) = self.journal.get()
+            && let Err(error) = journal.rest().await
+        {
+            tracing::debug!(%error, "leaving the journal");
+        }
     }
 
     fn folder(&self) -> anyhow::Result<PathBuf> {

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 
 async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
     let home = home::Home::at(cli.home);
-    match cli.command {
+    let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
@@ -42,5 +42,7 @@ async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
-    }
+    };
+    home.leave().await;
+    done
 }

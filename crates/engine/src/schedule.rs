@@ -9,14 +9,14 @@ use types::{
 use crate::budget::share;
 use crate::run::{Lane, Run, Stage};
 
-pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     if !run.passed(Phase::Initiation) {
         return vec![];
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
         let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
-        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
+        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
     }
     if !run.passed(Phase::Planning) {
         return vec![];
@@ -33,7 +33,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
         let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
-        let started = start(run, &id, lane, &task.role, task.scope(), now);
+        let started = start(run, &id, lane, &task.role, task.scope());
         if !started.is_empty() {
             return started;
         }
@@ -46,17 +46,12 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(
-    run: &Run,
-    id: &TaskId,
-    lane: &Lane,
-    role_id: &RoleId,
-    scope: Scope,
-    now: Timestamp,
-) -> Vec<Event> {
+fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
     let (start, feedback) = match lane.stage() {
         Stage::Waiting => (None, None),
-        Stage::Retrying { at, start, feedback } if *at <= now => (start.clone(), feedback.clone()),
+        Stage::Retrying { start, feedback, released: true, .. } => {
+            (start.clone(), feedback.clone())
+        }
         _ => return vec![],
     };
     let Some(role) = run.policy().roles.get(role_id) else {

@@ -142,7 +142,7 @@ impl Bosun {
 
     /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, DoorError> {
-        let repo = Repo::discover(&new.repository).await?;
+        let repo = self.shop.repo(&new.repository).await?;
         let survey = repo.survey().await?;
         let run = new.id.unwrap_or_else(draw_id);
         let policy = self.keep_policy(&new.policy).await?;
@@ -161,7 +161,7 @@ impl Bosun {
         if engine::Machine::is_over(&known) {
             return Err(DoorError::Over { run: run.clone(), status: view.status.word() });
         }
-        let repo = Repo::discover(Path::new(&view.repository)).await?;
+        let repo = self.shop.repo(Path::new(&view.repository)).await?;
         let machine = Run::new(run.clone(), self.policy_of(run, known.policy_digest()).await?);
         let log = LogId::run(run.clone());
         let drive = Drive::load(machine, log, self.shop.surroundings()).await?;

@@ -1,9 +1,11 @@
 //! Everything that the work is done with, in one place: the journal, the models, the tools, the clock. Handed in by
 //! whoever embeds the library; nothing is global.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use sandbox::{GitError, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
 
@@ -52,6 +54,8 @@ pub(crate) struct Shop {
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) order: Order,
     pub(crate) hub: Hub,
+    /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
+    repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
 
 impl Shop {
@@ -65,7 +69,15 @@ impl Shop {
             redactor: Arc::new(setup.redactor),
             order: setup.order,
             hub: Hub::new(),
+            repos: Mutex::default(),
         }
+    }
+
+    /// The repository that a folder belongs to, the same one for every run in it.
+    pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
+        let found = Repo::discover(folder).await?;
+        let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
     }
 
     pub(crate) fn surroundings(&self) -> Surroundings {

@@ -55,6 +55,12 @@ impl SqliteJournal {
         Ok(Self::start(open::open(path).await?))
     }
 
+    /// Bring everything into the one file: nothing more is to be written for now. What was acknowledged is durable
+    /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
+    pub async fn rest(&self) -> Result<(), JournalError> {
+        self.shared.desk.ask(Work::Rest).await.map(|_| ())
+    }
+
     fn start(opened: Opened) -> Self {
         let tails = Arc::new(Tails::default());
         let desk = Desk::open(opened.writer, opened.locks.clone(), tails.clone());

@@ -164,6 +164,9 @@ pub enum Event {
         feedback: Option<String>,
         decision: Decision,
     },
+    /// The wait before the next try is over.
+    #[serde(rename = "retry.released")]
+    RetryReleased { task: TaskId },
     /// It is this task's turn to be merged.
     #[serde(rename = "merge.started")]
     MergeStarted { task: TaskId, commit: CommitId, onto: CommitId },
@@ -270,6 +273,7 @@ impl Event {
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",
             Self::RetryScheduled { .. } => "retry.scheduled",
+            Self::RetryReleased { .. } => "retry.released",
             Self::MergeStarted { .. } => "merge.started",
             Self::MergeFinished { .. } => "merge.finished",
             Self::GatePassed { .. } => "gate.passed",

@@ -85,7 +85,7 @@ impl Event {
             Self::RetryScheduled { task, left, decision, .. } => {
                 format!("{task} {}, {left} left", decision.rule)
             }
-            Self::MergeStarted { task, .. } => task.to_string(),
+            Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
             Self::MergeFinished { task, end } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
                 MergeEnd::Conflict { paths } => {

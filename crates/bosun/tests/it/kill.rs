@@ -8,16 +8,37 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 
 /// How many moments are tried.
-const MOMENTS: usize = 25;
+const MOMENTS: usize = 30;
 
+/// The moments are shared out among tests, so that they run side by side.
 #[test]
-fn the_demo_survives_being_killed_at_any_moment() {
+fn the_demo_survives_being_killed_while_it_is_planned() {
+    killed_at(0..6);
+}
+#[test]
+fn the_demo_survives_being_killed_when_the_first_tasks_start() {
+    killed_at(6..12);
+}
+#[test]
+fn the_demo_survives_being_killed_when_tasks_are_tried_again() {
+    killed_at(12..18);
+}
+#[test]
+fn the_demo_survives_being_killed_when_tasks_are_merged() {
+    killed_at(18..24);
+}
+#[test]
+fn the_demo_survives_being_killed_near_its_end() {
+    killed_at(24..MOMENTS);
+}
+
+fn killed_at(moments: std::ops::Range<usize>) {
     let whole = Place::new();
     let output = whole.run(&["demo", "--keep", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = stdout(&output).lines().count();
     let expected = essence(report(&stdout(&output)));
-    for moment in 0..MOMENTS {
+    for moment in moments {
         let place = Place::new();
         // The run is on record once its first line is printed; from there on, any moment will do.
         let after = 1 + moment * (lines - 2) / MOMENTS;

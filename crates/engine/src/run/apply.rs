@@ -105,8 +105,15 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RetryScheduled { task, at, start, feedback, .. } => {
             run.retries += 1;
-            change(run, &task, |lane| lane.stage = Stage::Retrying { at, start, feedback });
+            change(run, &task, |lane| {
+                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+            });
         }
+        Event::RetryReleased { task } => change(run, &task, |lane| {
+            if let Stage::Retrying { released, .. } = &mut lane.stage {
+                *released = true;
+            }
+        }),
         Event::MergeStarted { task, commit, onto } => {
             change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
         }

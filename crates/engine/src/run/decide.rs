@@ -3,11 +3,12 @@
 
 use types::{
     AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect, EffectId,
-    Ended, Event, Fault, Input, MergeEnd, Outcome, RuleId, Shown, Span, Spend, TimerId, Timestamp,
-    Usage,
+    Ended, Event, Fault, Input, MergeEnd, Outcome, RuleId, Shown, Span, Spend, TaskId, TimerId,
+    Timestamp, Usage,
 };
 
 use super::Run;
+use super::lane::{Lane, Stage};
 use crate::{
     Machine as _, budget, context, failure, gate, intake, merge, plan, report, route, schedule,
     verify,
@@ -105,7 +106,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![Event::MergeFinished { task: task.clone(), end }]
         }
         (EffectId::Timer(TimerId::Deadline), Outcome::Fired) => out_of_time(run, now),
-        // A retry's timer says nothing new: what is due is seen from the time.
+        (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),
         _ => vec![],
     }
 }
@@ -128,6 +129,15 @@ fn broken(fault: &Fault) -> AttemptEnd {
         usage: Usage::default(),
         turns: 0,
         log_head: Digest::ZERO,
+    }
+}
+
+fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
+    match run.lane(task).map(Lane::stage) {
+        Some(Stage::Retrying { at, .. }) if *at <= now => {
+            vec![Event::RetryReleased { task: task.clone() }]
+        }
+        _ => vec![],
     }
 }
 

@@ -38,10 +38,12 @@ pub(crate) enum Stage {
         fault: Fault,
         commit: Option<CommitId>,
     },
+    /// The next attempt may start once the wait is over.
     Retrying {
         at: Timestamp,
         start: Option<CommitId>,
         feedback: Option<String>,
+        released: bool,
     },
     Verified {
         commit: CommitId,

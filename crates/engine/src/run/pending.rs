@@ -30,7 +30,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 onto: onto.clone(),
                 at: *since,
             }),
-            Stage::Retrying { at, .. } if !run.winds_down() => {
+            Stage::Retrying { at, released: false, .. } if !run.winds_down() => {
                 effects.push(Effect::Wait { timer: TimerId::Retry(task), until: *at });
             }
             _ => {}
@@ -68,7 +68,8 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         }
         EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
         EffectId::Timer(TimerId::Retry(task)) => {
-            !run.winds_down() && matches!(stage(task), Some(Stage::Retrying { .. }))
+            !run.winds_down()
+                && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
         }
         EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Seal => false,

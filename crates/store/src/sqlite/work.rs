@@ -20,8 +20,17 @@ const LINES_AT_ONCE: usize = 32;
 pub(super) enum Work {
     Lease(LogId),
     Append(Append),
-    Keep { digest: Digest, bytes: Arc<Vec<u8>> },
-    Post { run: RunId, at: Timestamp, command: String },
+    Keep {
+        digest: Digest,
+        bytes: Arc<Vec<u8>>,
+    },
+    Post {
+        run: RunId,
+        at: Timestamp,
+        command: String,
+    },
+    /// Nothing to write; the writer tidies up afterwards.
+    Rest,
 }
 
 /// Lines that continue a log, made for one lease and one place.
@@ -45,6 +54,7 @@ pub(super) enum Done {
     Appended,
     Kept,
     Posted(u64),
+    Rested,
 }
 
 #[derive(Debug)]
@@ -70,6 +80,7 @@ impl Work {
             Self::Append(append) => append.perform(connection).await,
             Self::Keep { digest, bytes } => keep(connection, digest, bytes).await,
             Self::Post { run, at, command } => post(connection, run, *at, command).await,
+            Self::Rest => Ok(Ok(Done::Rested)),
         }
     }
 }

@@ -85,6 +85,9 @@ impl Writer {
         let mut jobs = Vec::with_capacity(TOGETHER);
         while queue.recv_many(&mut jobs, TOGETHER).await > 0 {
             let outcome = self.commit(&jobs).await;
+            if jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
+                self.check_in().await;
+            }
             if jobs.len() > 1 && matches!(outcome, Err(Undone::ByOne(_))) {
                 for job in jobs.drain(..) {
                     let outcome = self.commit(slice::from_ref(&job)).await;
@@ -123,6 +126,12 @@ impl Writer {
             }
             Err(broken) => Some(Err(Undone::Together(broken))),
         }
+    }
+
+    /// Bring what is in the write-ahead log into the file. A reader that is in the way keeps some of it there, which
+    /// is as durable.
+    async fn check_in(&mut self) {
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await.ok();
     }
 
     async fn roll_back(&mut self) {
