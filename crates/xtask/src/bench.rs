@@ -1,6 +1,7 @@
 //! Figures of the product against their targets. A bench is one file in `bench/`, its `mod` line and
-//! its row below; it builds nothing and says how to build what it measures.
+//! its row below; what takes a build says so.
 
+mod runs;
 mod size;
 
 use std::path::{Path, PathBuf};
@@ -14,7 +15,10 @@ struct Bench {
     run: fn(&Path) -> anyhow::Result<()>,
 }
 
-const BENCHES: &[Bench] = &[Bench { name: "size", about: size::ABOUT, run: size::run }];
+const BENCHES: &[Bench] = &[
+    Bench { name: "size", about: size::ABOUT, run: size::run },
+    Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+];
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let [name] = words else {
