@@ -34,7 +34,7 @@ fn resumed<'w>(
     request.budget = world.budget;
     bench.send(&begin(request, survey()));
     let mut drive = Drive::new(world.fresh(), bench, world, 5);
-    drive.to_the_end(|_| false);
+    drive.finish(|_| false);
     drive
 }
 
@@ -62,7 +62,7 @@ proptest! {
         let was_over = drive.bench.machine.is_over();
         drive.bench.send(&cancel());
         drive.is_the_fold_of_its_log();
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         prop_assert_eq!(drive.bench.machine.status() == Status::Cancelled, !was_over);
     }
 
@@ -108,7 +108,7 @@ proptest! {
             let spent = drive.bench.machine.view(drive.bench.now).spent.tokens;
             prop_assert!(spent <= tokens, "{} of {} are spent", spent, tokens);
         }
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
     }
 
     #[test]
@@ -124,7 +124,7 @@ proptest! {
         let mut drive = talk.begun(seed);
         (0..after).take_while(|_| drive.step()).count();
         drive.bench.send(&cancel());
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         answered(&drive.bench.machine);
     }
 
@@ -145,7 +145,7 @@ proptest! {
         let mut bench = woken(Talk::fresh(), &whole.bench.log, length);
         bench.send(&Input::Brief(Box::new(talk.brief.clone())));
         let mut drive = Drive::new(Talk::fresh(), bench, &talk, seed);
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         answered(&drive.bench.machine);
         prop_assert_eq!(outcome(&whole.bench.machine), outcome(&drive.bench.machine));
         for (event, _) in &whole.bench.log[..length] {
