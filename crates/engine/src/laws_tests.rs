@@ -1,10 +1,12 @@
 //! What holds in every world: the log is the state, every run ends, the order of outcomes does not matter, a crash
 //! changes nothing, the budget is kept. Worlds are drawn at random and shrink to the smallest that breaks a law.
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use types::{AttemptResult, Command, Digest, EffectId, Event, Input, Status, Timestamp};
 
 use crate::testing::drive::Drive;
+use crate::testing::noise::inputs;
 use crate::testing::talk::{Talk, talks};
 use crate::testing::world::{World, report, worlds};
 use crate::testing::{Bench, begin, check, fold, request, reread, survey};
@@ -109,6 +111,43 @@ proptest! {
             prop_assert!(spent <= tokens, "{} of {} are spent", spent, tokens);
         }
         drive.finish(|_| false);
+    }
+
+    #[test]
+    fn a_run_has_an_answer_to_any_input_and_ends_all_the_same(
+        world in worlds(), seed in any::<u64>(), noise in vec((0..4_usize, inputs()), 0..40),
+    ) {
+        let mut drive = world.begun(seed);
+        for (steps, input) in noise {
+            (0..steps).take_while(|_| drive.step()).count();
+            drive.bench.send(&input);
+            prop_assert!(!drive.bench.machine.view(drive.bench.now).tasks.is_empty());
+        }
+        drive.finish(|run| run.status() == Status::Waiting);
+    }
+
+    #[test]
+    fn a_run_that_has_not_begun_has_an_answer_to_any_input(
+        world in worlds(), seed in any::<u64>(), noise in vec(inputs(), 0..20),
+    ) {
+        let mut drive = Drive::new(world.fresh(), Bench::of(world.fresh()), &world, seed);
+        for input in noise {
+            drive.bench.send(&input);
+        }
+        drive.finish(|run| run.request().is_none() || run.status() == Status::Waiting);
+    }
+
+    #[test]
+    fn an_attempt_has_an_answer_to_any_input_and_ends_all_the_same(
+        talk in talks(), seed in any::<u64>(), noise in vec((0..4_usize, inputs()), 0..40),
+    ) {
+        let mut drive = talk.begun(seed);
+        for (steps, input) in noise {
+            (0..steps).take_while(|_| drive.step()).count();
+            drive.bench.send(&input);
+        }
+        drive.finish(|_| false);
+        answered(&drive.bench.machine);
     }
 
     #[test]
