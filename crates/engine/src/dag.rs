@@ -1,6 +1,7 @@
 //! The shape of a plan: who depends on whom, cycles, and who becomes free when a task is finished.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Included, Unbounded};
 
 use types::{Task, TaskId};
 
@@ -68,9 +69,8 @@ pub(crate) fn keep_apart(dag: &mut Dag, tasks: &[Task], order: &[usize]) {
             before.extend(above(path).filter_map(|folder| folders.get(folder)));
             if artifact.whole_folder {
                 // Everything below is settled by this claim: who comes later only has to wait for this one.
-                let below: Vec<&str> =
-                    claims.keys().copied().filter(|key| is_below(path, key)).collect();
-                before.extend(below.iter().filter_map(|key| claims.remove(key)));
+                let taken = below(&claims, path);
+                before.extend(taken.iter().filter_map(|key| claims.remove(key)));
                 folders.insert(path, place);
             }
             claims.insert(path, place);
@@ -89,8 +89,14 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(path).chain(parents).chain(std::iter::once("."))
 }
 
-fn is_below(folder: &str, path: &str) -> bool {
-    folder == "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+/// The claimed paths below a folder. They stand side by side, so the others are not looked at.
+fn below<'a>(claims: &BTreeMap<&'a str, usize>, folder: &str) -> Vec<&'a str> {
+    if folder == "." {
+        return claims.keys().copied().collect();
+    }
+    let start = format!("{folder}/");
+    let from_there = claims.range::<str, _>((Included(&*start), Unbounded)).map(|(path, _)| *path);
+    from_there.take_while(|path| path.starts_with(&start)).collect()
 }
 
 #[cfg(test)]
@@ -143,6 +149,18 @@ mod tests {
         let none: Vec<usize> = vec![];
         let expected = vec![vec![2], vec![2], vec![3], vec![4], none.clone(), none];
         assert_eq!(followers(&tasks), expected);
+    }
+
+    #[test]
+    fn a_name_that_only_begins_like_a_folder_is_not_in_it() {
+        let tasks = [
+            writing("T1", &["src-old/a"]),
+            writing("T2", &["src.rs"]),
+            writing("T3", &["src/x/a"]),
+            writing("T4", &["src0"]),
+            writing("T5", &["src/"]),
+        ];
+        assert_eq!(followers(&tasks), vec![vec![], vec![], vec![4], vec![], vec![]]);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What holds in every world: the log is the state, every run ends, the order of outcomes does not matter, a crash
 //! changes nothing, the budget is kept. Worlds are drawn at random and shrink to the smallest that breaks a law.
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use types::{AttemptResult, Command, Digest, EffectId, Event, Input, Status, Timestamp};
 
 use crate::testing::drive::Drive;
+use crate::testing::noise::inputs;
 use crate::testing::talk::{Talk, talks};
 use crate::testing::world::{World, report, worlds};
 use crate::testing::{Bench, begin, check, fold, request, reread, survey};
@@ -34,7 +36,7 @@ fn resumed<'w>(
     request.budget = world.budget;
     bench.send(&begin(request, survey()));
     let mut drive = Drive::new(world.fresh(), bench, world, 5);
-    drive.to_the_end(|_| false);
+    drive.finish(|_| false);
     drive
 }
 
@@ -62,7 +64,7 @@ proptest! {
         let was_over = drive.bench.machine.is_over();
         drive.bench.send(&cancel());
         drive.is_the_fold_of_its_log();
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         prop_assert_eq!(drive.bench.machine.status() == Status::Cancelled, !was_over);
     }
 
@@ -108,7 +110,44 @@ proptest! {
             let spent = drive.bench.machine.view(drive.bench.now).spent.tokens;
             prop_assert!(spent <= tokens, "{} of {} are spent", spent, tokens);
         }
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
+    }
+
+    #[test]
+    fn a_run_has_an_answer_to_any_input_and_ends_all_the_same(
+        world in worlds(), seed in any::<u64>(), noise in vec((0..4_usize, inputs()), 0..40),
+    ) {
+        let mut drive = world.begun(seed);
+        for (steps, input) in noise {
+            (0..steps).take_while(|_| drive.step()).count();
+            drive.bench.send(&input);
+            prop_assert!(!drive.bench.machine.view(drive.bench.now).tasks.is_empty());
+        }
+        drive.finish(|run| run.status() == Status::Waiting);
+    }
+
+    #[test]
+    fn a_run_that_has_not_begun_has_an_answer_to_any_input(
+        world in worlds(), seed in any::<u64>(), noise in vec(inputs(), 0..20),
+    ) {
+        let mut drive = Drive::new(world.fresh(), Bench::of(world.fresh()), &world, seed);
+        for input in noise {
+            drive.bench.send(&input);
+        }
+        drive.finish(|run| run.request().is_none() || run.status() == Status::Waiting);
+    }
+
+    #[test]
+    fn an_attempt_has_an_answer_to_any_input_and_ends_all_the_same(
+        talk in talks(), seed in any::<u64>(), noise in vec((0..4_usize, inputs()), 0..40),
+    ) {
+        let mut drive = talk.begun(seed);
+        for (steps, input) in noise {
+            (0..steps).take_while(|_| drive.step()).count();
+            drive.bench.send(&input);
+        }
+        drive.finish(|_| false);
+        answered(&drive.bench.machine);
     }
 
     #[test]
@@ -124,7 +163,7 @@ proptest! {
         let mut drive = talk.begun(seed);
         (0..after).take_while(|_| drive.step()).count();
         drive.bench.send(&cancel());
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         answered(&drive.bench.machine);
     }
 
@@ -145,7 +184,7 @@ proptest! {
         let mut bench = woken(Talk::fresh(), &whole.bench.log, length);
         bench.send(&Input::Brief(Box::new(talk.brief.clone())));
         let mut drive = Drive::new(Talk::fresh(), bench, &talk, seed);
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         answered(&drive.bench.machine);
         prop_assert_eq!(outcome(&whole.bench.machine), outcome(&drive.bench.machine));
         for (event, _) in &whole.bench.log[..length] {

@@ -3,6 +3,7 @@
 
 mod dice;
 pub(crate) mod drive;
+pub(crate) mod noise;
 mod render;
 mod script;
 pub(crate) mod talk;

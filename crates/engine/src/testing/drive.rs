@@ -51,7 +51,7 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
     }
 
     /// Goes on until nothing happens any more; then it must be over, or wait for a person.
-    pub(crate) fn to_the_end(&mut self, waits: impl Fn(&M) -> bool) {
+    pub(crate) fn finish(&mut self, waits: impl Fn(&M) -> bool) {
         let most = 100_000;
         let steps = (0..most).take_while(|_| self.step()).count();
         assert!(steps < most, "it does not come to an end");

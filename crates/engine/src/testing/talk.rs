@@ -141,7 +141,7 @@ impl Talk {
 
     pub(crate) fn ended(&self, seed: u64) -> Drive<'_, Attempt, Self> {
         let mut drive = self.begun(seed);
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         drive
     }
 

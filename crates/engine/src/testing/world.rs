@@ -1,6 +1,8 @@
 //! A made-up outside world for a run: a plan, and for each attempt at each task how it will turn out. Outcomes depend
 //! on the task and the attempt alone, and commits are named after what is in them, so that worlds can be compared.
 
+use std::collections::BTreeMap;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -34,7 +36,7 @@ pub(crate) enum Fate {
 pub(crate) struct World {
     pub(crate) plan: Plan,
     /// What becomes of each attempt at each task; those not named are good.
-    fates: Vec<Vec<Fate>>,
+    fates: BTreeMap<TaskId, Vec<Fate>>,
     planning: Vec<Fate>,
     merged_checks_pass: bool,
     pub(crate) parallel: usize,
@@ -83,9 +85,9 @@ fn planner_fates() -> impl Strategy<Value = Fate> {
 type Drawn = (u8, Vec<usize>, Vec<Fate>);
 
 /// Each task depends on some of those drawn before it; then the plan is put in another order.
-fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, Vec<Vec<Fate>>) {
+fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
     let id = |place: usize| -> TaskId { format!("T{place}").parse().expect("a task") };
-    let mut tasks: Vec<(Task, Vec<Fate>)> = Vec::new();
+    let (mut tasks, mut all_fates) = (Vec::new(), BTreeMap::new());
     for (place, (needs, artifacts, fates)) in drawn.iter().enumerate() {
         let needed =
             (0..place.min(8)).filter(|earlier| needs & (1 << earlier) != 0 && needs % 3 == 0);
@@ -101,14 +103,14 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, Vec<Vec<Fate>>) {
             checks: if needs % 2 == 0 { vec![] } else { vec![check("own", "make own")] },
             estimate_tokens: None,
         };
-        tasks.push((task, fates.clone()));
+        all_fates.insert(task.id.clone(), fates.clone());
+        tasks.push(task);
     }
     let mut dice = Dice::new(seed);
     for place in (1..tasks.len()).rev() {
         tasks.swap(place, dice.throw(place + 1));
     }
-    let (tasks, fates) = tasks.into_iter().unzip();
-    (Plan { summary: String::new(), tasks }, fates)
+    (Plan { summary: String::new(), tasks }, all_fates)
 }
 
 impl World {
@@ -150,13 +152,12 @@ impl World {
     /// A run in this world that came to its end.
     pub(crate) fn ended(&self, seed: u64) -> Drive<'_, Run, Self> {
         let mut drive = self.begun(seed);
-        drive.to_the_end(|_| false);
+        drive.finish(|_| false);
         drive
     }
 
     fn fate(&self, attempt: &AttemptId) -> Fate {
-        let place = self.plan.tasks.iter().position(|task| task.id == attempt.task);
-        let fates = place.map_or(&self.planning, |place| &self.fates[place]);
+        let fates = self.fates.get(&attempt.task).unwrap_or(&self.planning);
         fates.get(attempt.n as usize - 1).copied().unwrap_or(Fate::Good)
     }
 
