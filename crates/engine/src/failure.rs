@@ -146,7 +146,7 @@ mod tests {
         let fail = |n: u32| format!("T1.{n} fails structural x.y\ntimer T1 fires");
         let events: String = (1..4).map(|n| bench.tell(&fail(n)) + "\n").collect();
         same(
-            &only(&events, &["retry"]),
+            &only(&events, &["retry.scheduled"]),
             "retry.scheduled T1 failure.structural_retry 3 left
              retry.scheduled T1 failure.structural_retry 2 left
              retry.scheduled T1 failure.structural_retry 1 left",
@@ -162,11 +162,11 @@ mod tests {
         let mut bench = planned("T1 a");
         bench.tell("T1.1 fails structural x.y\ntimer T1 fires");
         same(
-            &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry"]),
+            &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry.scheduled"]),
             "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.2, told why",
         );
         same(
-            &only(&bench.tell("T1.3 fails structural x.y"), &["retry"]),
+            &only(&bench.tell("T1.3 fails structural x.y"), &["retry.scheduled"]),
             "retry.scheduled T1 failure.structural_retry 2 left",
         );
     }

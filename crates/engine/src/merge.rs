@@ -104,6 +104,7 @@ mod tests {
             &bench.tell("merge T2 conflicts\ntimer T2 fires"),
             "merge.finished T2 conflict
              retry.scheduled T2 failure.conflict_retry 1 left
+             retry.released T2
              attempt.started T2.2 coder",
         );
         assert!(bench.asked().iter().any(|effect| matches!(

@@ -146,6 +146,7 @@ fn a_refused_plan_goes_back_with_its_problems_three_times_at_most() {
         "attempt.finished plan.1 submitted
          plan.refused plan.1 T1 depends on T7, which is not in the plan
          retry.scheduled plan failure.plan_invalid 2 left, told why
+         retry.released plan
          attempt.started plan.2 planner",
     );
     let brief = format!("{:?}", bench.asked());

@@ -124,7 +124,8 @@ fn an_attempt_that_can_never_fit_ends_the_run() {
         &bench.tell("T1.1 fails structural session.no_submission\ntimer T1 fires\nT1.2 hands in"),
         "attempt.finished T1.1 failed structural session.no_submission
          retry.scheduled T1 failure.structural_retry 3 left
-         attempt.started T2.1 coder",
+         attempt.started T2.1 coder
+         retry.released T1",
     );
     same(
         &bench.tell("timer T1 fires\nT2.1 hands in\ncheck T2.1/0 exits 0"),

@@ -55,6 +55,7 @@ fn of_a_task(event: &Event) -> Option<String> {
         Event::TaskFailed { task, decision, .. } | Event::TaskSkipped { task, decision } => {
             format!("{task} {}", decision.rule)
         }
+        Event::RetryReleased { task } => task.to_string(),
         Event::RetryScheduled { task, left, start, feedback, decision, .. } => {
             let from = start.as_ref().map(|commit| format!(", from {commit}")).unwrap_or_default();
             let told = if feedback.is_some() { ", told why" } else { "" };
