@@ -66,7 +66,14 @@ fn tasks_finished(run: &Run) -> Option<String> {
     let all = run.lanes().len();
     (finished < all).then(|| {
         let failed = run.lanes().iter().filter(|lane| Lane::is_failed(lane)).count();
-        format!("{finished} of {all} tasks are finished, {failed} failed, the rest was not started")
+        let skipped = all - finished - failed;
+        let mut reason = format!("{finished} of {all} tasks are finished");
+        for (count, word) in [(failed, "failed"), (skipped, "skipped")] {
+            if count > 0 {
+                reason.push_str(&format!(", {count} {word}"));
+            }
+        }
+        reason
     })
 }
 

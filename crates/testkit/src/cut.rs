@@ -1,4 +1,4 @@
-//! A journal whose power is cut right after a given line of a given log: that line is durable, nothing after it is.
+//! A journal whose power is cut right after a given line: that line is durable, nothing after it is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,20 +6,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use runtime::store::{Batch, Journal, JournalError, Lease, LogSummary};
-use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
+use types::{BlobRef, Command, Digest, Envelope, Event, LogId, RunId, Timestamp};
 
-use crate::play::Point;
+use crate::play::{Point, starts_like};
+
+/// After which line the power is cut.
+#[derive(Debug, Clone)]
+pub(crate) enum Cut {
+    /// The line at this place.
+    At(Point),
+    /// The first line that starts like this in the trace.
+    Like(String),
+}
+
+impl Cut {
+    fn is_after(&self, log: &LogId, seq: u64, event: &Event) -> bool {
+        match self {
+            Self::At(point) => point.log == *log && point.seq == seq,
+            Self::Like(wanted) => starts_like(log.attempt.as_ref(), event, wanted),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Cutting {
     inner: Arc<dyn Journal>,
-    at: Point,
+    cuts: Vec<Cut>,
     dead: AtomicBool,
 }
 
 impl Cutting {
-    pub(crate) fn new(inner: Arc<dyn Journal>, at: Point) -> Self {
-        Self { inner, at, dead: AtomicBool::new(false) }
+    /// Whichever of the cuts comes first is made.
+    pub(crate) fn new(inner: Arc<dyn Journal>, cuts: Vec<Cut>) -> Self {
+        Self { inner, cuts, dead: AtomicBool::new(false) }
     }
 
     pub(crate) fn is_dead(&self) -> bool {
@@ -47,13 +66,13 @@ impl Journal for Cutting {
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         self.alive()?;
-        let last = batch.expect + batch.events.len() as u64;
-        if *lease.log() != self.at.log || last < self.at.seq {
-            return self.inner.append(lease, batch).await;
-        }
+        let mut numbered = batch.events.iter().zip(batch.expect + 1..);
+        let last = numbered.position(|(event, seq)| {
+            self.cuts.iter().any(|cut| cut.is_after(lease.log(), seq, event.event()))
+        });
+        let Some(last) = last else { return self.inner.append(lease, batch).await };
         self.dead.store(true, Ordering::SeqCst);
-        let kept = usize::try_from(self.at.seq - batch.expect).unwrap_or(0);
-        let batch = Batch { events: &batch.events[..kept], ..batch };
+        let batch = Batch { events: &batch.events[..=last], ..batch };
         self.inner.append(lease, batch).await?;
         Err(power_cut())
     }

@@ -11,12 +11,12 @@ use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
 use runtime::{Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, presets};
 use types::{
-    Arguments, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Request, RunId, RunView,
-    Status, Timestamp,
+    Arguments, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Request,
+    RunId, RunView, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, noted};
-use crate::cut::Cutting;
+use crate::cut::{Cut, Cutting};
 use crate::scenario::Scenario;
 
 /// When every scenario begins.
@@ -47,13 +47,20 @@ impl Played {
     /// What was recorded, a line an event, without times.
     #[must_use]
     pub fn trace(&self) -> String {
-        self.lines.iter().map(|line| trace_line(line) + "\n").collect()
+        let lines = self.lines.iter();
+        lines.map(|line| trace_line(line.attempt.as_ref(), &line.event) + "\n").collect()
     }
 }
 
-fn trace_line(line: &Envelope) -> String {
-    let attempt = line.attempt.as_ref().map(ToString::to_string).unwrap_or_default();
-    format!("{:<18} {attempt:<7} {}", line.event.kind(), line.event.summary()).trim_end().to_owned()
+fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
+    let attempt = attempt.map(ToString::to_string).unwrap_or_default();
+    format!("{:<18} {attempt:<7} {}", event.kind(), event.summary()).trim_end().to_owned()
+}
+
+/// Whether an event's line in the trace starts like this, however its columns are set.
+pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &str) -> bool {
+    let line = trace_line(attempt, event);
+    line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(wanted)
 }
 
 /// Every place at which a run's power can be cut.
@@ -62,12 +69,16 @@ pub fn points(played: &Played) -> Vec<Point> {
     played.lines.iter().map(|line| Point { log: line.log(), seq: line.seq }).collect()
 }
 
-/// Plays a scenario to its end.
+/// Plays a scenario to its end; if its story has a power cut, with that.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
     let stage = Stage::set(scenario).await?;
-    let bosun = stage.bosun(stage.journal.clone())?;
-    let handle = bosun.start(stage.new_run(&bosun).await?).await?;
-    let view = stage.stay(&bosun, handle).await?;
+    let view = match &scenario.cut_at {
+        None => stage.live(stage.journal.clone()).await?,
+        Some(line) => {
+            stage.die(vec![Cut::Like(line.clone())]).await?;
+            stage.live(stage.journal.clone()).await?
+        }
+    };
     stage.played(view).await
 }
 
@@ -75,22 +86,16 @@ pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
 /// recorded is lost, and nothing that had finished is executed again.
 pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Played> {
     let stage = Stage::set(scenario).await?;
-    let cutting = Arc::new(Cutting::new(stage.journal.clone(), at.clone()));
-    let doomed = stage.bosun(cutting.clone())?;
-    let ended = match doomed.start(stage.new_run(&doomed).await?).await {
-        Ok(handle) => stage.stay(&doomed, handle).await,
-        Err(error) => Err(error.into()),
-    };
-    ensure!(cutting.is_dead(), "the power was never cut at {at:?}: {ended:?}");
+    let point = Cut::At(at.clone());
+    let story = scenario.cut_at.clone().map(Cut::Like);
+    stage.die(story.into_iter().chain([point.clone()]).collect()).await?;
+    if !stage.has(at).await? {
+        // That was the story's own cut.
+        stage.die(vec![point]).await?;
+    }
     let before = stage.recorded().await?;
     stage.forget_executions();
-
-    let bosun = stage.bosun(stage.journal.clone())?;
-    let view = match bosun.resume(&stage.run).await {
-        Ok(handle) => stage.stay(&bosun, handle).await?,
-        Err(DoorError::Over { .. }) => bosun.view(&stage.run).await?,
-        Err(error) => return Err(error.into()),
-    };
+    let view = stage.live(stage.journal.clone()).await?;
     let played = stage.played(view).await?;
     nothing_lost(&before, &played.lines)?;
     nothing_twice(&before, &played)?;
@@ -137,6 +142,34 @@ impl<'a> Stage<'a> {
         setup.clock = Arc::new(ManualClock::at(START));
         setup.order = Order::Started;
         Ok(Bosun::new(setup))
+    }
+
+    /// Starts the run, or goes on with it, and stays to its end.
+    async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
+        let bosun = self.bosun(journal)?;
+        let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
+        let handle = if begun {
+            bosun.resume(&self.run).await
+        } else {
+            bosun.start(self.new_run(&bosun).await?).await
+        };
+        match handle {
+            Ok(handle) => self.stay(&bosun, handle).await,
+            Err(DoorError::Over { .. }) => Ok(bosun.view(&self.run).await?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does the same until the power is cut.
+    async fn die(&self, cuts: Vec<Cut>) -> anyhow::Result<()> {
+        let cutting = Arc::new(Cutting::new(self.journal.clone(), cuts.clone()));
+        let ended = self.live(cutting.clone()).await;
+        ensure!(cutting.is_dead(), "the power was never cut at {cuts:?}: {ended:?}");
+        Ok(())
+    }
+
+    async fn has(&self, point: &Point) -> anyhow::Result<bool> {
+        Ok(self.read(&point.log).await?.len() as u64 >= point.seq)
     }
 
     async fn new_run(&self, bosun: &Bosun) -> anyhow::Result<NewRun> {
@@ -254,8 +287,8 @@ fn policy(changes: &BTreeMap<String, toml::Value>) -> anyhow::Result<Policy> {
 async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<()> {
     let mut lines = Box::pin(bosun.watch(run, Mix::Live));
     while let Some(line) = lines.next().await {
-        let line = trace_line(&line?).split_whitespace().collect::<Vec<_>>().join(" ");
-        if line.starts_with(wanted) {
+        let line = line?;
+        if starts_like(line.attempt.as_ref(), &line.event, wanted) {
             let command =
                 Command::Cancel { by: "person".to_owned(), reason: "changed my mind".to_owned() };
             return Ok(bosun.post(run, &command).await?);

@@ -29,6 +29,9 @@ pub struct Scenario {
     /// The person cancels as soon as an event's line in the trace starts like this.
     #[serde(default)]
     pub cancel_at: Option<String>,
+    /// The power is cut right after an event whose line in the trace starts like this; then the run is resumed.
+    #[serde(default)]
+    pub cut_at: Option<String>,
     #[serde(default)]
     price: Option<toml::Value>,
     /// What the model answers; the same as in a script.

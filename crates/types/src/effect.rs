@@ -196,7 +196,7 @@ pub enum MergeEnd {
     Merged {
         commit: CommitId,
         changes: Changes,
-        /// Artifacts of the task that are not there after the merge.
+        /// Artifacts of the task that were not there before the merge and are not there after it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         missing: Vec<crate::Artifact>,
     },

@@ -232,7 +232,7 @@ pub enum Evidence {
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.
     MergedChecksPassed,
-    /// Every file that a task names as its artifact is there.
+    /// Every file that a task names as its artifact is there, or was there and the task removed it.
     ArtifactsPresent,
     /// The budget is not overspent.
     WithinBudget,

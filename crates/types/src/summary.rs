@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
-    SessionEnd,
+    Selected, SessionEnd,
 };
 
 /// How much of a text from outside is shown.
@@ -44,9 +44,7 @@ impl Event {
             Self::RunFinished { status, decision } => {
                 format!("{}, {}", status.word(), rule(decision))
             }
-            Self::ContextSelected { included, excluded } => {
-                format!("{} in, {} out", included.len(), excluded.len())
-            }
+            Self::ContextSelected { included, excluded } => selected(included, excluded),
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
             Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
@@ -138,6 +136,17 @@ fn word(text: &str) -> String {
 
 fn rule(decision: &Decision) -> String {
     format!("{}: {}", decision.rule, word(&decision.reason))
+}
+
+fn selected(included: &[Selected], excluded: &[Selected]) -> String {
+    let mut line = format!("{} in, {} out", included.len(), excluded.len());
+    let included = included.iter().map(|document| ('+', document));
+    let all = included.chain(excluded.iter().map(|document| ('-', document)));
+    for (place, (sign, document)) in all.enumerate() {
+        let gap = if place == 0 { ": " } else { ", " };
+        let _ = write!(line, "{gap}{sign}{} {}", document.path, document.rule);
+    }
+    one_line(&line, MOST)
 }
 
 fn plural(count: usize, noun: &str) -> String {

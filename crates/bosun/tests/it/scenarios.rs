@@ -56,6 +56,21 @@ fn shows(name: &str, scenario: &Scenario, trace: &str) {
 }
 
 #[test]
+fn every_rule_of_the_shipped_policy_is_shown_by_a_scenario() {
+    let policy = runtime::presets::preset("crew").expect("the preset can be read");
+    let paths = all_below(&scenarios()).expect("the folder can be read");
+    let mut shown = BTreeSet::new();
+    for path in paths {
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let words = scenario.expect.trace.split_whitespace();
+        shown.extend(words.map(|word| word.trim_end_matches([':', ',']).to_owned()));
+    }
+    let ids = engine::policy::ids(&policy).map(ToString::to_string);
+    let hidden: Vec<String> = ids.filter(|id| !shown.contains(id)).collect();
+    assert_eq!(hidden, Vec::<String>::new(), "no scenario's trace has these rules");
+}
+
+#[test]
 fn intake() {
     play_all("intake");
 }

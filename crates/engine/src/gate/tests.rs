@@ -62,7 +62,7 @@ fn planning_is_no_go_without_a_plan() {
 fn execution_is_no_go_when_a_task_did_not_finish() {
     same(
         &only(&planned("T1 a; T2 b after T1").tell("T1.1 fails semantic x.y"), &GATES),
-        "gate.blocked execution: 0 of 2 tasks are finished, 1 failed, the rest was not started
+        "gate.blocked execution: 0 of 2 tasks are finished, 1 failed, 1 skipped
          run.finished failed, gate.execution",
     );
 }

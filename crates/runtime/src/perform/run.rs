@@ -155,8 +155,10 @@ impl RunHands {
         };
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
         let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
-        let missing =
-            repo.missing(&commit, &merge.artifacts).await.map_err(|error| error.fault())?;
+        // What was there before and is not any more was removed by the task, which may be just what it was for.
+        let new =
+            repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
+        let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
         Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
     }
 }
