@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use types::{AttemptId, Decision, Event, Fault, Plan, RuleId, TaskId, Timestamp};
+use types::{Artifact, AttemptId, Decision, Event, Fault, Plan, RuleId, TaskId, Timestamp};
 
 use crate::dag;
 use crate::run::{Run, Stage};
@@ -66,6 +66,11 @@ fn problems(run: &Run, plan: &Plan) -> Vec<String> {
         if task.artifacts.is_empty() {
             found.push(format!("{id} names no artifacts, so it could write nowhere"));
         }
+        for artifact in task.artifacts.iter().filter(|artifact| in_git(artifact)) {
+            found.push(format!(
+                "{id} would write to {artifact}; git's own files are nobody's artifact"
+            ));
+        }
         if task.depends_on.contains(id) {
             found.push(format!("{id} depends on itself"));
         }
@@ -82,6 +87,10 @@ fn problems(run: &Run, plan: &Plan) -> Vec<String> {
     }
     found.extend(over_budget(run, plan));
     found
+}
+
+fn in_git(artifact: &Artifact) -> bool {
+    artifact.path.components().any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
 /// A fifth of the budget is kept in reserve.

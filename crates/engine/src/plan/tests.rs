@@ -84,6 +84,15 @@ fn a_task_has_a_title_and_somewhere_to_write() {
 }
 
 #[test]
+fn gits_own_files_are_nobodys_artifact() {
+    let complaint =
+        |path: &str| format!("T1 would write to {path}; git's own files are nobody's artifact");
+    for path in [".git/hooks/pre-commit", "sub/.GIT/config"] {
+        refused(plan(&format!("T1 {path}")), &complaint(path));
+    }
+}
+
+#[test]
 fn dependencies_lead_to_other_tasks_of_the_plan() {
     refused(plan("T1 a after T1"), "T1 depends on itself; its dependencies go in a circle: T1");
     refused(plan("T1 a after T7"), "T1 depends on T7, which is not in the plan");

@@ -2,8 +2,8 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Budget, CheckEnd, CheckId, Decision, Event, GateView, MergeEnd, Plan,
-    RuleId, Spend, Subject, TaskId, Timestamp,
+    AttemptId, AttemptResult, Budget, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
+    MergeEnd, Plan, RuleId, Spend, Subject, TaskId, Timestamp,
 };
 
 use super::lane::{CheckState, Lane, Running, Stage};
@@ -80,15 +80,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &attempt.task, |lane| lane.stage = Stage::Verified { commit });
         }
         Event::TaskRejected { attempt, fault } => {
-            let commit = match run.lane(&attempt.task).map(Lane::stage) {
-                Some(
-                    Stage::Submitted { commit, .. }
-                    | Stage::Checking { commit }
-                    | Stage::Merging { commit, .. },
-                ) => Some(commit.clone()),
-                Some(Stage::Rejected { commit, .. }) => commit.clone(),
-                _ => None,
-            };
+            let commit = run.lane(&attempt.task).and_then(handed_in);
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskFinished { task, commit } => {
@@ -120,6 +112,17 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::MergeFinished { task, end } => finish_merge(run, &task, end),
         // The rest belongs to the logs of attempts.
         _ => {}
+    }
+}
+
+/// The commit that a lane's attempt left, if it left one.
+fn handed_in(lane: &Lane) -> Option<CommitId> {
+    match &lane.stage {
+        Stage::Submitted { commit, .. }
+        | Stage::Checking { commit }
+        | Stage::Merging { commit, .. } => Some(commit.clone()),
+        Stage::Rejected { commit, .. } => commit.clone(),
+        _ => None,
     }
 }
 

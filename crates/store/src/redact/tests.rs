@@ -1,3 +1,5 @@
+//! What is taken out of events and texts, and what must stay in.
+
 use serde_json::json;
 use types::{
     Arguments, BlobRef, Block, Call, CallId, CallOutcome, Digest, ModelReply, SessionId, Shown,
