@@ -2,8 +2,20 @@
 //! Owns the network to model providers. Knows nothing of what a tool does and holds no conversation:
 //! each request carries all of it.
 
+mod arguments;
+mod assembly;
+mod chat;
+mod decode;
+mod dialect;
 mod estimate;
+mod faults;
+mod frames;
 mod gather;
+mod gemini;
+mod json;
+mod messages;
+mod ollama;
+mod responses;
 mod script;
 mod scripted;
 
@@ -13,7 +25,10 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use types::{ModelRequest, StreamItem};
 
+pub use decode::{decode_stream, decode_whole};
+pub use dialect::Dialect;
 pub use estimate::estimate_input;
+pub use faults::Cause;
 pub use gather::gather;
 pub use script::{Script, ScriptError};
 pub use scripted::ScriptedModel;

@@ -154,7 +154,7 @@ fn finished(
     };
     let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
     let cost = price.input.per_million(usage.input).plus(price.output.per_million(usage.output));
-    ModelReply { blocks, stop, usage, cost: Some(cost) }
+    ModelReply::new(blocks, stop, usage, Some(cost))
 }
 
 /// A price for a million tokens, for some tokens.

@@ -62,6 +62,7 @@ fn request(attempt: &str, messages: Vec<Message>) -> Arc<ModelRequest> {
             session: SessionId::ROOT,
             turn,
         },
+        options: types::ModelOptions::default(),
     })
 }
 
