@@ -4,7 +4,9 @@
 
 mod arguments;
 mod assembly;
+mod catalogue;
 mod chat;
+mod deadline;
 mod decode;
 mod dialect;
 mod estimate;
@@ -12,12 +14,18 @@ mod faults;
 mod frames;
 mod gather;
 mod gemini;
+mod http;
 mod json;
 mod messages;
 mod ollama;
+mod provider;
+mod repair;
 mod responses;
+mod retry_after;
 mod script;
 mod scripted;
+mod transport;
+mod wire;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -25,13 +33,19 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use types::{ModelRequest, StreamItem};
 
+pub use catalogue::{Ability, Catalogue, CatalogueError, Entry, Price};
+pub use deadline::Deadlines;
 pub use decode::{decode_stream, decode_whole};
 pub use dialect::Dialect;
 pub use estimate::estimate_input;
 pub use faults::Cause;
 pub use gather::gather;
+pub use http::{Http, HttpError};
+pub use provider::{Provider, ProviderModel};
 pub use script::{Script, ScriptError};
 pub use scripted::ScriptedModel;
+pub use transport::{Answer, Exchange, Transport};
+pub use wire::{Delivery, Quirks, WireRequest};
 
 /// A model that can be asked.
 ///

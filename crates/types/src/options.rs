@@ -123,7 +123,6 @@ pub enum Caching {
 
 impl Caching {
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
     pub const fn is_on(&self) -> bool {
         matches!(self, Self::On)
     }

@@ -92,7 +92,7 @@ impl GeminiDecoder {
 
     fn part(&mut self, part: Value) -> Result<(), Fault> {
         if let Some(call) = part.get("functionCall") {
-            return self.call(call.clone(), part);
+            return self.call(&call.clone(), part);
         }
         let Some(words) = text(&part, "text").map(str::to_owned) else {
             self.open = None;
@@ -117,12 +117,12 @@ impl GeminiDecoder {
         Ok(())
     }
 
-    fn call(&mut self, call: Value, part: Value) -> Result<(), Fault> {
+    fn call(&mut self, call: &Value, part: Value) -> Result<(), Fault> {
         self.open = None;
         // Gemini leaves out the ids of calls; ours only has to tell the calls of one reply apart.
         let made_up = format!("call_{}", self.assembly.calls() + 1);
-        let id = text(&call, "id").filter(|id| !id.is_empty()).unwrap_or(&made_up);
-        let place = self.assembly.open_call(id, text(&call, "name").unwrap_or_default());
+        let id = text(call, "id").filter(|id| !id.is_empty()).unwrap_or(&made_up);
+        let place = self.assembly.open_call(id, text(call, "name").unwrap_or_default());
         let arguments = call.get("args").map(Value::to_string).unwrap_or_default();
         self.assembly.push(place, &arguments)?;
         self.assembly.native(place, part);

@@ -1,7 +1,7 @@
 //! The scripted model, asked the way the engine asks.
 
 use serde_json::json;
-use types::{AttemptId, CallResult, FaultClass, Origin, Part, SessionId};
+use types::{AttemptId, CallResult, FaultClass, Money, Origin, Part, SessionId};
 
 use super::*;
 use crate::gather;

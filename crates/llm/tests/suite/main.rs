@@ -1,3 +1,5 @@
 //! The model layer from outside: recorded answers of real providers, and servers that misbehave.
 
+#![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
+
 mod traffic;
