@@ -45,6 +45,12 @@ impl Assembly {
         self.items.push(StreamItem::Started);
     }
 
+    /// Forgets the reply so far, for a server that begins anew in the middle.
+    pub(crate) fn restart(&mut self) {
+        self.drafts.clear();
+        self.calls = 0;
+    }
+
     pub(crate) fn calls(&self) -> usize {
         self.calls
     }

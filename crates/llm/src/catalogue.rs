@@ -71,6 +71,11 @@ impl Catalogue {
         Ok(Self { models: toml::from_str(text)? })
     }
 
+    #[must_use]
+    pub fn from_entries(models: BTreeMap<String, Entry>) -> Self {
+        Self { models }
+    }
+
     /// This one, with the entries of another over it.
     #[must_use]
     pub fn overlaid(mut self, other: Self) -> Self {

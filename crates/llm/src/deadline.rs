@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
-use types::{Fault, Span, StreamItem};
+use types::{Fault, Retry, Span, StreamItem};
 
 use crate::faults::Cause;
 
@@ -69,10 +69,45 @@ pub(crate) fn within(
             Ok(item) => item.map(|item| (item, (items, Some(end), false))),
             Err(_) => {
                 let what = format!("the whole call took too long a time ({total})");
-                let failed = StreamItem::Failed(Cause::Timeout.fault(what));
+                // All the time that there was is used up; there is none for another try.
+                let failed = StreamItem::Failed(Cause::Timeout.fault(what).retry(Retry::Never));
                 Some((failed, (items, Some(end), true)))
             }
         }
     });
     watched.boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn chunk() -> Result<Bytes, Fault> {
+        Ok(Bytes::from_static(b"x"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn thirty_seconds_of_silence_end_in_a_fault_and_not_in_a_hang() {
+        let bytes = stream::iter([chunk()]).chain(stream::pending()).boxed();
+        let begin = Instant::now();
+        let read: Vec<_> = without_long_gaps(bytes, Span::seconds(30)).collect().await;
+        assert_eq!(begin.elapsed(), Duration::from_secs(30));
+        assert_eq!(read[0], chunk());
+        assert_eq!(read[1].as_ref().expect_err("silence").code, "model.timeout");
+        assert_eq!(read.len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_that_keep_coming_do_not_go_on_for_ever() {
+        let slow = stream::unfold((), |()| async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            Some((StreamItem::Text("k".to_owned()), ()))
+        });
+        let items: Vec<_> = within(slow.boxed(), Span::seconds(110)).collect().await;
+        assert_eq!(items.len(), 6, "five pieces and the end");
+        let Some(StreamItem::Failed(fault)) = items.last() else { panic!("{items:?}") };
+        assert_eq!((fault.code.as_str(), fault.retry), ("model.timeout", Retry::Never));
+    }
 }

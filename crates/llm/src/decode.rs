@@ -40,6 +40,8 @@ pub(crate) struct Ending {
     /// The usage as the provider wrote it.
     pub(crate) counted: Option<Value>,
     pub(crate) id: Option<String>,
+    /// The provider's name of the model that answered.
+    pub(crate) served: Option<String>,
 }
 
 /// An answer being read.
@@ -107,6 +109,7 @@ impl Decoding {
         let mut items = assembly.take_items();
         let provenance = Provenance {
             id: ending.id,
+            served: ending.served,
             stop: ending.word,
             usage: ending.counted,
             skipped: self.skipped,

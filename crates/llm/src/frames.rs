@@ -13,7 +13,7 @@ use crate::decode::Framing;
 use crate::faults::Cause;
 
 /// The most bytes of one event.
-pub(crate) const EVENT_LIMIT: usize = 16 << 20;
+pub(crate) const EVENT_LIMIT: usize = 24 << 20;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
-use crate::{Catalogue, Delivery, Dialect, Model, Quirks, estimate, retry_after};
+use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, estimate, retry_after};
 
 /// Where a provider is and how it is talked to.
 #[derive(Debug, Clone)]
@@ -36,6 +36,7 @@ pub struct ProviderModel {
     pub deadlines: Deadlines,
     pub catalogue: Arc<Catalogue>,
     pub delivery: Delivery,
+    pub pace: Arc<Pace>,
 }
 
 /// The most bytes of an answer that did not come piece by piece.
@@ -46,9 +47,14 @@ impl Model for ProviderModel {
         let model = self.clone();
         let total = self.deadlines.total_ms;
         let items = stream::once(async move {
+            let place = model.pace.enter().await;
             match model.ask(&request).await {
                 Ok(items) => {
-                    let end = move |item| model.finish(item, &request);
+                    let end = move |item| {
+                        // The place is kept for as long as the answer is read.
+                        let _kept = &place;
+                        model.finish(item, &request)
+                    };
                     items.map(end).boxed()
                 }
                 Err(fault) => {
@@ -68,6 +74,7 @@ impl ProviderModel {
         let first_byte = self.deadlines.first_byte_ms;
         let answer = tokio::time::timeout(first_byte.duration(), self.transport.send(exchange));
         let mut answer = answer.await.map_err(|_| no_first_byte(first_byte))??;
+        self.pace.learn(answer.status, &answer.headers, now());
         answer.bytes = without_long_gaps(answer.bytes, self.deadlines.idle_ms);
         match answer.status {
             200..300 => self.read(answer).await,
@@ -123,6 +130,9 @@ impl ProviderModel {
     fn count(&self, reply: &mut ModelReply, request: &ModelRequest) {
         if reply.provenance.usage.is_none() {
             reply.usage.input = estimate::estimate_input(request);
+        }
+        // Nobody says something without a token, whatever the server claims.
+        if reply.provenance.usage.is_none() || reply.usage.output == 0 {
             reply.usage.output = estimate::estimate_blocks(&reply.blocks);
         }
         reply.cost = self.catalogue.cost(&request.model, reply.usage);

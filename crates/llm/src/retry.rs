@@ -81,6 +81,8 @@ struct Run {
     model: Retrying,
     request: Arc<ModelRequest>,
     items: BoxStream<'static, StreamItem>,
+    /// What has to pass before the next try.
+    wait: Option<Span>,
     tries: u32,
     started: bool,
     delivered: bool,
@@ -95,6 +97,7 @@ impl Model for Retrying {
             model: self.clone(),
             request,
             items,
+            wait: None,
             tries: 1,
             started: false,
             delivered: false,
@@ -108,8 +111,12 @@ impl Model for Retrying {
 impl Run {
     async fn next(&mut self) -> Option<StreamItem> {
         while !self.over {
+            if let Some(wait) = self.wait.take() {
+                tokio::time::sleep(wait.duration()).await;
+                self.items = self.model.inner.stream(self.request.clone());
+            }
             match self.items.next().await {
-                Some(StreamItem::Failed(fault)) => return Some(self.failed(fault).await),
+                Some(StreamItem::Failed(fault)) => return Some(self.failed(fault)),
                 Some(StreamItem::Finished(mut reply)) => {
                     self.over = true;
                     reply.provenance.decisions.splice(0..0, self.decisions.drain(..));
@@ -128,7 +135,7 @@ impl Run {
         None
     }
 
-    async fn failed(&mut self, mut fault: Fault) -> StreamItem {
+    fn failed(&mut self, mut fault: Fault) -> StreamItem {
         let wait = match self.model.policy.wait(&fault, self.tries, &self.request) {
             Ok(wait) if !self.delivered => wait,
             Err(GiveUp::TooLong(wait)) => {
@@ -151,10 +158,8 @@ impl Run {
         );
         let decision = decision.seeing(format!("{}: {}", fault.code, fault.what));
         self.decisions.push(decision.clone());
-        // The wait is made before the decision is handed on, so that dropping the stream ends both.
-        tokio::time::sleep(wait.duration()).await;
         self.tries += 1;
-        self.items = self.model.inner.stream(self.request.clone());
+        self.wait = Some(wait);
         StreamItem::Decided(decision)
     }
 }

@@ -115,6 +115,9 @@ pub struct Provenance {
     /// Who answered, where that is not who was asked first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
+    /// What the provider calls the model that it used, which may not be the one that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served: Option<String>,
     /// The provider's id of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

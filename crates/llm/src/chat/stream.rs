@@ -26,12 +26,15 @@ pub(crate) struct ChatDecoder {
     over: bool,
     usage: Option<Value>,
     id: Option<String>,
+    served: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(borrow, default)]
     id: Text<'a>,
+    #[serde(borrow, default)]
+    model: Text<'a>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default)]
@@ -108,6 +111,7 @@ impl ChatDecoder {
             over: false,
             usage: None,
             id: None,
+            served: None,
         }
     }
 
@@ -122,6 +126,7 @@ impl ChatDecoder {
             && self.id.is_none()
         {
             self.id = Some(id.to_owned());
+            self.served = chunk.model.some().map(str::to_owned);
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
             if let Some(delta) = choice.delta {
@@ -263,7 +268,14 @@ impl Decoder for ChatDecoder {
             _ => None,
         };
         let usage = self.usage.as_ref().map(usage).unwrap_or_default();
-        Some(Ending { stop, word, usage, counted: self.usage.take(), id: self.id.take() })
+        Some(Ending {
+            stop,
+            word,
+            usage,
+            counted: self.usage.take(),
+            id: self.id.take(),
+            served: self.served.take(),
+        })
     }
 
     fn assembly(&mut self) -> &mut Assembly {

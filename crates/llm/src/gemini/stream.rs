@@ -19,6 +19,7 @@ pub(crate) struct GeminiDecoder {
     blocked: bool,
     usage: Option<Value>,
     id: Option<String>,
+    served: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +33,8 @@ struct Chunk {
     prompt_feedback: Option<Value>,
     #[serde(default)]
     response_id: Option<String>,
+    #[serde(default)]
+    model_version: Option<String>,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -63,6 +66,7 @@ impl GeminiDecoder {
             blocked: false,
             usage: None,
             id: None,
+            served: None,
         }
     }
 
@@ -87,6 +91,7 @@ impl GeminiDecoder {
         }
         self.usage = chunk.usage_metadata.or(self.usage.take());
         self.id = chunk.response_id.or(self.id.take());
+        self.served = chunk.model_version.or(self.served.take());
         Ok(())
     }
 
@@ -170,7 +175,7 @@ impl Decoder for GeminiDecoder {
         };
         let counted = self.usage.take().filter(|usage| usage.get("promptTokenCount").is_some());
         let usage = counted.as_ref().map(usage).unwrap_or_default();
-        Some(Ending { stop, word, usage, counted, id: self.id.take() })
+        Some(Ending { stop, word, usage, counted, id: self.id.take(), served: self.served.take() })
     }
 
     fn assembly(&mut self) -> &mut Assembly {

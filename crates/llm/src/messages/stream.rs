@@ -17,6 +17,8 @@ pub(crate) struct MessagesDecoder {
     open: BTreeMap<u64, (Place, Value)>,
     usage: Option<Value>,
     id: Option<String>,
+    served: Option<String>,
+    begun: bool,
     stop: Option<String>,
     over: bool,
 }
@@ -62,6 +64,8 @@ impl MessagesDecoder {
             open: BTreeMap::new(),
             usage: None,
             id: None,
+            served: None,
+            begun: false,
             stop: None,
             over: false,
         }
@@ -69,7 +73,15 @@ impl MessagesDecoder {
 
     fn begin(&mut self, message: &Value) {
         self.id = text(message, "id").map(str::to_owned);
-        self.assembly.started();
+        self.served = text(message, "model").map(str::to_owned);
+        if std::mem::replace(&mut self.begun, true) {
+            // The last message wins.
+            self.open.clear();
+            self.usage = None;
+            self.assembly.restart();
+        } else {
+            self.assembly.started();
+        }
         if let Some(usage) = message.get("usage") {
             self.count(usage);
         }
@@ -216,6 +228,7 @@ impl Decoder for MessagesDecoder {
             usage,
             counted: self.usage.take(),
             id: self.id.take(),
+            served: self.served.take(),
         })
     }
 

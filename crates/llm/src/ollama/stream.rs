@@ -75,7 +75,14 @@ impl OllamaDecoder {
         });
         let (input, output) = (count(&last, "/prompt_eval_count"), count(&last, "/eval_count"));
         let usage = Usage { input, output, ..Usage::default() };
-        self.ending = Some(Ending { stop, word, usage, counted, id: None });
+        self.ending = Some(Ending {
+            stop,
+            word,
+            usage,
+            counted,
+            id: None,
+            served: text(&last, "model").map(str::to_owned),
+        });
         Ok(Next::Done)
     }
 

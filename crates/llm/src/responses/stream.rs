@@ -104,6 +104,7 @@ impl ResponsesDecoder {
             usage: counted.as_ref().map(usage).unwrap_or_default(),
             counted,
             id: text(response, "id").map(str::to_owned),
+            served: text(response, "model").map(str::to_owned),
         });
         Ok(())
     }

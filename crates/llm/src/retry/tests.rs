@@ -137,6 +137,7 @@ async fn dropping_the_stream_ends_the_waiting() {
     let fake = Fake::new(vec![failed(Cause::Server.fault("x")), ok("no")]);
     let mut stream = retrying(&fake).stream(Arc::new(request("a/b", vec![])));
     assert_eq!(stream.next().await, Some(StreamItem::Started));
+    assert!(matches!(stream.next().await, Some(StreamItem::Decided(_))), "told before it waits");
     drop(stream);
     tokio::time::advance(std::time::Duration::from_secs(100)).await;
     assert_eq!(fake.times(), 1);

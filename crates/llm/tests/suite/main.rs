@@ -2,4 +2,6 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 
+mod faults;
+mod server;
 mod traffic;
