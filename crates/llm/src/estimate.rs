@@ -26,7 +26,9 @@ fn characters(text: &str) -> u64 {
 
 fn message_characters(message: &Message) -> u64 {
     match message {
-        Message::User { parts } => parts.iter().map(part_characters).sum(),
+        Message::User { parts } | Message::Developer { parts } => {
+            parts.iter().map(part_characters).sum()
+        }
         Message::Assistant { blocks, .. } => blocks.iter().map(block_characters).sum(),
         Message::Results { results } => {
             results.iter().flat_map(|result| &result.parts).map(part_characters).sum()
@@ -37,6 +39,8 @@ fn message_characters(message: &Message) -> u64 {
 fn part_characters(part: &Part) -> u64 {
     match part {
         Part::Text { text } => characters(text),
+        // An image or a page costs about this much with every provider, whatever its bytes.
+        Part::Image { .. } | Part::Document { .. } => 1_500 * CHARACTERS_PER_TOKEN,
     }
 }
 

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     fn reply() -> ModelReply {
-        ModelReply { blocks: vec![], stop: StopReason::End, usage: Usage::default(), cost: None }
+        ModelReply::new(vec![], StopReason::End, Usage::default(), None)
     }
 
     #[tokio::test]

@@ -2,10 +2,36 @@
 //! Owns the network to model providers. Knows nothing of what a tool does and holds no conversation:
 //! each request carries all of it.
 
+mod arguments;
+mod assembly;
+mod breaker;
+mod catalogue;
+mod chat;
+mod deadline;
+mod decode;
+mod dialect;
 mod estimate;
+mod failover;
+mod faults;
+mod frames;
 mod gather;
+mod gemini;
+mod http;
+mod json;
+mod messages;
+mod ollama;
+mod pace;
+mod provider;
+mod registry;
+mod repair;
+mod responses;
+mod retry;
+mod retry_after;
 mod script;
 mod scripted;
+mod settings;
+mod transport;
+mod wire;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,10 +39,25 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use types::{ModelRequest, StreamItem};
 
+pub use breaker::{Breaker, BreakerPolicy, BreakerState, Guarded};
+pub use catalogue::{Ability, Catalogue, CatalogueError, Entry, Price};
+pub use deadline::Deadlines;
+pub use decode::{decode_stream, decode_whole};
+pub use dialect::Dialect;
 pub use estimate::estimate_input;
+pub use failover::Failover;
+pub use faults::Cause;
 pub use gather::gather;
+pub use http::{Http, HttpError};
+pub use pace::Pace;
+pub use provider::{Provider, ProviderModel};
+pub use registry::{KeyState, ProviderView, Registry, RegistryError};
+pub use retry::{RetryPolicy, Retrying};
 pub use script::{Script, ScriptError};
 pub use scripted::ScriptedModel;
+pub use settings::{ProviderSettings, Settings, SettingsError};
+pub use transport::{Answer, Exchange, Transport};
+pub use wire::{Delivery, Quirks, WireRequest};
 
 /// A model that can be asked.
 ///

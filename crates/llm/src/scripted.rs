@@ -8,10 +8,11 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use types::{
     Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, ModelReply, ModelRequest,
-    Money, StopReason, StreamItem, Usage,
+    StopReason, StreamItem, Usage,
 };
 
 use crate::Model;
+use crate::catalogue::per_million;
 use crate::estimate::{estimate_blocks, estimate_input};
 use crate::script::{Attempt, End, Price, Reply, Script};
 
@@ -153,20 +154,9 @@ fn finished(
         ..Usage::default()
     };
     let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
-    let cost = price.input.per_million(usage.input).plus(price.output.per_million(usage.output));
-    ModelReply { blocks, stop, usage, cost: Some(cost) }
-}
-
-/// A price for a million tokens, for some tokens.
-trait PerMillion {
-    fn per_million(self, tokens: u64) -> Money;
-}
-
-impl PerMillion for Money {
-    fn per_million(self, tokens: u64) -> Money {
-        let nanos = u128::from(self.as_nanos()) * u128::from(tokens);
-        Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
-    }
+    let (input, output) = (price.input, price.output);
+    let cost = per_million(input, usage.input).plus(per_million(output, usage.output));
+    ModelReply::new(blocks, stop, usage, Some(cost))
 }
 
 /// The text in a few pieces, so that whoever shows it streaming has something to show.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ModelRef;
+use crate::{Digest, ModelRef};
 
 /// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,9 +13,13 @@ pub enum Message {
     User {
         parts: Vec<Part>,
     },
+    /// Said by the program, above the person and below the system text.
+    Developer {
+        parts: Vec<Part>,
+    },
     Assistant {
         blocks: Vec<Block>,
-        /// Which model said it; its native items are replayed only to the same one.
+        /// Which model said it; its native items are sent back only to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
     },
@@ -36,7 +40,30 @@ impl Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Part {
-    Text { text: String },
+    Text {
+        text: String,
+    },
+    Image {
+        source: Source,
+    },
+    Document {
+        source: Source,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+}
+
+/// Where the bytes of an image or a document are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Bytes {
+        media_type: String,
+        base64: String,
+    },
+    Url(String),
+    /// A file that was given to the provider before; the provider's own name for it.
+    File(String),
 }
 
 /// One block of a model's reply.
@@ -45,7 +72,35 @@ pub struct Block {
     pub body: BlockBody,
     /// The provider's own item, verbatim, to be sent back unchanged to the same provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub native: Option<Value>,
+    pub native: Option<Native>,
+}
+
+/// A provider's own item, and which block it is the item of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Native {
+    /// The dialect it is written in.
+    pub dialect: String,
+    pub item: Value,
+    /// The digest of the block's body when the item came in. A body that was edited since has another one.
+    pub of: Digest,
+}
+
+impl Native {
+    #[must_use]
+    pub fn new(dialect: &str, item: Value, body: &BlockBody) -> Self {
+        Self { dialect: dialect.to_owned(), item, of: fingerprint(body) }
+    }
+
+    /// Whether the item still says what the block says.
+    #[must_use]
+    pub fn fits(&self, body: &BlockBody) -> bool {
+        self.of == fingerprint(body)
+    }
+}
+
+fn fingerprint(body: &BlockBody) -> Digest {
+    // A body is made of texts and JSON values, which can always be written.
+    Digest::of(&serde_json::to_vec(body).unwrap_or_default())
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +115,8 @@ pub enum BlockBody {
         signature: Option<String>,
     },
     Call(Call),
-    /// Something that only its provider understands; kept in `native`.
+    /// Something that only its provider understands, such as redacted thinking or a search that it made
+    /// itself; kept in `native`.
     Opaque,
 }
 
@@ -122,5 +178,19 @@ impl CallOutcome {
             Self::Refused => "refused",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_item_fits_its_block_until_the_block_is_edited() {
+        let mut body = BlockBody::Text { text: "yes".to_owned() };
+        let native = Native::new("messages", serde_json::json!({"type": "text"}), &body);
+        assert!(native.fits(&body));
+        body = BlockBody::Text { text: "no".to_owned() };
+        assert!(!native.fits(&body));
     }
 }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use serde_json::Value;
+
 use crate::{
-    AttemptId, Block, BlockBody, Call, Fault, Message, Money, RoleId, SessionId, ToolSpec, Usage,
+    AttemptId, Block, BlockBody, Call, Decision, Fault, Message, ModelOptions, Money, RoleId,
+    SessionId, ToolSpec, Usage,
 };
 
 /// Which model, as `provider/model`.
@@ -78,6 +81,8 @@ pub struct ModelRequest {
     pub max_output: u64,
     /// Who is asking; not sent to a provider.
     pub origin: Origin,
+    #[serde(default, skip_serializing_if = "ModelOptions::is_default")]
+    pub options: ModelOptions,
 }
 
 /// Which turn of which conversation a request belongs to.
@@ -99,9 +104,65 @@ pub struct ModelReply {
     /// Not there when the model's prices are not known: unknown is not nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
+    #[serde(default, skip_serializing_if = "Provenance::is_empty")]
+    pub provenance: Provenance,
+}
+
+/// Where a reply came from, for the record: what the provider called things, and what was decided on the way.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Provenance {
+    /// Who answered, where that is not who was asked first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// What the provider calls the model that it used, which may not be the one that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served: Option<String>,
+    /// The provider's id of the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The provider's own word for why it stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
+    /// The tokens as the provider counted them; not there when it did not, and `usage` is an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Value>,
+    /// How many events of the stream could not be read and were skipped.
+    #[serde(skip_serializing_if = "is_none_skipped")]
+    pub skipped: u32,
+    /// Retries and fail-overs, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_none_skipped(skipped: &u32) -> bool {
+    *skipped == 0
+}
+
+impl Provenance {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ModelReply {
+    #[must_use]
+    pub fn new(blocks: Vec<Block>, stop: StopReason, usage: Usage, cost: Option<Money>) -> Self {
+        Self { blocks, stop, usage, cost, provenance: Provenance::default() }
+    }
+
+    /// All thinking of the reply, in order.
+    #[must_use]
+    pub fn thinking(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match &block.body {
+            BlockBody::Thinking { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
     /// All text of the reply, in order.
     #[must_use]
     pub fn text(&self) -> String {
@@ -136,15 +197,26 @@ pub enum StopReason {
     Other,
 }
 
-/// A piece of a reply on its way in. The last item is always `Finished` or `Failed`.
+/// A piece of a reply on its way in. Calls are counted from 0. The last item is always `Finished` or `Failed`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamItem {
     Started,
     Text(String),
     Thinking(String),
-    CallStarted { index: usize, wire_id: String, tool: String },
-    CallArguments { index: usize, json: String },
-    CallEnded { index: usize },
+    CallStarted {
+        index: usize,
+        wire_id: String,
+        tool: String,
+    },
+    CallArguments {
+        index: usize,
+        json: String,
+    },
+    CallEnded {
+        index: usize,
+    },
+    /// The call is made again, or another model is asked; nothing of the reply had come yet.
+    Decided(Decision),
     Finished(Box<ModelReply>),
     Failed(Fault),
 }

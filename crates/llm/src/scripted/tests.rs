@@ -1,7 +1,7 @@
 //! The scripted model, asked the way the engine asks.
 
 use serde_json::json;
-use types::{AttemptId, CallResult, FaultClass, Origin, Part, SessionId};
+use types::{AttemptId, CallResult, FaultClass, Money, Origin, Part, SessionId};
 
 use super::*;
 use crate::gather;
@@ -62,6 +62,7 @@ fn request(attempt: &str, messages: Vec<Message>) -> Arc<ModelRequest> {
             session: SessionId::ROOT,
             turn,
         },
+        options: types::ModelOptions::default(),
     })
 }
 

@@ -1,0 +1,202 @@
+//! A reply being put together: each piece that comes in becomes an item for whoever watches and a part of
+//! the reply at the end, in one place, so that the two cannot disagree. Its size is bounded.
+
+use serde_json::Value;
+use types::{Block, BlockBody, Call, Fault, Native, StreamItem};
+
+use crate::arguments::arguments;
+use crate::faults::Cause;
+
+/// A block in the making, by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place(usize);
+
+#[derive(Debug)]
+enum Draft {
+    Text(String),
+    Thinking { text: String, signature: Option<String> },
+    Call { index: usize, wire_id: String, tool: String, json: String, open: bool },
+    Opaque,
+}
+
+/// How large a whole reply may get, in bytes.
+pub(crate) const REPLY_LIMIT: usize = 32 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    dialect: &'static str,
+    items: Vec<StreamItem>,
+    drafts: Vec<(Draft, Option<Value>)>,
+    calls: usize,
+    size: usize,
+}
+
+impl Assembly {
+    pub(crate) fn new(dialect: &'static str) -> Self {
+        Self { dialect, items: vec![], drafts: vec![], calls: 0, size: 0 }
+    }
+
+    /// The items since the last time.
+    pub(crate) fn take_items(&mut self) -> Vec<StreamItem> {
+        std::mem::take(&mut self.items)
+    }
+
+    pub(crate) fn started(&mut self) {
+        self.items.push(StreamItem::Started);
+    }
+
+    /// Forgets the reply so far, for a server that begins anew in the middle.
+    pub(crate) fn restart(&mut self) {
+        self.drafts.clear();
+        self.calls = 0;
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.calls
+    }
+
+    pub(crate) fn open_text(&mut self) -> Place {
+        self.open(Draft::Text(String::new()))
+    }
+
+    pub(crate) fn open_thinking(&mut self) -> Place {
+        self.open(Draft::Thinking { text: String::new(), signature: None })
+    }
+
+    /// Something that only its provider understands.
+    pub(crate) fn opaque(&mut self, item: Value) -> Place {
+        let place = self.open(Draft::Opaque);
+        self.native(place, item);
+        place
+    }
+
+    pub(crate) fn open_call(&mut self, wire_id: &str, tool: &str) -> Place {
+        let (index, wire_id, tool) = (self.calls, wire_id.to_owned(), tool.to_owned());
+        self.calls += 1;
+        let started =
+            StreamItem::CallStarted { index, wire_id: wire_id.clone(), tool: tool.clone() };
+        self.items.push(started);
+        self.open(Draft::Call { index, wire_id, tool, json: String::new(), open: true })
+    }
+
+    /// More text, of whatever sort the block is.
+    pub(crate) fn push(&mut self, place: Place, piece: &str) -> Result<(), Fault> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.grow(piece.len())?;
+        match &mut self.drafts[place.0].0 {
+            Draft::Text(text) => {
+                text.push_str(piece);
+                self.items.push(StreamItem::Text(piece.to_owned()));
+            }
+            Draft::Thinking { text, .. } => {
+                text.push_str(piece);
+                self.items.push(StreamItem::Thinking(piece.to_owned()));
+            }
+            Draft::Call { index, json, .. } => {
+                json.push_str(piece);
+                let (index, json) = (*index, piece.to_owned());
+                self.items.push(StreamItem::CallArguments { index, json });
+            }
+            Draft::Opaque => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn sign(&mut self, place: Place, piece: &str) {
+        if let Draft::Thinking { signature, .. } = &mut self.drafts[place.0].0 {
+            signature.get_or_insert_default().push_str(piece);
+        }
+    }
+
+    /// The name or id of a call, where it comes after the call has begun.
+    pub(crate) fn rename(&mut self, place: Place, new_id: Option<&str>, more_tool: Option<&str>) {
+        if let Draft::Call { wire_id, tool, .. } = &mut self.drafts[place.0].0 {
+            if let Some(id) = new_id {
+                id.clone_into(wire_id);
+            }
+            if let Some(more) = more_tool {
+                tool.push_str(more);
+            }
+        }
+    }
+
+    /// What has been said in a block so far.
+    pub(crate) fn so_far(&self, place: Place) -> &str {
+        match &self.drafts[place.0].0 {
+            Draft::Text(text) | Draft::Thinking { text, .. } => text,
+            Draft::Call { json, .. } => json,
+            Draft::Opaque => "",
+        }
+    }
+
+    pub(crate) fn signature(&self, place: Place) -> Option<&str> {
+        match &self.drafts[place.0].0 {
+            Draft::Thinking { signature, .. } => signature.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_text(&self, place: Place) -> bool {
+        matches!(self.drafts[place.0].0, Draft::Text(_))
+    }
+
+    /// The provider's own item for a block.
+    pub(crate) fn native(&mut self, place: Place, item: Value) {
+        self.drafts[place.0].1 = Some(item);
+    }
+
+    pub(crate) fn has_native(&self, place: Place) -> bool {
+        self.drafts[place.0].1.is_some()
+    }
+
+    pub(crate) fn close(&mut self, place: Place) {
+        if let Draft::Call { index, open, .. } = &mut self.drafts[place.0].0
+            && std::mem::take(open)
+        {
+            self.items.push(StreamItem::CallEnded { index: *index });
+        }
+    }
+
+    /// The whole reply's blocks. Calls that are still open are closed.
+    pub(crate) fn finish(&mut self) -> Vec<Block> {
+        for place in 0..self.drafts.len() {
+            self.close(Place(place));
+        }
+        let dialect = self.dialect;
+        let drafts = std::mem::take(&mut self.drafts);
+        let blocks = drafts.into_iter().filter_map(|(draft, item)| {
+            let body = match draft {
+                Draft::Text(text) | Draft::Thinking { text, signature: None }
+                    if text.is_empty() && item.is_none() =>
+                {
+                    return None;
+                }
+                Draft::Text(text) => BlockBody::Text { text },
+                Draft::Thinking { text, signature } => BlockBody::Thinking { text, signature },
+                Draft::Call { wire_id, tool, json, .. } => {
+                    BlockBody::Call(Call { wire_id, tool, arguments: arguments(&json) })
+                }
+                Draft::Opaque => BlockBody::Opaque,
+            };
+            let native = item.map(|item| Native::new(dialect, item, &body));
+            Some(Block { body, native })
+        });
+        blocks.collect()
+    }
+
+    fn open(&mut self, draft: Draft) -> Place {
+        self.drafts.push((draft, None));
+        Place(self.drafts.len() - 1)
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.size += bytes;
+        if self.size > REPLY_LIMIT {
+            let what = format!("the reply is larger than {} MB", REPLY_LIMIT >> 20);
+            return Err(Cause::BadReply.fault(what));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! A circuit breaker: a model that fails several times in a row is left alone for a while; then one trial
+//! decides. Success closes it at once. Faults that are about our request do not count against the provider.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use serde::Deserialize;
+use tokio::time::Instant;
+use types::{Fault, FaultClass, ModelRequest, Retry, Span, StreamItem};
+
+use crate::Model;
+use crate::faults::Cause;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BreakerPolicy {
+    /// How many failures in a row open it.
+    pub failures: u32,
+    pub open_ms: Span,
+}
+
+impl Default for BreakerPolicy {
+    fn default() -> Self {
+        Self { failures: 5, open_ms: Span::seconds(30) }
+    }
+}
+
+/// The state of one model of one provider; shared by all who ask it.
+#[derive(Debug)]
+pub struct Breaker {
+    policy: BreakerPolicy,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Closed {
+        failures: u32,
+    },
+    Open {
+        until: Instant,
+    },
+    /// One call is on its way to find out.
+    Trial,
+}
+
+/// What is shown of a breaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BreakerState {
+    Closed,
+    Open,
+    Trial,
+}
+
+impl Breaker {
+    #[must_use]
+    pub fn new(policy: BreakerPolicy) -> Self {
+        Self { policy, state: Mutex::new(State::Closed { failures: 0 }) }
+    }
+
+    #[must_use]
+    pub fn state(&self) -> BreakerState {
+        match *self.lock() {
+            State::Closed { .. } => BreakerState::Closed,
+            State::Open { .. } => BreakerState::Open,
+            State::Trial => BreakerState::Trial,
+        }
+    }
+
+    /// Whether a call may be made now. If not, how long it is until one may.
+    fn admit(&self, now: Instant) -> Result<(), Span> {
+        let mut state = self.lock();
+        match *state {
+            State::Closed { .. } => Ok(()),
+            State::Open { until } if now >= until => {
+                *state = State::Trial;
+                Ok(())
+            }
+            State::Open { until } => Err(Span::from(until - now)),
+            State::Trial => Err(self.policy.open_ms),
+        }
+    }
+
+    fn succeeded(&self) {
+        *self.lock() = State::Closed { failures: 0 };
+    }
+
+    fn failed(&self, now: Instant) {
+        let mut state = self.lock();
+        let failures = match *state {
+            State::Closed { failures } => failures.saturating_add(1),
+            // Calls that were on their way when it opened change nothing.
+            State::Open { .. } => return,
+            State::Trial => self.policy.failures,
+        };
+        *state = if failures >= self.policy.failures {
+            State::Open { until: now + self.policy.open_ms.duration() }
+        } else {
+            State::Closed { failures }
+        };
+    }
+
+    /// A trial that was cancelled found nothing out; the next caller may try.
+    fn abandoned(&self, now: Instant) {
+        let mut state = self.lock();
+        if matches!(*state, State::Trial) {
+            *state = State::Open { until: now };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is one value that is written in one step, so a panic elsewhere cannot have broken it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A model behind a breaker.
+#[derive(Debug, Clone)]
+pub struct Guarded {
+    pub inner: Arc<dyn Model>,
+    pub breaker: Arc<Breaker>,
+}
+
+struct Call {
+    breaker: Arc<Breaker>,
+    judged: bool,
+}
+
+impl Call {
+    fn judge(&mut self, item: &StreamItem) {
+        match item {
+            StreamItem::Finished(_) => self.breaker.succeeded(),
+            // A provider that says what is wrong with our request is well.
+            StreamItem::Failed(fault) if Cause::of(fault).is_some_and(|c| !c.blames_provider()) => {
+                self.breaker.succeeded();
+            }
+            StreamItem::Failed(_) => self.breaker.failed(Instant::now()),
+            _ => return,
+        }
+        self.judged = true;
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.judged {
+            self.breaker.abandoned(Instant::now());
+        }
+    }
+}
+
+impl Model for Guarded {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        let model = self.clone();
+        let items = stream::once(async move {
+            if let Err(wait) = model.breaker.admit(Instant::now()) {
+                let what =
+                    format!("{} failed too often; it is left alone for {wait}", request.model);
+                let fault = Fault::new(FaultClass::Transient, BREAKER_OPEN, what);
+                let failed = StreamItem::Failed(fault.retry(Retry::After(wait)));
+                return stream::iter([failed]).boxed();
+            }
+            let mut call = Call { breaker: model.breaker.clone(), judged: false };
+            model.inner.stream(request).inspect(move |item| call.judge(item)).boxed()
+        });
+        items.flatten().boxed()
+    }
+}
+
+pub(crate) const BREAKER_OPEN: &str = "model.breaker_open";
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::gather;
+    use crate::repair::tests::request;
+    use crate::retry::tests::{Fake, failed, ok};
+
+    fn guarded(answers: Vec<Vec<StreamItem>>) -> (Guarded, Arc<Fake>) {
+        let fake = Fake::new(answers);
+        let breaker = Arc::new(Breaker::new(BreakerPolicy::default()));
+        (Guarded { inner: fake.clone(), breaker }, fake)
+    }
+
+    async fn ask(model: &Guarded) -> Result<String, Fault> {
+        let stream = model.stream(Arc::new(request("a/b", vec![])));
+        gather(stream, |_| {}).await.map(|reply| reply.text())
+    }
+
+    fn down() -> Vec<StreamItem> {
+        failed(Cause::Server.fault("down"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn five_failures_in_a_row_open_it_and_one_trial_decides() {
+        let mut answers: Vec<_> = (0..6).map(|_| down()).collect();
+        answers.push(ok("well again"));
+        let (model, fake) = guarded(answers);
+        for _ in 0..5 {
+            assert_eq!(ask(&model).await.expect_err("down").code, "model.server");
+        }
+        assert_eq!(ask(&model).await.expect_err("open").code, BREAKER_OPEN);
+        assert_eq!(fake.times(), 5, "the provider was not asked");
+        tokio::time::advance(Duration::from_secs(31)).await;
+        assert_eq!(ask(&model).await.expect_err("the trial fails").code, "model.server");
+        assert_eq!(model.breaker.state(), BreakerState::Open, "one failure is enough now");
+        // More than a day later it still recovers.
+        tokio::time::advance(Duration::from_secs(90_000)).await;
+        assert_eq!(ask(&model).await.expect("the trial succeeds"), "well again");
+        assert_eq!(model.breaker.state(), BreakerState::Closed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_success_in_between_starts_the_count_anew_and_our_own_mistakes_do_not_count() {
+        let mut answers: Vec<_> = (0..4).map(|_| down()).collect();
+        answers.push(ok("fine"));
+        answers.extend((0..4).map(|_| down()));
+        answers.extend((0..9).map(|_| failed(Cause::InvalidRequest.fault("bad"))));
+        let (model, fake) = guarded(answers);
+        for _ in 0..18 {
+            let _outcome = ask(&model).await;
+        }
+        assert_eq!(fake.times(), 18);
+        assert_eq!(model.breaker.state(), BreakerState::Closed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_one_trial_is_made_at_a_time_and_a_cancelled_one_is_made_again() {
+        let mut answers: Vec<_> = (0..5).map(|_| down()).collect();
+        answers.extend([ok("a"), ok("b")]);
+        let (model, fake) = guarded(answers);
+        for _ in 0..5 {
+            assert!(ask(&model).await.is_err());
+        }
+        tokio::time::advance(Duration::from_secs(31)).await;
+        let mut trial = model.stream(Arc::new(request("a/b", vec![])));
+        assert_eq!(trial.next().await, Some(StreamItem::Started));
+        assert_eq!(ask(&model).await.expect_err("a trial is on its way").code, BREAKER_OPEN);
+        assert_eq!(fake.times(), 6);
+        drop(trial);
+        assert_eq!(ask(&model).await.expect("the next trial"), "b");
+    }
+}

@@ -1,0 +1,195 @@
+//! What is known about models: windows, limits, prices, abilities. It ships as data, can be overlaid with
+//! the user's own, and can be listed. A model that is not in it works; its cost is unknown, never nothing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use types::{ModelRef, Money, Usage};
+
+const SHIPPED: &str = include_str!("catalogue.toml");
+
+/// The models that are known, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Catalogue {
+    models: BTreeMap<String, Entry>,
+}
+
+/// What is known about one model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The most tokens of conversation and reply together.
+    #[serde(default)]
+    pub window: Option<u64>,
+    #[serde(default)]
+    pub max_output: Option<u64>,
+    /// The first tier that is not exceeded by the input counts; the last has no limit.
+    #[serde(default, rename = "price")]
+    pub prices: Vec<Price>,
+    #[serde(default)]
+    pub abilities: Vec<Ability>,
+}
+
+/// Dollars for a million tokens, for requests up to a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    #[serde(default)]
+    pub up_to_input: Option<u64>,
+    pub input: Money,
+    pub output: Money,
+    /// What was read from a cache; as dear as any input where it is not named.
+    #[serde(default)]
+    pub cache_read: Option<Money>,
+    #[serde(default)]
+    pub cache_write: Option<Money>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ability {
+    Tools,
+    Images,
+    Documents,
+    Thinking,
+    Schema,
+    Cache,
+}
+
+/// A catalogue that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("reading the catalogue of models")]
+pub struct CatalogueError(#[from] toml::de::Error);
+
+impl Catalogue {
+    /// The one that ships with the product.
+    pub fn shipped() -> Result<Self, CatalogueError> {
+        Self::parse(SHIPPED)
+    }
+
+    pub fn parse(text: &str) -> Result<Self, CatalogueError> {
+        Ok(Self { models: toml::from_str(text)? })
+    }
+
+    #[must_use]
+    pub fn from_entries(models: BTreeMap<String, Entry>) -> Self {
+        Self { models }
+    }
+
+    /// This one, with the entries of another over it.
+    #[must_use]
+    pub fn overlaid(mut self, other: Self) -> Self {
+        self.models.extend(other.models);
+        self
+    }
+
+    /// What is known about a model: its own entry, else that of its name without a date at the end, else
+    /// that of all models of its provider.
+    #[must_use]
+    pub fn find(&self, model: &ModelRef) -> Option<&Entry> {
+        let name = model.to_string();
+        let undated = without_date(&name);
+        let all = format!("{}/*", model.provider());
+        self.models
+            .get(&name)
+            .or_else(|| self.models.get(undated))
+            .or_else(|| self.models.get(&all))
+    }
+
+    /// What a call cost; nothing where the prices are not known.
+    #[must_use]
+    pub fn cost(&self, model: &ModelRef, usage: Usage) -> Option<Money> {
+        let prices = &self.find(model)?.prices;
+        let fits = |price: &&Price| price.up_to_input.is_none_or(|limit| usage.input <= limit);
+        prices.iter().find(fits).or(prices.last()).map(|price| price.cost(usage))
+    }
+
+    /// All entries, in order of their names.
+    pub fn list(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.models.iter().map(|(name, entry)| (name.as_str(), entry))
+    }
+}
+
+impl Price {
+    /// Input includes what the cache read and wrote; those have their own prices.
+    fn cost(&self, usage: Usage) -> Money {
+        let fresh = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
+        let read = self.cache_read.unwrap_or(self.input);
+        let write = self.cache_write.unwrap_or(self.input);
+        per_million(self.input, fresh)
+            .plus(per_million(read, usage.cache_read))
+            .plus(per_million(write, usage.cache_write))
+            .plus(per_million(self.output, usage.output))
+    }
+}
+
+/// A price for a million tokens, for some tokens; fractions are rounded up.
+pub(crate) fn per_million(price: Money, tokens: u64) -> Money {
+    let nanos = u128::from(price.as_nanos()) * u128::from(tokens);
+    Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+}
+
+/// `claude-x-20250929` and `gpt-x-2025-08-07` are dated names of `claude-x` and `gpt-x`.
+fn without_date(name: &str) -> &str {
+    let dated = |length: usize, dashes: usize| {
+        let at = name.len().checked_sub(length)?;
+        let tail = name.get(at..)?.strip_prefix('-')?;
+        let digits = tail.bytes().filter(u8::is_ascii_digit).count();
+        (digits == 8 && tail.len() == 8 + dashes && tail.starts_with("20")).then(|| &name[..at])
+    };
+    dated(9, 0).or_else(|| dated(11, 2)).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(text: &str) -> ModelRef {
+        text.parse().expect("a model")
+    }
+
+    #[test]
+    fn the_shipped_catalogue_is_valid_and_prices_every_model_for_any_size() {
+        let catalogue = Catalogue::shipped().expect("valid");
+        assert!(catalogue.list().count() > 10);
+        for (name, entry) in catalogue.list() {
+            let last = entry.prices.last().expect("a price");
+            assert!(last.up_to_input.is_none(), "{name}: the last tier has a limit");
+        }
+    }
+
+    #[test]
+    fn the_cost_counts_each_sort_of_token_once() {
+        let text = r#"
+["a/b"]
+price = [
+  { up_to_input = 1000, input = "3", output = "15", cache_read = "0.3", cache_write = "3.75" },
+  { input = "6", output = "30" },
+]
+"#;
+        let catalogue = Catalogue::parse(text).expect("valid");
+        let usage =
+            Usage { input: 1000, output: 10, reasoning: 5, cache_read: 600, cache_write: 100 };
+        // 300 fresh at 3, 600 read at 0.3, 100 written at 3.75, 10 out at 15 (thinking is among them).
+        let nanos = 300 * 3_000 + 600 * 300 + 100 * 3_750 + 10 * 15_000;
+        assert_eq!(catalogue.cost(&model("a/b"), usage), Some(Money::nanos(nanos)));
+        let large = Usage { input: 1001, output: 0, ..Usage::default() };
+        assert_eq!(catalogue.cost(&model("a/b"), large), Some(Money::nanos(1001 * 6_000)));
+        assert_eq!(catalogue.cost(&model("a/c"), usage), None, "unknown is not nothing");
+    }
+
+    #[test]
+    fn dated_names_are_the_model_and_a_star_is_all_of_a_provider() {
+        let text = "[\"a/b\"]\nwindow = 1\n[\"l/*\"]\nwindow = 2\n";
+        let catalogue = Catalogue::parse(text).expect("valid");
+        for (name, window) in [
+            ("a/b-20250929", Some(1)),
+            ("a/b-2025-08-07", Some(1)),
+            ("l/any", Some(2)),
+            ("a/b-2", None),
+        ] {
+            let found = catalogue.find(&model(name)).and_then(|entry| entry.window);
+            assert_eq!(found, window, "{name}");
+        }
+    }
+}

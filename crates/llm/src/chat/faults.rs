@@ -1,0 +1,39 @@
+//! What an error of a Chat Completions server means. There are as many shapes as there are servers: the
+//! words are looked for in all their places, and the status decides where they say nothing.
+
+use serde_json::Value;
+use types::Fault;
+
+use crate::faults::{Cause, Complaint};
+
+pub(crate) fn fault(status: Option<u16>, body: &Value) -> Fault {
+    let complaint = Complaint::of(status, body);
+    let cause = cause(&complaint);
+    complaint.fault(cause)
+}
+
+pub(crate) fn cause(complaint: &Complaint) -> Cause {
+    if let Some(cause) = complaint.by_words() {
+        return cause;
+    }
+    let known = complaint.words.iter().find_map(|word| match word.as_str() {
+        "rate_limit_exceeded" | "rate_limit_error" | "ratelimitreached" | "too_many_requests" => {
+            Some(Cause::RateLimit)
+        }
+        "server_is_overloaded" | "slow_down" | "overloaded_error" | "engine_overloaded_error" => {
+            Some(Cause::Overloaded)
+        }
+        "permission_denied" | "permission_error" => Some(Cause::Permission),
+        "not_found_error" => Some(Cause::NotFound),
+        "server_error" | "internal_server_error" | "api_error" if complaint.status.is_none() => {
+            Some(Cause::Server)
+        }
+        "invalid_request_error" | "invalid_prompt" | "tool_use_failed"
+            if complaint.status.is_none_or(|status| status == 400) =>
+        {
+            Some(Cause::InvalidRequest)
+        }
+        _ => None,
+    });
+    known.unwrap_or_else(|| complaint.by_status())
+}

@@ -1,0 +1,139 @@
+//! Writes a Chat Completions request. What a server adds to a message (its thinking, signatures) goes back
+//! to it with the message. Pictures in a tool's result follow in a message of the user, because a tool's
+//! message takes only text.
+
+use serde_json::{Map, Value, json};
+use types::{BlockBody, ModelRequest, Part, ToolChoice};
+
+use crate::Dialect;
+use crate::repair::{Answer, Said, Turn, argument_object, conversation};
+use crate::wire::{Delivery, Quirks, WireRequest, data_url, put};
+
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> WireRequest {
+    let options = &request.options;
+    let mut body = json!({ "model": request.model.name(), "messages": [] });
+    let mut messages = vec![];
+    if !request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": &*request.system }));
+    }
+    for turn in conversation(request, Dialect::Chat) {
+        messages.extend(turn_messages(&turn, quirks));
+    }
+    body["messages"] = Value::Array(messages);
+    body[quirks.max_tokens_key.as_str()] = json!(request.max_output);
+    if delivery == Delivery::Streamed {
+        body["stream"] = json!(true);
+        if quirks.stream_usage {
+            body["stream_options"] = json!({ "include_usage": true });
+        }
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            let function = json!({
+                "name": tool.name, "description": tool.description, "parameters": tool.schema,
+            });
+            json!({ "type": "function", "function": function })
+        });
+        body["tools"] = tools.collect();
+        body["tool_choice"] = match &options.tool_choice {
+            ToolChoice::Auto => json!("auto"),
+            ToolChoice::None => json!("none"),
+            ToolChoice::Required => json!(quirks.required_word),
+            ToolChoice::Named(tool) => json!({ "type": "function", "function": { "name": tool } }),
+        };
+        put(&mut body, "parallel_tool_calls", options.parallel_calls);
+    }
+    if let Some(output) = &options.output {
+        let schema = json!({ "name": output.name, "schema": output.schema, "strict": true });
+        body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
+    }
+    match (options.effort, quirks.effort_key.as_str()) {
+        (Some(effort), "reasoning") => body["reasoning"] = json!({ "effort": effort.word() }),
+        (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.word()),
+        _ => {}
+    }
+    put(&mut body, "temperature", options.temperature);
+    put(&mut body, "top_p", options.top_p);
+    put(&mut body, "seed", options.seed);
+    if !options.stop_at.is_empty() {
+        body["stop"] = json!(options.stop_at);
+    }
+    WireRequest { path: "/chat/completions".to_owned(), headers: vec![], body }
+}
+
+fn turn_messages(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Value> {
+    match turn {
+        Turn::User(parts) => vec![json!({ "role": "user", "content": content(parts) })],
+        Turn::Developer(parts) => {
+            vec![json!({ "role": quirks.developer_role, "content": content(parts) })]
+        }
+        Turn::Assistant(said) => vec![assistant(said)],
+        Turn::Results(answers) => results(answers),
+    }
+}
+
+/// Plain text where there is only text; servers without eyes know no other form.
+fn content(parts: &[Part]) -> Value {
+    match parts {
+        [Part::Text { text }] => json!(text),
+        parts => parts.iter().map(part).collect(),
+    }
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({ "type": "text", "text": text }),
+        Part::Image { source } => {
+            json!({ "type": "image_url", "image_url": { "url": data_url(source) } })
+        }
+        Part::Document { source: types::Source::File(id), .. } => {
+            json!({ "type": "file", "file": { "file_id": id } })
+        }
+        Part::Document { source, name } => {
+            let name = name.as_deref().unwrap_or("document");
+            json!({ "type": "file", "file": { "filename": name, "file_data": data_url(source) } })
+        }
+    }
+}
+
+fn assistant(said: &[Said<'_>]) -> Value {
+    let mut message = Map::from_iter([("role".to_owned(), json!("assistant"))]);
+    let (mut text, mut calls) = (String::new(), vec![]);
+    for one in said {
+        match (&one.block.body, one.native) {
+            (BlockBody::Call(_), Some(native)) => {
+                let mut call = native.clone();
+                call["id"] = json!(one.id);
+                calls.push(call);
+            }
+            (BlockBody::Call(call), None) => {
+                let arguments = argument_object(call).to_string();
+                let function = json!({ "name": call.tool, "arguments": arguments });
+                calls.push(json!({ "id": one.id, "type": "function", "function": function }));
+            }
+            (BlockBody::Text { text: words }, _) => text.push_str(words),
+            (_, Some(Value::Object(keys))) => message.extend(keys.clone()),
+            _ => {}
+        }
+    }
+    // Some servers want a content even where there are only calls, and none refuses an empty one.
+    message.insert("content".to_owned(), json!(text));
+    if !calls.is_empty() {
+        message.insert("tool_calls".to_owned(), Value::Array(calls));
+    }
+    Value::Object(message)
+}
+
+fn results(answers: &[Answer<'_>]) -> Vec<Value> {
+    let texts = answers.iter().map(
+        |answer| json!({ "role": "tool", "tool_call_id": answer.id, "content": answer.text() }),
+    );
+    let mut messages: Vec<Value> = texts.collect();
+    let pictures = answers.iter().flat_map(|answer| answer.parts);
+    let pictures: Vec<Value> =
+        pictures.filter(|part| !matches!(part, Part::Text { .. })).map(part).collect();
+    if !pictures.is_empty() {
+        messages.push(json!({ "role": "user", "content": pictures }));
+    }
+    messages
+}

@@ -1,0 +1,334 @@
+//! Reads what Chat Completions servers answer. They agree on little: thinking has several names, calls
+//! come with and without index and id, counts come early, late or not at all.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use types::{Fault, StopReason, Usage};
+
+use super::calls::Calls;
+use super::{NAME, faults};
+use crate::assembly::{Assembly, Place};
+use crate::decode::{Decoder, Ending, Next};
+use crate::json::{Loose, Text, count, read, text};
+
+pub(crate) struct ChatDecoder {
+    assembly: Assembly,
+    started: bool,
+    text: Option<Place>,
+    thinking: Option<Place>,
+    /// The key under which the server thinks, and its own details of it.
+    thinking_key: Option<&'static str>,
+    details: Vec<Value>,
+    extras: Map<String, Value>,
+    refusal: String,
+    calls: Calls,
+    stop: Option<String>,
+    over: bool,
+    usage: Option<Value>,
+    id: Option<String>,
+    served: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow, default)]
+    id: Text<'a>,
+    #[serde(borrow, default)]
+    model: Text<'a>,
+    #[serde(borrow, default)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    usage: Option<Value>,
+    #[serde(default)]
+    x_groq: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow, default, alias = "message")]
+    delta: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    finish_reason: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, default)]
+    content: Loose<'a>,
+    #[serde(borrow, default)]
+    reasoning_content: Text<'a>,
+    #[serde(borrow, default)]
+    reasoning: Text<'a>,
+    #[serde(borrow, default)]
+    reasoning_text: Text<'a>,
+    #[serde(default)]
+    reasoning_details: Option<Vec<Value>>,
+    #[serde(borrow, default)]
+    refusal: Text<'a>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<CallDelta<'a>>>,
+    #[serde(default)]
+    extra_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CallDelta<'a> {
+    #[serde(default)]
+    pub(super) index: Option<u64>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) function: Option<FunctionDelta<'a>>,
+    #[serde(default)]
+    pub(super) extra_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) arguments: Loose<'a>,
+}
+
+impl ChatDecoder {
+    pub(crate) fn new() -> Self {
+        Self {
+            assembly: Assembly::new(NAME),
+            started: false,
+            text: None,
+            thinking: None,
+            thinking_key: None,
+            details: vec![],
+            extras: Map::new(),
+            refusal: String::new(),
+            calls: Calls::default(),
+            stop: None,
+            over: false,
+            usage: None,
+            id: None,
+            served: None,
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<(), Fault> {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(faults::fault(None, &json!({ "error": error })));
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            self.assembly.started();
+        }
+        if let Some(id) = chunk.id.some()
+            && self.id.is_none()
+        {
+            self.id = Some(id.to_owned());
+            self.served = chunk.model.some().map(str::to_owned);
+        }
+        for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
+            if let Some(delta) = choice.delta {
+                self.delta(delta)?;
+            }
+            if let Some(stop) = choice.finish_reason.some() {
+                self.stop = Some(stop.to_owned());
+            }
+        }
+        let groq = chunk.x_groq.and_then(|mut extra| extra.get_mut("usage").map(Value::take));
+        let usage = chunk.usage.filter(|usage| !usage.is_null()).or(groq);
+        self.usage = usage.or(self.usage.take());
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: Delta<'_>) -> Result<(), Fault> {
+        let thoughts = [
+            ("reasoning_content", &delta.reasoning_content),
+            ("reasoning", &delta.reasoning),
+            ("reasoning_text", &delta.reasoning_text),
+        ];
+        // Servers that use several of the names say the same under each.
+        if let Some((key, thought)) =
+            thoughts.into_iter().find(|(_, thought)| thought.some().is_some())
+        {
+            self.thinking_key.get_or_insert(key);
+            self.think(&thought.0)?;
+        }
+        for detail in delta.reasoning_details.into_iter().flatten() {
+            self.thinking.get_or_insert_with(|| self.assembly.open_thinking());
+            merge_detail(&mut self.details, detail);
+        }
+        match delta.content {
+            Loose::Text(words) => self.say(&words)?,
+            Loose::Other(Value::Array(parts)) => {
+                parts.iter().try_for_each(|part| self.content_part(part))?;
+            }
+            _ => {}
+        }
+        self.refusal.push_str(&delta.refusal.0);
+        for call in delta.tool_calls.into_iter().flatten() {
+            self.calls.delta(&mut self.assembly, call)?;
+        }
+        if let Some(extra) = delta.extra_content {
+            self.extras.insert("extra_content".to_owned(), extra);
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, words: &str) -> Result<(), Fault> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let place = *self.text.get_or_insert_with(|| self.assembly.open_text());
+        self.assembly.push(place, words)
+    }
+
+    fn think(&mut self, thought: &str) -> Result<(), Fault> {
+        let place = *self.thinking.get_or_insert_with(|| self.assembly.open_thinking());
+        self.assembly.push(place, thought)
+    }
+
+    /// A part of content that is a list: Mistral thinks and speaks this way.
+    fn content_part(&mut self, part: &Value) -> Result<(), Fault> {
+        match (text(part, "type"), part.get("thinking")) {
+            (Some("thinking"), Some(Value::Array(thoughts))) => {
+                let thoughts = thoughts.iter().filter_map(|thought| text(thought, "text"));
+                thoughts.into_iter().try_for_each(|thought| self.think(thought))
+            }
+            (Some("thinking"), Some(Value::String(thought))) => self.think(thought),
+            _ => self.say(text(part, "text").unwrap_or_default()),
+        }
+    }
+
+    /// What has to be sent back with the message beside text and calls.
+    fn keep_natives(&mut self) {
+        if let Some(place) = self.thinking {
+            let mut item = Map::new();
+            if let Some(key) = self.thinking_key {
+                item.insert(key.to_owned(), self.assembly.so_far(place).into());
+            }
+            if !self.details.is_empty() {
+                let details = std::mem::take(&mut self.details);
+                item.insert("reasoning_details".to_owned(), Value::Array(details));
+            }
+            if !item.is_empty() {
+                self.assembly.native(place, Value::Object(item));
+            }
+        }
+        if !self.refusal.is_empty() {
+            let refusal = std::mem::take(&mut self.refusal);
+            self.assembly.opaque(json!({ "refusal": refusal }));
+        }
+        if !self.extras.is_empty() {
+            let extras = Value::Object(std::mem::take(&mut self.extras));
+            self.assembly.opaque(extras);
+        }
+        self.calls.keep_natives(&mut self.assembly);
+    }
+}
+
+impl Decoder for ChatDecoder {
+    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+        if data.trim() == "[DONE]" {
+            self.over = true;
+            return Ok(Next::Done);
+        }
+        let mut outcome = Ok(());
+        let readable = read(data, |data| {
+            outcome = self.chunk(serde_json::from_str(data)?);
+            Ok(())
+        });
+        if readable.is_err() { Ok(Next::Unreadable) } else { outcome.map(|()| Next::More) }
+    }
+
+    fn whole(&mut self, body: Value) -> Result<(), Fault> {
+        match self.event(None, &body.to_string())? {
+            Next::More if self.stop.is_some() || body.get("choices").is_some() => {
+                self.over = true;
+                Ok(())
+            }
+            _ => Err(crate::faults::Cause::BadReply.fault("the reply has no choices")),
+        }
+    }
+
+    fn ending(&mut self) -> Option<Ending> {
+        let word = self.stop.take();
+        if word.is_none() && !(self.over && self.started) {
+            return None;
+        }
+        let refused = !self.refusal.is_empty();
+        self.keep_natives();
+        let stop = match word.as_deref() {
+            Some("length" | "max_tokens" | "model_length") => Some(StopReason::Length),
+            Some("content_filter") => Some(StopReason::Filtered),
+            Some("error") => Some(StopReason::Other),
+            _ if refused => Some(StopReason::Filtered),
+            // `stop`, `tool_calls` and whatever else servers say: calls if there are any, else the end.
+            _ => None,
+        };
+        let usage = self.usage.as_ref().map(usage).unwrap_or_default();
+        Some(Ending {
+            stop,
+            word,
+            usage,
+            counted: self.usage.take(),
+            id: self.id.take(),
+            served: self.served.take(),
+        })
+    }
+
+    fn assembly(&mut self) -> &mut Assembly {
+        &mut self.assembly
+    }
+}
+
+/// Pieces of one detail have the same type and index; their texts are joined, other keys are kept.
+fn merge_detail(details: &mut Vec<Value>, piece: Value) {
+    let same = |known: &&mut Value| {
+        known.get("type") == piece.get("type") && known.get("index") == piece.get("index")
+    };
+    let Some(Value::Object(known)) = details.last_mut().filter(same) else {
+        details.push(piece);
+        return;
+    };
+    let Value::Object(fields) = piece else { return };
+    for (key, value) in fields {
+        match (known.get_mut(&key), value) {
+            (Some(Value::String(text)), Value::String(more))
+                if ["text", "summary", "data"].contains(&key.as_str()) =>
+            {
+                text.push_str(&more);
+            }
+            (_, Value::Null) => {}
+            (_, value) => {
+                known.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Most servers count thinking in the output; some add it beside, which the total shows.
+fn usage(usage: &Value) -> Usage {
+    let first =
+        |paths: &[&str]| paths.iter().map(|path| count(usage, path)).find(|n| *n > 0).unwrap_or(0);
+    let input = count(usage, "/prompt_tokens");
+    let output = count(usage, "/completion_tokens");
+    let reasoning = first(&["/completion_tokens_details/reasoning_tokens", "/reasoning_tokens"]);
+    let total = count(usage, "/total_tokens");
+    let beside = reasoning > 0 && total == input.saturating_add(output).saturating_add(reasoning);
+    Usage {
+        input,
+        output: if beside { output.saturating_add(reasoning) } else { output },
+        reasoning,
+        cache_read: first(&[
+            "/prompt_tokens_details/cached_tokens",
+            "/prompt_cache_hit_tokens",
+            "/cached_tokens",
+        ]),
+        cache_write: first(&[
+            "/prompt_tokens_details/cache_write_tokens",
+            "/cache_creation_input_tokens",
+        ]),
+    }
+}

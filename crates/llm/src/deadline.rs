@@ -1,0 +1,113 @@
+//! The clocks that every call runs against: connecting, the first byte, the gap between bytes, the whole.
+//! All of them are the runtime's clock, which tests can turn by hand.
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream, StreamExt};
+use serde::Deserialize;
+use tokio::time::{Instant, timeout, timeout_at};
+use types::{Fault, Retry, Span, StreamItem};
+
+use crate::faults::Cause;
+
+/// How long each part of a call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Deadlines {
+    pub connect_ms: Span,
+    /// From the request to the answer's first line.
+    pub first_byte_ms: Span,
+    /// The longest silence in the middle of an answer.
+    pub idle_ms: Span,
+    pub total_ms: Span,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect_ms: Span::seconds(15),
+            first_byte_ms: Span::seconds(180),
+            idle_ms: Span::seconds(120),
+            total_ms: Span::seconds(1_800),
+        }
+    }
+}
+
+pub(crate) fn no_first_byte(limit: Span) -> Fault {
+    Cause::Timeout.fault(format!("the server did not begin to answer in time ({limit})"))
+}
+
+/// The bytes, with a fault where they pause for too long.
+pub(crate) fn without_long_gaps(
+    bytes: BoxStream<'static, Result<Bytes, Fault>>,
+    idle: Span,
+) -> BoxStream<'static, Result<Bytes, Fault>> {
+    let watched = stream::unfold(Some(bytes), move |bytes| async move {
+        let mut bytes = bytes?;
+        match timeout(idle.duration(), bytes.next()).await {
+            Ok(chunk) => chunk.map(|chunk| (chunk, Some(bytes))),
+            Err(_) => {
+                let what = format!("the reply was silent for too long a time ({idle})");
+                Some((Err(Cause::Timeout.fault(what)), None))
+            }
+        }
+    });
+    watched.boxed()
+}
+
+/// The items, with a fault as the last one where the whole takes too long.
+pub(crate) fn within(
+    items: BoxStream<'static, StreamItem>,
+    total: Span,
+) -> BoxStream<'static, StreamItem> {
+    let state = (items, None::<Instant>, false);
+    let watched = stream::unfold(state, move |(mut items, end, over)| async move {
+        if over {
+            return None;
+        }
+        let end = end.unwrap_or_else(|| Instant::now() + total.duration());
+        match timeout_at(end, items.next()).await {
+            Ok(item) => item.map(|item| (item, (items, Some(end), false))),
+            Err(_) => {
+                let what = format!("the whole call took too long a time ({total})");
+                // All the time that there was is used up; there is none for another try.
+                let failed = StreamItem::Failed(Cause::Timeout.fault(what).retry(Retry::Never));
+                Some((failed, (items, Some(end), true)))
+            }
+        }
+    });
+    watched.boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn chunk() -> Result<Bytes, Fault> {
+        Ok(Bytes::from_static(b"x"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn thirty_seconds_of_silence_end_in_a_fault_and_not_in_a_hang() {
+        let bytes = stream::iter([chunk()]).chain(stream::pending()).boxed();
+        let begin = Instant::now();
+        let read: Vec<_> = without_long_gaps(bytes, Span::seconds(30)).collect().await;
+        assert_eq!(begin.elapsed(), Duration::from_secs(30));
+        assert_eq!(read[0], chunk());
+        assert_eq!(read[1].as_ref().expect_err("silence").code, "model.timeout");
+        assert_eq!(read.len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_that_keep_coming_do_not_go_on_for_ever() {
+        let slow = stream::unfold((), |()| async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            Some((StreamItem::Text("k".to_owned()), ()))
+        });
+        let items: Vec<_> = within(slow.boxed(), Span::seconds(110)).collect().await;
+        assert_eq!(items.len(), 6, "five pieces and the end");
+        let Some(StreamItem::Failed(fault)) = items.last() else { panic!("{items:?}") };
+        assert_eq!((fault.code.as_str(), fault.retry), ("model.timeout", Retry::Never));
+    }
+}

@@ -1,0 +1,176 @@
+//! From the bytes of a provider's answer to stream items. The items do not depend on where the bytes were
+//! cut. This file does no input or output; whoever has the bytes hands them in.
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, Stream, StreamExt};
+use serde_json::Value;
+use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Usage};
+
+use crate::Dialect;
+use crate::assembly::Assembly;
+use crate::faults::Cause;
+use crate::frames::{self, Frame};
+
+/// One dialect's way of reading an answer.
+pub(crate) trait Decoder: Send {
+    /// One event of a streamed answer.
+    fn event(&mut self, name: Option<&str>, text: &str) -> Result<Next, Fault>;
+    /// An answer that came in one piece.
+    fn whole(&mut self, body: Value) -> Result<(), Fault>;
+    /// How the reply ended; nothing while it has not.
+    fn ending(&mut self) -> Option<Ending>;
+    fn assembly(&mut self) -> &mut Assembly;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    More,
+    /// Nothing that matters can come after this.
+    Done,
+    /// The event could not be read. It is skipped, and counted.
+    Unreadable,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    pub(crate) stop: Option<StopReason>,
+    pub(crate) word: Option<String>,
+    pub(crate) usage: Usage,
+    /// The usage as the provider wrote it.
+    pub(crate) counted: Option<Value>,
+    pub(crate) id: Option<String>,
+    /// The provider's name of the model that answered.
+    pub(crate) served: Option<String>,
+}
+
+/// An answer being read.
+pub(crate) struct Decoding {
+    decoder: Box<dyn Decoder>,
+    skipped: u32,
+    ended: bool,
+}
+
+impl Decoding {
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self { decoder: dialect.decoder(), skipped: 0, ended: false }
+    }
+
+    /// The items that one frame of the stream brings. After a last item nothing comes any more.
+    pub(crate) fn frame(&mut self, frame: &Frame) -> Vec<StreamItem> {
+        if self.ended {
+            return vec![];
+        }
+        let step = self.decoder.event(frame.name.as_deref(), &frame.text);
+        let mut items = self.decoder.assembly().take_items();
+        match step {
+            Ok(Next::More) => {}
+            Ok(Next::Unreadable) => self.skipped += 1,
+            Ok(Next::Done) => items.extend(self.end()),
+            Err(fault) => items.push(self.fail(fault)),
+        }
+        items
+    }
+
+    /// The items of an answer that came in one piece.
+    pub(crate) fn whole(&mut self, body: &[u8]) -> Vec<StreamItem> {
+        let text = String::from_utf8_lossy(body);
+        let read = crate::json::read(&text, |text| serde_json::from_str::<Value>(text));
+        let step = match read {
+            Ok(value) => self.decoder.whole(value),
+            Err(error) => Err(Cause::BadReply.fault(format!("the reply is not JSON: {error}"))),
+        };
+        let mut items = self.decoder.assembly().take_items();
+        match step {
+            Ok(()) => items.extend(self.end()),
+            Err(fault) => items.push(self.fail(fault)),
+        }
+        items
+    }
+
+    /// The items at the end of the bytes.
+    pub(crate) fn end(&mut self) -> Vec<StreamItem> {
+        self.end_with(None)
+    }
+
+    /// The items when the bytes ended with a fault, which is of no interest if the reply was whole already.
+    pub(crate) fn end_with(&mut self, fault: Option<Fault>) -> Vec<StreamItem> {
+        if self.ended {
+            return vec![];
+        }
+        let Some(ending) = self.decoder.ending() else {
+            let broken = || Cause::BrokenStream.fault("the model's reply ended in the middle");
+            return vec![self.fail(fault.unwrap_or_else(broken))];
+        };
+        self.ended = true;
+        let assembly = self.decoder.assembly();
+        let blocks = assembly.finish();
+        let default = if assembly.calls() > 0 { StopReason::Calls } else { StopReason::End };
+        let mut items = assembly.take_items();
+        let provenance = Provenance {
+            id: ending.id,
+            served: ending.served,
+            stop: ending.word,
+            usage: ending.counted,
+            skipped: self.skipped,
+            ..Provenance::default()
+        };
+        let stop = ending.stop.unwrap_or(default);
+        let reply = ModelReply { blocks, stop, usage: ending.usage, cost: None, provenance };
+        items.push(StreamItem::Finished(Box::new(reply)));
+        items
+    }
+
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    fn fail(&mut self, fault: Fault) -> StreamItem {
+        self.ended = true;
+        StreamItem::Failed(fault)
+    }
+}
+
+/// How the bytes of a streamed answer are cut into events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    ServerSent,
+    /// One JSON value a line.
+    Lines,
+}
+
+/// A streamed answer, item by item; the last is `Finished` or `Failed`.
+pub(crate) fn streamed(
+    dialect: Dialect,
+    bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
+) -> BoxStream<'static, StreamItem> {
+    let frames = frames::frames(dialect.framing(), bytes);
+    let state = (frames, Decoding::new(dialect));
+    let batches = stream::unfold(state, |(mut frames, mut decoding)| async move {
+        if decoding.has_ended() {
+            return None;
+        }
+        let items = match frames.next().await {
+            Some(Ok(frame)) => decoding.frame(&frame),
+            Some(Err(fault)) => decoding.end_with(Some(fault)),
+            None => decoding.end(),
+        };
+        Some((stream::iter(items), (frames, decoding)))
+    });
+    batches.flatten().boxed()
+}
+
+/// Reads a recorded answer that is all there, without waiting for anything.
+///
+/// For tests, benchmarks and replays: `chunks` are the bytes of a streamed answer, cut anywhere.
+#[must_use]
+pub fn decode_stream(dialect: Dialect, chunks: Vec<Bytes>) -> Vec<StreamItem> {
+    let bytes = stream::iter(chunks.into_iter().map(Ok));
+    streamed(dialect, bytes).collect::<Vec<_>>().now_or_never().unwrap_or_default()
+}
+
+/// Reads an answer that came in one piece.
+#[must_use]
+pub fn decode_whole(dialect: Dialect, body: &[u8]) -> Vec<StreamItem> {
+    Decoding::new(dialect).whole(body)
+}

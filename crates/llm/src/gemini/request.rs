@@ -1,0 +1,133 @@
+//! Writes a generateContent request. Signatures go back in the part they came in. Results answer calls by
+//! name and order; pictures in a result follow it as parts of their own.
+
+use serde_json::{Value, json};
+use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
+
+use crate::Dialect;
+use crate::repair::{Answer, Said, Turn, argument_object, conversation};
+use crate::wire::{Delivery, WireRequest, put};
+
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+    let options = &request.options;
+    let turns = conversation(request, Dialect::Gemini);
+    let mut body = json!({ "contents": contents(&turns) });
+    if !request.system.is_empty() {
+        body["systemInstruction"] = json!({ "parts": [{ "text": &*request.system }] });
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({
+                "name": tool.name, "description": tool.description,
+                "parametersJsonSchema": tool.schema,
+            })
+        });
+        body["tools"] = json!([{ "functionDeclarations": tools.collect::<Value>() }]);
+        let choice = match &options.tool_choice {
+            ToolChoice::Auto => json!({ "mode": "AUTO" }),
+            ToolChoice::None => json!({ "mode": "NONE" }),
+            ToolChoice::Required => json!({ "mode": "ANY" }),
+            ToolChoice::Named(tool) => json!({ "mode": "ANY", "allowedFunctionNames": [tool] }),
+        };
+        body["toolConfig"] = json!({ "functionCallingConfig": choice });
+    }
+    body["generationConfig"] = generation(request);
+    let verb = match delivery {
+        Delivery::Streamed => "streamGenerateContent?alt=sse",
+        Delivery::Whole => "generateContent",
+    };
+    let path = format!("/v1beta/models/{}:{verb}", request.model.name());
+    WireRequest { path, headers: vec![], body }
+}
+
+fn generation(request: &ModelRequest) -> Value {
+    let options = &request.options;
+    let mut config = json!({ "maxOutputTokens": request.max_output });
+    put(&mut config, "temperature", options.temperature);
+    put(&mut config, "topP", options.top_p);
+    put(&mut config, "seed", options.seed);
+    if !options.stop_at.is_empty() {
+        config["stopSequences"] = json!(options.stop_at);
+    }
+    if let Some(output) = &options.output {
+        config["responseMimeType"] = json!("application/json");
+        config["responseJsonSchema"] = output.schema.clone();
+    }
+    if let Some(effort) = options.effort {
+        config["thinkingConfig"] = thinking(request.model.name(), effort);
+    }
+    config
+}
+
+/// Models before the third generation think by a number of tokens, later ones by a word.
+fn thinking(model: &str, effort: Effort) -> Value {
+    let shown = effort != Effort::None;
+    if model.contains("gemini-1") || model.contains("gemini-2") {
+        let budget = match effort {
+            Effort::None => 0,
+            Effort::Minimal => 512,
+            Effort::Low => 2_048,
+            Effort::Medium => 8_192,
+            Effort::High => 24_576,
+        };
+        return json!({ "includeThoughts": shown, "thinkingBudget": budget });
+    }
+    let word = match effort {
+        Effort::None | Effort::Minimal => "minimal",
+        other => other.word(),
+    };
+    json!({ "includeThoughts": shown, "thinkingLevel": word })
+}
+
+/// Turns of the same side are one content.
+fn contents(turns: &[Turn<'_>]) -> Value {
+    let mut contents: Vec<(&str, Vec<Value>)> = vec![];
+    for turn in turns {
+        let (role, mut parts): (&str, Vec<Value>) = match turn {
+            Turn::User(parts) | Turn::Developer(parts) => {
+                ("user", parts.iter().map(part).collect())
+            }
+            Turn::Results(answers) => ("user", answers.iter().flat_map(result).collect()),
+            Turn::Assistant(said) => ("model", said.iter().filter_map(block).collect()),
+        };
+        match contents.last_mut() {
+            Some((last, known)) if *last == role => known.append(&mut parts),
+            _ => contents.push((role, parts)),
+        }
+    }
+    let contents = contents.into_iter().filter(|(_, parts)| !parts.is_empty());
+    contents.map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
+}
+
+fn block(said: &Said<'_>) -> Option<Value> {
+    if let Some(native) = said.native {
+        return native.get("blockReason").is_none().then(|| native.clone());
+    }
+    match &said.block.body {
+        BlockBody::Text { text } => Some(json!({ "text": text })),
+        BlockBody::Thinking { .. } | BlockBody::Opaque => None,
+        BlockBody::Call(call) => {
+            Some(json!({ "functionCall": { "name": call.tool, "args": argument_object(call) } }))
+        }
+    }
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({ "text": text }),
+        Part::Image { source } | Part::Document { source, .. } => match source {
+            Source::Bytes { media_type, base64 } => {
+                json!({ "inlineData": { "mimeType": media_type, "data": base64 } })
+            }
+            Source::Url(uri) | Source::File(uri) => json!({ "fileData": { "fileUri": uri } }),
+        },
+    }
+}
+
+fn result(answer: &Answer<'_>) -> Vec<Value> {
+    let key = if answer.outcome == CallOutcome::Ok { "result" } else { "error" };
+    let response = json!({ key: answer.text() });
+    let response = json!({ "functionResponse": { "name": answer.tool, "response": response } });
+    let pictures = answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part);
+    std::iter::once(response).chain(pictures).collect()
+}

@@ -1,0 +1,196 @@
+//! Reads what Gemini answers. A part is a block; pieces of text are joined unless one of them carries a
+//! signature, which belongs to exactly its own part. Thoughts are counted beside the output, not in it.
+
+use serde::Deserialize;
+use serde_json::Value;
+use types::{Fault, StopReason, Usage};
+
+use super::{NAME, faults};
+use crate::assembly::{Assembly, Place};
+use crate::decode::{Decoder, Ending, Next};
+use crate::json::{count, read, text};
+
+pub(crate) struct GeminiDecoder {
+    assembly: Assembly,
+    started: bool,
+    /// The text or thinking that more may be added to.
+    open: Option<Place>,
+    stop: Option<String>,
+    blocked: bool,
+    usage: Option<Value>,
+    id: Option<String>,
+    served: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Chunk {
+    #[serde(default)]
+    candidates: Option<Vec<Candidate>>,
+    #[serde(default)]
+    usage_metadata: Option<Value>,
+    #[serde(default)]
+    prompt_feedback: Option<Value>,
+    #[serde(default)]
+    response_id: Option<String>,
+    #[serde(default)]
+    model_version: Option<String>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate {
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    index: u64,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(default)]
+    parts: Option<Vec<Value>>,
+}
+
+impl GeminiDecoder {
+    pub(crate) fn new() -> Self {
+        Self {
+            assembly: Assembly::new(NAME),
+            started: false,
+            open: None,
+            stop: None,
+            blocked: false,
+            usage: None,
+            id: None,
+            served: None,
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk) -> Result<(), Fault> {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(faults::fault(None, &serde_json::json!({ "error": error })));
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            self.assembly.started();
+        }
+        if let Some(feedback) = chunk.prompt_feedback
+            && feedback.get("blockReason").is_some()
+        {
+            self.blocked = true;
+            self.assembly.opaque(feedback);
+        }
+        for candidate in chunk.candidates.into_iter().flatten().filter(|one| one.index == 0) {
+            for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+                self.part(part)?;
+            }
+            self.stop = candidate.finish_reason.or(self.stop.take());
+        }
+        self.usage = chunk.usage_metadata.or(self.usage.take());
+        self.id = chunk.response_id.or(self.id.take());
+        self.served = chunk.model_version.or(self.served.take());
+        Ok(())
+    }
+
+    fn part(&mut self, part: Value) -> Result<(), Fault> {
+        if let Some(call) = part.get("functionCall") {
+            return self.call(&call.clone(), part);
+        }
+        let Some(words) = text(&part, "text").map(str::to_owned) else {
+            self.open = None;
+            self.assembly.opaque(part);
+            return Ok(());
+        };
+        let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
+        let signature = text(&part, "thoughtSignature").map(str::to_owned);
+        let same = |place: &Place| self.assembly.is_text(*place) != thought;
+        let place = match self.open.filter(same) {
+            Some(place) if signature.is_none() => place,
+            _ if thought => self.assembly.open_thinking(),
+            _ => self.assembly.open_text(),
+        };
+        self.assembly.push(place, &words)?;
+        self.open = Some(place);
+        if let Some(signature) = signature {
+            self.assembly.sign(place, &signature);
+            self.assembly.native(place, part);
+            self.open = None;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Value, part: Value) -> Result<(), Fault> {
+        self.open = None;
+        // Gemini leaves out the ids of calls; ours only has to tell the calls of one reply apart.
+        let made_up = format!("call_{}", self.assembly.calls() + 1);
+        let id = text(call, "id").filter(|id| !id.is_empty()).unwrap_or(&made_up);
+        let place = self.assembly.open_call(id, text(call, "name").unwrap_or_default());
+        let arguments = call.get("args").map(Value::to_string).unwrap_or_default();
+        self.assembly.push(place, &arguments)?;
+        self.assembly.native(place, part);
+        self.assembly.close(place);
+        Ok(())
+    }
+}
+
+impl Decoder for GeminiDecoder {
+    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+        match read(data, |data| serde_json::from_str::<Chunk>(data)) {
+            Ok(chunk) => self.chunk(chunk).map(|()| Next::More),
+            Err(_) => Ok(Next::Unreadable),
+        }
+    }
+
+    fn whole(&mut self, body: Value) -> Result<(), Fault> {
+        // Without `alt=sse` a streamed answer is one array of chunks.
+        let chunks = match body {
+            Value::Array(chunks) => chunks,
+            chunk => vec![chunk],
+        };
+        for chunk in chunks {
+            let chunk = serde_json::from_value(chunk).map_err(|error| {
+                crate::faults::Cause::BadReply.fault(format!("reading the reply: {error}"))
+            })?;
+            self.chunk(chunk)?;
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self) -> Option<Ending> {
+        let word = self.stop.take();
+        let stop = match word.as_deref() {
+            None if self.blocked => Some(StopReason::Filtered),
+            None => return None,
+            // The default: calls if there are any, else the end.
+            Some("STOP" | "FINISH_REASON_UNSPECIFIED" | "FUNCTION_CALL") => None,
+            Some("MAX_TOKENS") => Some(StopReason::Length),
+            Some(
+                "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+                | "MODEL_ARMOR" | "IMAGE_SAFETY" | "LANGUAGE",
+            ) => Some(StopReason::Filtered),
+            Some(_) => Some(StopReason::Other),
+        };
+        let counted = self.usage.take().filter(|usage| usage.get("promptTokenCount").is_some());
+        let usage = counted.as_ref().map(usage).unwrap_or_default();
+        Some(Ending { stop, word, usage, counted, id: self.id.take(), served: self.served.take() })
+    }
+
+    fn assembly(&mut self) -> &mut Assembly {
+        &mut self.assembly
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    let reasoning = count(usage, "/thoughtsTokenCount");
+    let tools = count(usage, "/toolUsePromptTokenCount");
+    Usage {
+        input: count(usage, "/promptTokenCount").saturating_add(tools),
+        output: count(usage, "/candidatesTokenCount").saturating_add(reasoning),
+        reasoning,
+        cache_read: count(usage, "/cachedContentTokenCount"),
+        cache_write: 0,
+    }
+}

@@ -1,0 +1,187 @@
+//! Writes the Messages API's request. Breakpoints for the cache stand after the tools, after the system
+//! text and at the conversation's tail, so that everything before them stays the same from turn to turn.
+
+use serde_json::{Value, json};
+use types::{Block, BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
+
+use crate::Dialect;
+use crate::repair::{Answer, Said, Turn, argument_object, conversation};
+use crate::wire::{Delivery, WireRequest, put};
+
+const VERSION: &str = "2023-06-01";
+
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+    let options = &request.options;
+    let mut body = json!({
+        "model": request.model.name(),
+        "max_tokens": request.max_output,
+        "stream": delivery == Delivery::Streamed,
+    });
+    if !request.system.is_empty() {
+        body["system"] = json!([{ "type": "text", "text": &*request.system }]);
+    }
+    let turns = conversation(request, Dialect::Messages);
+    body["messages"] = messages(&turns);
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
+        });
+        body["tools"] = tools.collect();
+        body["tool_choice"] = tool_choice(request);
+    }
+    if let Some(output) = &options.output {
+        body["output_config"]["format"] = json!({ "type": "json_schema", "schema": output.schema });
+    }
+    let thinking = think(request, &mut body);
+    // The API takes no temperature while the model thinks.
+    put(&mut body, "temperature", options.temperature.filter(|_| !thinking));
+    put(&mut body, "top_p", options.top_p.filter(|_| !thinking));
+    if !options.stop_at.is_empty() {
+        body["stop_sequences"] = json!(options.stop_at);
+    }
+    if options.caching.is_on() {
+        mark(body.pointer_mut("/tools").and_then(last));
+        mark(body.pointer_mut("/system").and_then(last));
+        let tail = body.pointer_mut("/messages").and_then(last);
+        mark(tail.and_then(|message| message.get_mut("content")).and_then(last));
+    }
+    let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+    if !options.beta.is_empty() {
+        headers.push(("anthropic-beta", options.beta.join(",")));
+    }
+    WireRequest { path: "/v1/messages".to_owned(), headers, body }
+}
+
+fn last(list: &mut Value) -> Option<&mut Value> {
+    list.as_array_mut().and_then(|items| items.last_mut())
+}
+
+fn mark(place: Option<&mut Value>) {
+    let kinds = ["text", "image", "document", "tool_use", "tool_result"];
+    if let Some(item) = place
+        && item.get("type").is_none_or(|kind| kinds.contains(&kind.as_str().unwrap_or_default()))
+    {
+        item["cache_control"] = json!({ "type": "ephemeral" });
+    }
+}
+
+fn tool_choice(request: &ModelRequest) -> Value {
+    let mut choice = match &request.options.tool_choice {
+        ToolChoice::Auto => json!({ "type": "auto" }),
+        ToolChoice::None => json!({ "type": "none" }),
+        ToolChoice::Required => json!({ "type": "any" }),
+        ToolChoice::Named(tool) => json!({ "type": "tool", "name": tool }),
+    };
+    if request.options.parallel_calls == Some(false)
+        && request.options.tool_choice != ToolChoice::None
+    {
+        choice["disable_parallel_tool_use"] = Value::Bool(true);
+    }
+    choice
+}
+
+/// Older models think by a number of tokens, newer ones by a word. Neither thinks where a tool is forced.
+fn think(request: &ModelRequest, body: &mut Value) -> bool {
+    let Some(effort) = request.options.effort else { return false };
+    let forced = matches!(request.options.tool_choice, ToolChoice::Required | ToolChoice::Named(_));
+    let name = request.model.name();
+    let by_word = name.contains("claude-")
+        && !["claude-3", "-4-0", "-4-1", "-4-2", "-4-5"].iter().any(|old| name.contains(old));
+    if effort == Effort::None || forced {
+        body["thinking"] = json!({ "type": "disabled" });
+        return false;
+    }
+    if by_word {
+        let word = if effort == Effort::Minimal { Effort::Low } else { effort };
+        body["thinking"] = json!({ "type": "adaptive" });
+        body["output_config"]["effort"] = json!(word.word());
+        return true;
+    }
+    let wanted = match effort {
+        Effort::None | Effort::Minimal => 1_024,
+        Effort::Low => 2_048,
+        Effort::Medium => 8_192,
+        Effort::High => 24_576,
+    };
+    let budget = wanted.min(request.max_output.saturating_sub(1));
+    if budget < 1_024 {
+        return false;
+    }
+    body["thinking"] = json!({ "type": "enabled", "budget_tokens": budget });
+    true
+}
+
+/// Turns of the same side are one message.
+fn messages(turns: &[Turn<'_>]) -> Value {
+    let mut messages: Vec<(&str, Vec<Value>)> = vec![];
+    for turn in turns {
+        let (role, mut content) = match turn {
+            Turn::User(parts) | Turn::Developer(parts) => {
+                ("user", parts.iter().map(part).collect())
+            }
+            Turn::Results(answers) => ("user", answers.iter().map(result).collect()),
+            Turn::Assistant(said) => {
+                ("assistant", said.iter().filter_map(block).collect::<Vec<_>>())
+            }
+        };
+        match messages.last_mut() {
+            Some((last, known)) if *last == role => known.append(&mut content),
+            _ => messages.push((role, content)),
+        }
+    }
+    let messages = messages.into_iter().filter(|(_, content)| !content.is_empty());
+    messages.map(|(role, content)| json!({ "role": role, "content": content })).collect()
+}
+
+fn block(said: &Said<'_>) -> Option<Value> {
+    if let Some(native) = said.native {
+        let mut item = native.clone();
+        if !said.id.is_empty() {
+            item["id"] = Value::String(said.id.clone());
+        }
+        return Some(item);
+    }
+    let Block { body, .. } = said.block;
+    match body {
+        BlockBody::Text { text } => Some(json!({ "type": "text", "text": text })),
+        // Thinking of another provider cannot be signed, and unsigned thinking is not taken.
+        BlockBody::Thinking { .. } | BlockBody::Opaque => None,
+        BlockBody::Call(call) => {
+            let input = argument_object(call);
+            Some(json!({ "type": "tool_use", "id": said.id, "name": call.tool, "input": input }))
+        }
+    }
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({ "type": "text", "text": text }),
+        Part::Image { source } => json!({ "type": "image", "source": self::source(source) }),
+        Part::Document { source, name } => {
+            let mut document = json!({ "type": "document", "source": self::source(source) });
+            put(&mut document, "title", name.clone());
+            document
+        }
+    }
+}
+
+fn source(source: &Source) -> Value {
+    match source {
+        Source::Bytes { media_type, base64 } => {
+            json!({ "type": "base64", "media_type": media_type, "data": base64 })
+        }
+        Source::Url(url) => json!({ "type": "url", "url": url }),
+        Source::File(id) => json!({ "type": "file", "file_id": id }),
+    }
+}
+
+fn result(answer: &Answer<'_>) -> Value {
+    let pictures = answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part);
+    let text = json!({ "type": "text", "text": answer.text() });
+    let content: Vec<Value> = std::iter::once(text).chain(pictures).collect();
+    let mut result = json!({ "type": "tool_result", "tool_use_id": answer.id, "content": content });
+    if answer.outcome != CallOutcome::Ok {
+        result["is_error"] = Value::Bool(true);
+    }
+    result
+}

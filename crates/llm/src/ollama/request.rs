@@ -1,0 +1,87 @@
+//! Writes a request for Ollama's `/api/chat`. Results answer calls by the tool's name; only pictures given
+//! as bytes are taken, and documents are not.
+
+use serde_json::{Value, json};
+use types::{BlockBody, Effort, ModelRequest, Part, Source};
+
+use crate::Dialect;
+use crate::repair::{Said, Turn, argument_object, conversation, plain_text};
+use crate::wire::{Delivery, WireRequest, put};
+
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+    let options = &request.options;
+    let mut messages = vec![];
+    if !request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": &*request.system }));
+    }
+    for turn in conversation(request, Dialect::Ollama) {
+        match turn {
+            Turn::User(parts) => messages.push(message("user", parts)),
+            Turn::Developer(parts) => messages.push(message("system", parts)),
+            Turn::Assistant(said) => messages.push(assistant(&said)),
+            Turn::Results(answers) => messages.extend(answers.iter().map(|answer| {
+                let mut result = message("tool", answer.parts);
+                result["content"] = json!(answer.text());
+                result["tool_name"] = json!(answer.tool);
+                result
+            })),
+        }
+    }
+    let mut body = json!({
+        "model": request.model.name(),
+        "messages": messages,
+        "stream": delivery == Delivery::Streamed,
+    });
+    if !request.tools.is_empty() && options.tool_choice != types::ToolChoice::None {
+        let tools = request.tools.iter().map(|tool| {
+            let function = json!({
+                "name": tool.name, "description": tool.description, "parameters": tool.schema,
+            });
+            json!({ "type": "function", "function": function })
+        });
+        body["tools"] = tools.collect();
+    }
+    put(&mut body, "format", options.output.as_ref().map(|output| output.schema.clone()));
+    put(&mut body, "think", options.effort.map(|effort| effort != Effort::None));
+    let mut settings = json!({ "num_predict": request.max_output });
+    put(&mut settings, "temperature", options.temperature);
+    put(&mut settings, "top_p", options.top_p);
+    put(&mut settings, "seed", options.seed);
+    if !options.stop_at.is_empty() {
+        settings["stop"] = json!(options.stop_at);
+    }
+    body["options"] = settings;
+    WireRequest { path: "/api/chat".to_owned(), headers: vec![], body }
+}
+
+fn message(role: &str, parts: &[Part]) -> Value {
+    let pictures = parts.iter().filter_map(|part| match part {
+        Part::Image { source: Source::Bytes { base64, .. } } => Some(json!(base64)),
+        _ => None,
+    });
+    let pictures: Vec<Value> = pictures.collect();
+    let mut message = json!({ "role": role, "content": plain_text(parts) });
+    if !pictures.is_empty() {
+        message["images"] = Value::Array(pictures);
+    }
+    message
+}
+
+fn assistant(said: &[Said<'_>]) -> Value {
+    let (mut text, mut thinking, mut calls) = (String::new(), String::new(), vec![]);
+    for one in said {
+        match &one.block.body {
+            BlockBody::Text { text: words } => text.push_str(words),
+            BlockBody::Thinking { text: thought, .. } => thinking.push_str(thought),
+            BlockBody::Call(call) => {
+                let rebuilt = json!({ "function": { "name": call.tool, "arguments": argument_object(call) } });
+                calls.push(one.native.cloned().unwrap_or(rebuilt));
+            }
+            BlockBody::Opaque => {}
+        }
+    }
+    let mut message = json!({ "role": "assistant", "content": text });
+    put(&mut message, "thinking", (!thinking.is_empty()).then_some(thinking));
+    put(&mut message, "tool_calls", (!calls.is_empty()).then_some(calls));
+    message
+}

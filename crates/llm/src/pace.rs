@@ -1,0 +1,146 @@
+//! How fast a provider is asked: so many calls at once, and none while the provider says that we have none
+//! left. What it says is learned from the headers of its answers.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use types::{Span, Timestamp};
+
+use crate::retry_after;
+
+/// The longest that headers can make us wait; beyond it the provider may as well refuse us.
+const LONGEST: Span = Span::seconds(60);
+
+/// The pace of one provider; shared by all who ask it.
+#[derive(Debug)]
+pub struct Pace {
+    slots: Arc<Semaphore>,
+    not_before: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    #[must_use]
+    pub fn new(at_once: usize) -> Self {
+        Self { slots: Arc::new(Semaphore::new(at_once.max(1))), not_before: Mutex::new(None) }
+    }
+
+    /// Waits for a place. The place is free again when what is returned is dropped.
+    pub(crate) async fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed, so there is always a place at some time.
+        let place = self.slots.clone().acquire_owned().await.ok();
+        let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(moment) = not_before {
+            tokio::time::sleep_until(moment).await;
+        }
+        place
+    }
+
+    /// Takes note of what an answer's headers say about the next one.
+    pub(crate) fn learn(&self, status: u16, headers: &BTreeMap<String, String>, now: Timestamp) {
+        let asked = if status == 429 { retry_after::wait(headers, now) } else { None };
+        let Some(wait) = asked.or_else(|| used_up(headers, now)).filter(|wait| *wait <= LONGEST)
+        else {
+            return;
+        };
+        let moment = Instant::now() + wait.duration();
+        let mut not_before = self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+        *not_before = Some(not_before.map_or(moment, |known| known.max(moment)));
+    }
+}
+
+/// How long it is until there are requests or tokens again, where there are none left.
+fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Span> {
+    let names = [
+        ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+        ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+        ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+        ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ];
+    let waits = names.iter().filter_map(|(remaining, reset)| {
+        let none_left = headers.get(*remaining).is_some_and(|left| left.trim() == "0");
+        if none_left { moment_or_span(headers.get(*reset)?, now) } else { None }
+    });
+    waits.max()
+}
+
+/// `2026-11-15T06:00:00Z`, or `6m0s`, `1.5s`, `20ms`.
+fn moment_or_span(text: &str, now: Timestamp) -> Option<Span> {
+    let text = text.trim();
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return Some(Timestamp::from_millis(moment.as_millisecond()).since(now));
+    }
+    let mut rest = text;
+    let mut sum = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..digits].parse().ok()?;
+        let unit = &rest[digits..];
+        let length = unit.find(|c: char| c.is_ascii_digit()).unwrap_or(unit.len());
+        sum += number
+            * match &unit[..length] {
+                "ms" => 1.0,
+                "s" => 1_000.0,
+                "m" => 60_000.0,
+                "h" => 3_600_000.0,
+                _ => return None,
+            };
+        rest = &unit[length..];
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
+    (!text.is_empty()).then_some(Span(sum.ceil() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_asks_while_nothing_is_left() {
+        let pace = Pace::new(4);
+        let none = headers(&[
+            ("x-ratelimit-remaining-requests", "0"),
+            ("x-ratelimit-reset-requests", "12s"),
+        ]);
+        pace.learn(200, &none, Timestamp::default());
+        let before = Instant::now();
+        let _place = pace.enter().await;
+        assert_eq!(before.elapsed().as_secs(), 12);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_ask_at_once() {
+        let pace = Arc::new(Pace::new(1));
+        let first = pace.enter().await;
+        let waiting = tokio::spawn({
+            let pace = pace.clone();
+            async move { pace.enter().await.is_some() }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        drop(first);
+        assert!(waiting.await.expect("no panic"));
+    }
+
+    #[test]
+    fn the_times_that_providers_write_are_understood() {
+        let now = Timestamp::from_millis(1_793_855_428_000);
+        for (text, wait) in [
+            ("6m0s", Some(360_000)),
+            ("1.5s", Some(1_500)),
+            ("20ms", Some(20)),
+            ("2026-11-05T05:10:30Z", Some(2_000)),
+            ("2020-01-01T00:00:00Z", Some(0)),
+            ("soon", None),
+            ("", None),
+            ("5", None),
+        ] {
+            assert_eq!(moment_or_span(text, now), wait.map(Span), "{text}");
+        }
+    }
+}

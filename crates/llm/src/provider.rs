@@ -1,0 +1,238 @@
+//! A model behind a provider: one request, one exchange, one reply. It asks once; retrying, breaking and
+//! failing over are models around it. No fault that leaves it holds the key.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use secrecy::{ExposeSecret, SecretString};
+use types::{Fault, ModelReply, ModelRequest, StreamItem, Timestamp};
+
+use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
+use crate::decode::{Decoding, streamed};
+use crate::faults::Cause;
+use crate::transport::{Answer, Exchange, Transport};
+use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, estimate, retry_after};
+
+/// Where a provider is and how it is talked to.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// The part before the slash in a model's name.
+    pub name: String,
+    pub dialect: Dialect,
+    pub base_url: String,
+    pub key: Option<SecretString>,
+    pub headers: BTreeMap<String, String>,
+    pub quirks: Quirks,
+}
+
+/// All models of one provider.
+#[derive(Debug, Clone)]
+pub struct ProviderModel {
+    pub provider: Arc<Provider>,
+    pub transport: Arc<dyn Transport>,
+    pub deadlines: Deadlines,
+    pub catalogue: Arc<Catalogue>,
+    pub delivery: Delivery,
+    pub pace: Arc<Pace>,
+}
+
+/// The most bytes of an answer that did not come piece by piece.
+const BODY_LIMIT: usize = 32 << 20;
+
+impl Model for ProviderModel {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        let model = self.clone();
+        let total = self.deadlines.total_ms;
+        let items = stream::once(async move {
+            let place = model.pace.enter().await;
+            match model.ask(&request).await {
+                Ok(items) => {
+                    let end = move |item| {
+                        // The place is kept for as long as the answer is read.
+                        let _kept = &place;
+                        model.finish(item, &request)
+                    };
+                    items.map(end).boxed()
+                }
+                Err(fault) => {
+                    let failed = StreamItem::Failed(model.provider.scrubbed(fault));
+                    stream::iter([failed]).boxed()
+                }
+            }
+        });
+        within(items.flatten().boxed(), total)
+    }
+}
+
+impl ProviderModel {
+    async fn ask(&self, request: &ModelRequest) -> Result<BoxStream<'static, StreamItem>, Fault> {
+        let provider = &self.provider;
+        let exchange = provider.exchange(request, self.delivery)?;
+        let first_byte = self.deadlines.first_byte_ms;
+        let answer = tokio::time::timeout(first_byte.duration(), self.transport.send(exchange));
+        let mut answer = answer.await.map_err(|_| no_first_byte(first_byte))??;
+        self.pace.learn(answer.status, &answer.headers, now());
+        answer.bytes = without_long_gaps(answer.bytes, self.deadlines.idle_ms);
+        match answer.status {
+            200..300 => self.read(answer).await,
+            status @ 300..400 => {
+                let place = answer.header("location").unwrap_or("nowhere");
+                let what = format!(
+                    "the server answered {status} and points to {place}; redirects are not \
+                     followed: set the base URL to where the server is"
+                );
+                Err(Cause::InvalidRequest.fault(what))
+            }
+            status => {
+                let wait = retry_after::wait(&answer.headers, now());
+                let body = whole(answer).await.unwrap_or_default();
+                let fault = provider.dialect.fault(status, &body);
+                Err(match Cause::of(&fault) {
+                    Some(cause) if wait.is_some() => cause.fault_after(fault.what, wait),
+                    _ => fault,
+                })
+            }
+        }
+    }
+
+    async fn read(&self, answer: Answer) -> Result<BoxStream<'static, StreamItem>, Fault> {
+        let dialect = self.provider.dialect;
+        let kind = answer.header("content-type").unwrap_or_default().to_lowercase();
+        if kind.contains("text/html") {
+            let what =
+                format!("the server answered with {kind}; is something else at this address?");
+            return Err(Cause::BadReply.fault(what));
+        }
+        let in_one_piece = self.delivery == Delivery::Whole
+            || (kind.contains("application/json") && dialect != Dialect::Ollama);
+        if in_one_piece {
+            let body = whole(answer).await?;
+            return Ok(stream::iter(Decoding::new(dialect).whole(&body)).boxed());
+        }
+        Ok(streamed(dialect, answer.bytes))
+    }
+
+    /// The last touch to the last item: what it cost, and nothing secret in it.
+    fn finish(&self, item: StreamItem, request: &ModelRequest) -> StreamItem {
+        match item {
+            StreamItem::Finished(mut reply) => {
+                self.count(&mut reply, request);
+                StreamItem::Finished(reply)
+            }
+            StreamItem::Failed(fault) => StreamItem::Failed(self.provider.scrubbed(fault)),
+            item => item,
+        }
+    }
+
+    fn count(&self, reply: &mut ModelReply, request: &ModelRequest) {
+        if reply.provenance.usage.is_none() {
+            reply.usage.input = estimate::estimate_input(request);
+        }
+        // Nobody says something without a token, whatever the server claims.
+        if reply.provenance.usage.is_none() || reply.usage.output == 0 {
+            reply.usage.output = estimate::estimate_blocks(&reply.blocks);
+        }
+        reply.cost = self.catalogue.cost(&request.model, reply.usage);
+    }
+}
+
+impl Provider {
+    fn exchange(&self, request: &ModelRequest, delivery: Delivery) -> Result<Exchange, Fault> {
+        let wire = self.dialect.request(request, delivery, &self.quirks)?;
+        let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let secret = self.key.as_ref().map(|key| match self.dialect {
+            Dialect::Messages => ("x-api-key", key.clone()),
+            Dialect::Gemini => ("x-goog-api-key", key.clone()),
+            _ => ("authorization", format!("Bearer {}", key.expose_secret()).into()),
+        });
+        let url = endpoint(self.dialect, &self.base_url, &wire.path);
+        Ok(Exchange { url, headers: headers.chain(own).collect(), secret, body: wire.body })
+    }
+
+    /// Providers repeat keys in their complaints.
+    fn scrubbed(&self, mut fault: Fault) -> Fault {
+        if let Some(key) = &self.key
+            && !key.expose_secret().is_empty()
+        {
+            fault.what = fault.what.replace(key.expose_secret(), "[key]");
+        }
+        fault
+    }
+}
+
+/// The address of a call. Base URLs are written with and without the version; both are understood.
+pub(crate) fn endpoint(dialect: Dialect, base: &str, path: &str) -> String {
+    let base = base.trim().trim_end_matches('/');
+    let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
+    let bare = base.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
+    match dialect {
+        Dialect::Messages => format!("{}{path}", base.trim_end_matches("/v1")),
+        Dialect::Ollama => {
+            format!("{}{path}", base.trim_end_matches("/v1").trim_end_matches("/api"))
+        }
+        Dialect::Gemini if base.ends_with("/v1beta") || base.ends_with("/v1") => {
+            format!("{base}{}", path.trim_start_matches("/v1beta"))
+        }
+        Dialect::Chat | Dialect::Responses if bare => format!("{base}/v1{path}"),
+        _ => format!("{base}{path}"),
+    }
+}
+
+async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = answer.bytes.next().await {
+        body.extend_from_slice(&chunk?);
+        if body.len() > BODY_LIMIT {
+            let what = format!("the answer is larger than {} MB", BODY_LIMIT >> 20);
+            return Err(Cause::BadReply.fault(what));
+        }
+    }
+    Ok(body.to_vec())
+}
+
+/// Only for servers that say when to come back as a date and not what time they have.
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let millis = since.map(|since| since.as_millis()).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_urls_are_understood_with_and_without_their_version() {
+        for (dialect, base, path, url) in [
+            (Dialect::Messages, "https://a.com/", "/v1/messages", "https://a.com/v1/messages"),
+            (Dialect::Messages, "https://a.com/v1", "/v1/messages", "https://a.com/v1/messages"),
+            (Dialect::Chat, "http://l:80", "/chat/completions", "http://l:80/v1/chat/completions"),
+            (
+                Dialect::Chat,
+                "http://l/api/v1/",
+                "/chat/completions",
+                "http://l/api/v1/chat/completions",
+            ),
+            (
+                Dialect::Gemini,
+                "https://g.com",
+                "/v1beta/models/x:y",
+                "https://g.com/v1beta/models/x:y",
+            ),
+            (
+                Dialect::Gemini,
+                "https://g.com/v1",
+                "/v1beta/models/x:y",
+                "https://g.com/v1/models/x:y",
+            ),
+            (Dialect::Ollama, "127.0.0.1:11434", "/api/chat", "http://127.0.0.1:11434/api/chat"),
+            (Dialect::Ollama, "http://o/api", "/api/chat", "http://o/api/chat"),
+        ] {
+            assert_eq!(endpoint(dialect, base, path), url);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! All models that can be asked, by name. It is itself a model: it looks at the name in the request, and
+//! puts retries, a breaker and the chain of fail-overs around the provider. Variables are read by whoever
+//! makes it; it reads none itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use secrecy::SecretString;
+use types::{Fault, ModelRef, ModelReply, ModelRequest, StreamItem};
+
+use crate::faults::Cause;
+use crate::settings::{ProviderSettings, Settings, SettingsError};
+use crate::{
+    Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
+    Provider, ProviderModel, Retrying, Transport, gather,
+};
+
+/// How many calls to one provider may be on their way at once, where nothing else is set.
+const AT_ONCE: usize = 32;
+
+#[derive(Debug)]
+pub struct Registry {
+    providers: BTreeMap<String, Known>,
+    settings: Settings,
+    catalogue: Arc<Catalogue>,
+    transport: Arc<dyn Transport>,
+    breakers: Mutex<BTreeMap<ModelRef, Arc<Breaker>>>,
+    delivery: Delivery,
+}
+
+#[derive(Debug)]
+struct Known {
+    provider: Arc<Provider>,
+    pace: Arc<Pace>,
+    key_env: Vec<String>,
+    key_needed: bool,
+}
+
+/// A provider as a person is shown it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderView {
+    pub name: String,
+    pub dialect: Dialect,
+    pub base_url: String,
+    pub key: KeyState,
+    /// The variables in which a key is looked for.
+    pub key_env: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    There,
+    Missing,
+    NotNeeded,
+}
+
+/// A registry that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error("provider {0} needs a dialect and a base_url")]
+    Incomplete(String),
+}
+
+impl Registry {
+    /// The providers that ship and those of the settings, with keys and addresses from the variables.
+    pub fn new(
+        settings: Settings,
+        variable: impl Fn(&str) -> Option<String>,
+        transport: Arc<dyn Transport>,
+    ) -> Result<Self, RegistryError> {
+        let own = Catalogue::from_entries(settings.models.clone());
+        let catalogue = Arc::new(Catalogue::shipped()?.overlaid(own));
+        let mut providers = BTreeMap::new();
+        for (name, provider) in settings.all_providers()? {
+            let known = known(&name, provider, &variable)
+                .ok_or_else(|| RegistryError::Incomplete(name.clone()))?;
+            providers.insert(name, known);
+        }
+        let breakers = Mutex::new(BTreeMap::new());
+        let delivery = Delivery::Streamed;
+        Ok(Self { providers, settings, catalogue, transport, breakers, delivery })
+    }
+
+    /// The same, but every answer is asked for in one piece.
+    #[must_use]
+    pub fn in_one_piece(mut self) -> Self {
+        self.delivery = Delivery::Whole;
+        self
+    }
+
+    /// Adds a provider that is in no file, or puts it in the place of one.
+    pub fn add(&mut self, provider: Provider) {
+        let key_needed = false;
+        let pace = Arc::new(Pace::new(AT_ONCE));
+        let name = provider.name.clone();
+        let known = Known { provider: Arc::new(provider), pace, key_env: vec![], key_needed };
+        self.providers.insert(name, known);
+    }
+
+    /// The model to ask when nobody names one: the one that is set, else the first for which there is a key.
+    #[must_use]
+    pub fn default_model(&self) -> Option<ModelRef> {
+        let usual = [
+            ("anthropic", "anthropic/claude-sonnet-4-5"),
+            ("openai", "openai/gpt-5"),
+            ("gemini", "gemini/gemini-2.5-pro"),
+        ];
+        let has_key =
+            |name: &str| self.providers.get(name).is_some_and(|p| p.provider.key.is_some());
+        let found = usual.iter().find(|(provider, _)| has_key(provider));
+        self.settings.default.clone().or_else(|| found.and_then(|(_, model)| model.parse().ok()))
+    }
+
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// All providers, in order of their names.
+    pub fn providers(&self) -> impl Iterator<Item = ProviderView> {
+        self.providers.iter().map(|(name, known)| ProviderView {
+            name: name.clone(),
+            dialect: known.provider.dialect,
+            base_url: known.provider.base_url.clone(),
+            key: match (&known.provider.key, known.key_needed) {
+                (Some(_), _) => KeyState::There,
+                (None, true) => KeyState::Missing,
+                (None, false) => KeyState::NotNeeded,
+            },
+            key_env: known.key_env.clone(),
+        })
+    }
+
+    /// A model with everything around it that the settings say.
+    pub fn model(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
+        self.chain(name, self.settings.retry.whole_replies)
+    }
+
+    /// The whole reply. Nobody watches it come in, so a reply that broke off is asked for again too.
+    pub async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
+        let model = self.chain(&request.model, true)?;
+        gather(model.stream(Arc::new(request)), |_| {}).await
+    }
+
+    fn chain(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
+        let first = self.guarded(name, whole_replies)?;
+        let Some(chain) = self.settings.chains.get(name) else { return Ok(first) };
+        // A link without a key cannot answer, and need not keep the others from it.
+        let next = chain
+            .iter()
+            .filter_map(|next| Some((next.clone(), self.guarded(next, whole_replies).ok()?)));
+        Ok(Arc::new(Failover { first, next: next.collect() }))
+    }
+
+    fn guarded(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
+        let known = self.providers.get(name.provider()).ok_or_else(|| {
+            let names: Vec<&str> = self.providers.keys().map(String::as_str).collect();
+            let what = format!(
+                "there is no provider {:?}; known are {}",
+                name.provider(),
+                names.join(", ")
+            );
+            Cause::NotFound.fault(what)
+        })?;
+        if known.key_needed && known.provider.key.is_none() {
+            let what = format!("there is no key for {name}; set {}", known.key_env.join(" or "));
+            return Err(Cause::Authentication.fault(what));
+        }
+        let provider = ProviderModel {
+            provider: known.provider.clone(),
+            transport: self.transport.clone(),
+            deadlines: self.settings.deadlines,
+            catalogue: self.catalogue.clone(),
+            delivery: self.delivery,
+            pace: known.pace.clone(),
+        };
+        let mut policy = self.settings.retry;
+        policy.whole_replies = whole_replies;
+        let retrying = Retrying { inner: Arc::new(provider), policy };
+        let breaker = {
+            let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Breaker::new(self.settings.breaker));
+            breakers.entry(name.clone()).or_insert_with(new).clone()
+        };
+        Ok(Arc::new(Guarded { inner: Arc::new(retrying), breaker }))
+    }
+}
+
+impl Model for Registry {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        match self.model(&request.model) {
+            Ok(model) => model.stream(request),
+            Err(fault) => stream::iter([StreamItem::Failed(fault)]).boxed(),
+        }
+    }
+}
+
+fn known(
+    name: &str,
+    settings: ProviderSettings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<Known> {
+    let first = |names: &[String]| {
+        let values = names.iter().filter_map(|name| variable(name));
+        values.map(|value| value.trim().to_owned()).find(|value| !value.is_empty())
+    };
+    let key_env = settings.key_env.unwrap_or_default();
+    let provider = Provider {
+        name: name.to_owned(),
+        dialect: settings.dialect?,
+        base_url: first(&settings.base_url_env).or(settings.base_url)?,
+        key: first(&key_env).map(SecretString::from),
+        headers: settings.headers,
+        quirks: settings.quirks.unwrap_or_default(),
+    };
+    let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));
+    let key_needed = settings.key_needed.unwrap_or(!key_env.is_empty());
+    Some(Known { provider: Arc::new(provider), pace, key_env, key_needed })
+}
+
+#[cfg(test)]
+mod tests;

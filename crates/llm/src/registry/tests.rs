@@ -1,0 +1,135 @@
+//! Which models there are, with which keys, and what happens when one is asked.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use secrecy::ExposeSecret;
+
+use super::*;
+use crate::repair::tests::request;
+use crate::{Answer, Exchange};
+
+/// A network on which every server answers the same.
+#[derive(Debug, Default)]
+struct Echo {
+    seen: Mutex<Vec<Exchange>>,
+    status: u16,
+    body: String,
+}
+
+impl Transport for Echo {
+    fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
+        self.seen.lock().expect("a lock").push(exchange);
+        let bytes = bytes::Bytes::from(self.body.clone());
+        let headers = [("content-type".to_owned(), "application/json".to_owned())];
+        let answer = Answer {
+            status: self.status,
+            headers: headers.into_iter().collect(),
+            bytes: stream::iter([Ok(bytes)]).boxed(),
+        };
+        async { Ok(answer) }.boxed()
+    }
+}
+
+const KEY: &str = "sk-very-secret-123";
+
+fn registry(settings: &str, transport: Arc<dyn Transport>) -> Registry {
+    let variable = |name: &str| match name {
+        "ANTHROPIC_API_KEY" | "GOOGLE_API_KEY" | "OPENROUTER_API_KEY" => Some(KEY.to_owned()),
+        "OLLAMA_HOST" => Some("box:11434".to_owned()),
+        _ => None,
+    };
+    Registry::new(Settings::parse(settings).expect("valid"), variable, transport)
+        .expect("a registry")
+}
+
+fn answering(status: u16, body: &str) -> Arc<Echo> {
+    Arc::new(Echo { status, body: body.to_owned(), ..Echo::default() })
+}
+
+async fn ask(registry: &Registry, model: &str) -> Result<ModelReply, Fault> {
+    registry.complete(request(model, vec![types::Message::user("hi")])).await
+}
+
+#[tokio::test]
+async fn a_missing_key_and_an_unknown_provider_are_told_with_what_to_do() {
+    let registry = registry("", answering(200, ""));
+    let fault = ask(&registry, "openai/gpt-5").await.expect_err("no key");
+    assert_eq!(fault.code, "model.authentication");
+    assert!(fault.what.contains("OPENAI_API_KEY"), "{}", fault.what);
+    let fault = ask(&registry, "nobody/m").await.expect_err("no provider");
+    assert_eq!(fault.code, "model.not_found");
+    assert!(fault.what.contains("anthropic"), "{}", fault.what);
+}
+
+#[tokio::test]
+async fn each_provider_gets_its_key_in_its_own_header_and_it_shows_nowhere() {
+    let echo = answering(401, &format!("{{\"error\": {{\"message\": \"bad key {KEY}\"}}}}"));
+    let registry = registry("", echo.clone());
+    for (model, header, value) in [
+        ("anthropic/claude", "x-api-key", KEY.to_owned()),
+        ("gemini/gemini-2.5-pro", "x-goog-api-key", KEY.to_owned()),
+        ("openrouter/a/b", "authorization", format!("Bearer {KEY}")),
+    ] {
+        let fault = ask(&registry, model).await.expect_err("refused");
+        assert_eq!(fault.code, "model.authentication");
+        assert!(!fault.what.contains(KEY), "{}", fault.what);
+        let exchange = echo.seen.lock().expect("a lock").pop().expect("one exchange");
+        let (name, secret) = exchange.secret.as_ref().expect("a key");
+        assert_eq!((*name, secret.expose_secret()), (header, value.as_str()));
+        assert!(!format!("{exchange:?}").contains(KEY));
+        assert!(!exchange.url.contains(KEY));
+    }
+    let quiet = self::registry("", answering(200, ""));
+    assert!(!format!("{quiet:?}").contains(KEY));
+}
+
+#[tokio::test]
+async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
+    let body = r#"{"message": {"content": "yes"}, "done": true, "eval_count": 1}"#;
+    let echo = answering(200, body);
+    let registry = registry("", echo.clone());
+    let reply = ask(&registry, "ollama/qwen3").await.expect("a reply");
+    assert_eq!(reply.text(), "yes");
+    assert_eq!(reply.cost, Some(types::Money::ZERO), "its own machine costs nothing");
+    let exchange = echo.seen.lock().expect("a lock").pop().expect("one exchange");
+    assert_eq!(exchange.url, "http://box:11434/api/chat");
+    assert!(exchange.secret.is_none());
+}
+
+#[tokio::test]
+async fn an_unknown_models_cost_is_unknown_and_a_missing_count_is_an_estimate() {
+    let body = r#"{"choices": [{"message": {"content": "12345678"}, "finish_reason": "stop"}]}"#;
+    let registry = registry("", answering(200, body));
+    let reply = ask(&registry, "openrouter/some/model").await.expect("a reply");
+    assert_eq!(reply.cost, None);
+    assert_eq!(reply.provenance.usage, None);
+    assert_eq!(reply.usage.output, 2, "eight characters");
+    assert!(reply.usage.input > 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chain_goes_on_to_the_next_that_has_a_key() {
+    let settings = r#"
+[chains]
+"anthropic/claude" = ["openai/gpt-5", "ollama/qwen3"]
+"#;
+    let echo = answering(529, r#"{"error": {"type": "overloaded_error", "message": "busy"}}"#);
+    let registry = registry(settings, echo.clone());
+    let fault = ask(&registry, "anthropic/claude").await.expect_err("all are busy");
+    assert_eq!(fault.code, "model.overloaded");
+    let urls: Vec<String> =
+        echo.seen.lock().expect("a lock").iter().map(|exchange| exchange.url.clone()).collect();
+    assert_eq!(urls.iter().filter(|url| url.contains("anthropic")).count(), 3, "three tries");
+    assert_eq!(urls.iter().filter(|url| url.contains("box")).count(), 3);
+    assert_eq!(urls.len(), 6, "openai has no key and is passed over");
+}
+
+#[test]
+fn the_providers_can_be_listed_with_the_state_of_their_keys() {
+    let registry = registry("default = \"ollama/qwen3\"", answering(200, ""));
+    let state = |name: &str| registry.providers().find(|one| one.name == name).map(|one| one.key);
+    assert_eq!(state("anthropic"), Some(KeyState::There));
+    assert_eq!(state("openai"), Some(KeyState::Missing));
+    assert_eq!(state("ollama"), Some(KeyState::NotNeeded));
+    assert_eq!(registry.default_model(), Some("ollama/qwen3".parse().expect("a model")));
+}

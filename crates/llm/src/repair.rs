@@ -1,0 +1,184 @@
+//! A conversation, made valid for whichever provider it goes to next: every call has exactly one result,
+//! right after it, under an id that is unique and that every provider accepts. Native items are offered
+//! only to the provider that wrote them, and only where the block was not edited. Nothing else is changed.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use types::{
+    Arguments, Block, BlockBody, Call, CallOutcome, CallResult, Message, ModelRequest, Part,
+};
+
+use crate::Dialect;
+
+/// One entry of the conversation, ready to be written in a dialect.
+#[derive(Debug)]
+pub(crate) enum Turn<'a> {
+    User(&'a [Part]),
+    Developer(&'a [Part]),
+    Assistant(Vec<Said<'a>>),
+    Results(Vec<Answer<'a>>),
+}
+
+/// A block that the model said.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) block: &'a Block,
+    /// The provider's own item, where it may go back as it came.
+    pub(crate) native: Option<&'a Value>,
+    /// A call's id on the wire; empty for everything else.
+    pub(crate) id: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) id: String,
+    pub(crate) tool: &'a str,
+    pub(crate) outcome: CallOutcome,
+    pub(crate) parts: &'a [Part],
+}
+
+impl Answer<'_> {
+    /// The result's text. A call without one is said to be just that, because no provider takes nothing.
+    pub(crate) fn text(&self) -> String {
+        let text = plain_text(self.parts);
+        match (text.is_empty(), self.outcome) {
+            (false, _) => text,
+            (true, CallOutcome::Unknown) => {
+                "The call was cut off; whether it took effect is not known.".to_owned()
+            }
+            (true, _) => "(no output)".to_owned(),
+        }
+    }
+}
+
+pub(crate) fn plain_text(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A call's arguments as the object that providers want; what was not JSON is shown as it was written.
+pub(crate) fn argument_object(call: &Call) -> Value {
+    match &call.arguments {
+        Arguments::Json(Value::Object(fields)) => Value::Object(fields.clone()),
+        Arguments::Json(other) => json!({ "value": other }),
+        Arguments::Broken(text) => json!({ "unreadable_arguments": text }),
+    }
+}
+
+pub(crate) fn conversation(request: &ModelRequest, dialect: Dialect) -> Vec<Turn<'_>> {
+    let mut turns = vec![];
+    let mut ids = Ids::default();
+    let mut messages = request.messages.iter().map(|message| &**message).peekable();
+    while let Some(message) = messages.next() {
+        match message {
+            Message::User { parts } => turns.push(Turn::User(parts)),
+            Message::Developer { parts } => turns.push(Turn::Developer(parts)),
+            // Results that follow no call answer nothing.
+            Message::Results { .. } => {}
+            Message::Assistant { blocks, model } => {
+                let home = model.as_ref().is_some_and(|m| m.provider() == request.model.provider());
+                let said: Vec<Said<'_>> = blocks
+                    .iter()
+                    .map(|block| said(block, home.then_some(dialect), &mut ids))
+                    .filter(|said| said.native.is_some() || says_something(said.block))
+                    .collect();
+                let next = match messages.peek() {
+                    Some(Message::Results { results }) => results.as_slice(),
+                    _ => &[],
+                };
+                let answers = answers(&said, next);
+                if !said.is_empty() {
+                    turns.push(Turn::Assistant(said));
+                }
+                if !answers.is_empty() {
+                    turns.push(Turn::Results(answers));
+                }
+            }
+        }
+    }
+    turns
+}
+
+fn said<'a>(block: &'a Block, home: Option<Dialect>, ids: &mut Ids) -> Said<'a> {
+    let native = block.native.as_ref().filter(|native| {
+        home.is_some_and(|dialect| native.dialect == dialect.word()) && native.fits(&block.body)
+    });
+    let id = match &block.body {
+        BlockBody::Call(call) => ids.unique(&call.wire_id),
+        _ => String::new(),
+    };
+    Said { block, native: native.map(|native| &native.item), id }
+}
+
+/// Whether a block means anything to a provider that did not write it.
+fn says_something(block: &Block) -> bool {
+    match &block.body {
+        BlockBody::Text { text } => !text.trim().is_empty(),
+        BlockBody::Thinking { text, signature } => !text.is_empty() || signature.is_some(),
+        BlockBody::Call(_) => true,
+        BlockBody::Opaque => false,
+    }
+}
+
+/// One answer for each call, in the order of the calls.
+fn answers<'a>(said: &[Said<'a>], results: &'a [CallResult]) -> Vec<Answer<'a>> {
+    let calls: Vec<(&Call, &str)> = said
+        .iter()
+        .filter_map(|said| match &said.block.body {
+            BlockBody::Call(call) => Some((call, said.id.as_str())),
+            _ => None,
+        })
+        .collect();
+    // Results come one for each call and in order; only where one is missing are ids needed.
+    let in_order = results.len() == calls.len();
+    let mut used = HashSet::new();
+    let answers = calls.into_iter().enumerate().map(|(at, (call, id))| {
+        let same = |(at, one): &(usize, &CallResult)| {
+            one.wire_id == call.wire_id && one.tool == call.tool && !used.contains(at)
+        };
+        let found = match in_order {
+            true => results.get(at).map(|one| (at, one)),
+            false => results.iter().enumerate().find(same),
+        };
+        let (outcome, parts) = match found {
+            Some((at, result)) => {
+                used.insert(at);
+                (result.outcome, result.parts.as_slice())
+            }
+            None => (CallOutcome::Unknown, &[] as &[Part]),
+        };
+        Answer { id: id.to_owned(), tool: &call.tool, outcome, parts }
+    });
+    answers.collect()
+}
+
+/// The ids that were given out; they follow only from the conversation, so prefixes stay the same.
+#[derive(Default)]
+struct Ids {
+    used: HashSet<String>,
+}
+
+impl Ids {
+    fn unique(&mut self, wire_id: &str) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let fit = !wire_id.is_empty() && wire_id.len() <= 64 && wire_id.chars().all(plain);
+        if fit && self.used.insert(wire_id.to_owned()) {
+            return wire_id.to_owned();
+        }
+        let mut number = self.used.len() + 1;
+        loop {
+            let id = format!("call_{number}");
+            if self.used.insert(id.clone()) {
+                return id;
+            }
+            number += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

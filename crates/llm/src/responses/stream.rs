@@ -1,0 +1,205 @@
+//! Reads what the Responses API answers. One output item is one block, and the finished item is its native
+//! form. What the deltas said and what the finished item says may overlap; only what is new is added.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use types::{Fault, StopReason, Usage};
+
+use super::{NAME, faults};
+use crate::assembly::{Assembly, Place};
+use crate::decode::{Decoder, Ending, Next};
+use crate::faults::Cause;
+use crate::json::{Text, count, read, text};
+
+pub(crate) struct ResponsesDecoder {
+    assembly: Assembly,
+    items: BTreeMap<u64, Place>,
+    ending: Option<Ending>,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, default)]
+    r#type: Text<'a>,
+    #[serde(default)]
+    output_index: u64,
+    #[serde(borrow, default)]
+    delta: Text<'a>,
+    #[serde(default)]
+    item: Option<Value>,
+    #[serde(default)]
+    response: Option<Value>,
+}
+
+impl ResponsesDecoder {
+    pub(crate) fn new() -> Self {
+        Self { assembly: Assembly::new(NAME), items: BTreeMap::new(), ending: None }
+    }
+
+    fn open(&mut self, index: u64, item: &Value) -> Place {
+        if let Some(place) = self.items.get(&index) {
+            return *place;
+        }
+        let place = match text(item, "type").unwrap_or_default() {
+            "message" => self.assembly.open_text(),
+            "reasoning" => self.assembly.open_thinking(),
+            "function_call" => {
+                let said = |key| text(item, key).unwrap_or_default();
+                self.assembly.open_call(said("call_id"), said("name"))
+            }
+            _ => self.assembly.opaque(item.clone()),
+        };
+        self.items.insert(index, place);
+        place
+    }
+
+    fn push(&mut self, index: u64, kind: &str, piece: &str) -> Result<(), Fault> {
+        let place = self.open(index, &serde_json::json!({ "type": kind }));
+        self.assembly.push(place, piece)
+    }
+
+    fn close(&mut self, index: u64, item: Value) -> Result<(), Fault> {
+        let place = self.open(index, &item);
+        let whole = whole_text(&item);
+        let missing =
+            whole.strip_prefix(self.assembly.so_far(place)).unwrap_or_default().to_owned();
+        self.assembly.push(place, &missing)?;
+        self.assembly.native(place, item);
+        self.assembly.close(place);
+        Ok(())
+    }
+
+    /// The whole response, at the end of a stream or in one piece.
+    fn finish(&mut self, response: &Value) -> Result<(), Fault> {
+        let status = text(response, "status").unwrap_or_default();
+        if status == "failed" || response.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(faults::fault(None, response));
+        }
+        let items = response.get("output").and_then(Value::as_array);
+        for (index, item) in items.into_iter().flatten().enumerate() {
+            let index = index as u64;
+            if !self.items.get(&index).is_some_and(|place| self.assembly.has_native(*place)) {
+                self.close(index, item.clone())?;
+            }
+        }
+        let refused = items.into_iter().flatten().any(|item| {
+            let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+            parts.into_iter().any(|part| text(part, "type") == Some("refusal"))
+        });
+        let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
+        let stop = match (status, reason) {
+            (_, Some("max_output_tokens")) => Some(StopReason::Length),
+            (_, Some("content_filter")) => Some(StopReason::Filtered),
+            ("completed", _) if refused => Some(StopReason::Filtered),
+            ("completed", _) => None,
+            _ => Some(StopReason::Other),
+        };
+        let word = reason.map_or_else(|| status.to_owned(), |reason| format!("{status}:{reason}"));
+        let counted = response.get("usage").filter(|usage| !usage.is_null()).cloned();
+        self.ending = Some(Ending {
+            stop,
+            word: (!word.is_empty()).then_some(word),
+            usage: counted.as_ref().map(usage).unwrap_or_default(),
+            counted,
+            id: text(response, "id").map(str::to_owned),
+            served: text(response, "model").map(str::to_owned),
+        });
+        Ok(())
+    }
+
+    fn step(&mut self, event: Event<'_>, data: &str) -> Result<Next, Fault> {
+        let index = event.output_index;
+        match &*event.r#type.0 {
+            "response.created" => self.assembly.started(),
+            "response.output_item.added" => {
+                let item = event.item.unwrap_or_default();
+                let place = self.open(index, &item);
+                self.assembly.push(place, text(&item, "arguments").unwrap_or_default())?;
+            }
+            "response.output_text.delta" => self.push(index, "message", &event.delta.0)?,
+            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+                self.push(index, "reasoning", &event.delta.0)?;
+            }
+            "response.function_call_arguments.delta" => {
+                self.push(index, "function_call", &event.delta.0)?;
+            }
+            "response.output_item.done" => self.close(index, event.item.unwrap_or_default())?,
+            "response.completed" | "response.incomplete" => {
+                self.finish(&event.response.unwrap_or_default())?;
+                return Ok(Next::Done);
+            }
+            "response.failed" => {
+                return Err(faults::fault(None, &event.response.unwrap_or_default()));
+            }
+            "error" => {
+                let error: Value = serde_json::from_str(data).unwrap_or_default();
+                return Err(faults::fault(None, &error));
+            }
+            _ => {}
+        }
+        Ok(Next::More)
+    }
+}
+
+impl Decoder for ResponsesDecoder {
+    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+        if data.trim() == "[DONE]" {
+            return Ok(Next::Done);
+        }
+        let mut outcome = Ok(Next::Unreadable);
+        let readable = read(data, |data| {
+            outcome = self.step(serde_json::from_str(data)?, data);
+            Ok(())
+        });
+        if readable.is_err() { Ok(Next::Unreadable) } else { outcome }
+    }
+
+    fn whole(&mut self, body: Value) -> Result<(), Fault> {
+        if body.get("output").is_none() {
+            return Err(match body.get("error").is_some_and(|error| !error.is_null()) {
+                true => faults::fault(None, &body),
+                false => Cause::BadReply.fault("the reply has no output"),
+            });
+        }
+        self.assembly.started();
+        self.finish(&body)
+    }
+
+    fn ending(&mut self) -> Option<Ending> {
+        self.ending.take()
+    }
+
+    fn assembly(&mut self) -> &mut Assembly {
+        &mut self.assembly
+    }
+}
+
+/// All that a finished item says: text, thinking or arguments.
+fn whole_text(item: &Value) -> String {
+    let join = |list: &str, kinds: &[&str]| -> String {
+        let parts = item.get(list).and_then(Value::as_array).into_iter().flatten();
+        let parts = parts.filter(|part| kinds.contains(&text(part, "type").unwrap_or_default()));
+        parts.filter_map(|part| text(part, "text")).collect()
+    };
+    match text(item, "type").unwrap_or_default() {
+        "message" => join("content", &["output_text"]),
+        "reasoning" => match join("content", &["reasoning_text", "text"]) {
+            thoughts if thoughts.is_empty() => join("summary", &["summary_text"]),
+            thoughts => thoughts,
+        },
+        "function_call" => text(item, "arguments").unwrap_or_default().to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    Usage {
+        input: count(usage, "/input_tokens"),
+        output: count(usage, "/output_tokens"),
+        reasoning: count(usage, "/output_tokens_details/reasoning_tokens"),
+        cache_read: count(usage, "/input_tokens_details/cached_tokens"),
+        cache_write: count(usage, "/input_tokens_details/cache_write_tokens"),
+    }
+}

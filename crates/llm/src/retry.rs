@@ -1,0 +1,168 @@
+//! Asks again where that can help: not before the wait that the provider asks for, never more often than
+//! the policy says, and never once something of the reply was handed on. The jitter is drawn from the
+//! request itself, so that the same run waits the same times.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use serde::Deserialize;
+use types::{Decision, Fault, ModelRequest, Retry, RuleId, Span, StreamItem};
+
+use crate::Model;
+
+/// How often and after which waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetryPolicy {
+    /// All tries, the first one included.
+    pub max_tries: u32,
+    /// The longest wait before the second try; it doubles with every further one.
+    pub base_ms: Span,
+    pub cap_ms: Span,
+    /// A provider that asks for more than this is not waited for.
+    pub longest_wait_ms: Span,
+    /// Whether a reply that broke off is asked for again. Nothing of it is then handed on before its end.
+    pub whole_replies: bool,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            max_tries: 3,
+            base_ms: Span::seconds(1),
+            cap_ms: Span::seconds(60),
+            longest_wait_ms: Span::seconds(60),
+            whole_replies: false,
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// How long to wait after a failed try; nothing if that was it.
+    fn wait(&self, fault: &Fault, tries: u32, request: &ModelRequest) -> Result<Span, GiveUp> {
+        let asked = match fault.retry {
+            Retry::Never => return Err(GiveUp::Useless),
+            _ if tries >= self.max_tries => return Err(GiveUp::Useless),
+            Retry::After(wait) if wait > self.longest_wait_ms => return Err(GiveUp::TooLong(wait)),
+            Retry::After(wait) => wait,
+            Retry::Now => {
+                let doubled = self.base_ms.0.saturating_mul(1 << (tries - 1).min(30));
+                jitter(doubled.min(self.cap_ms.0), tries, request)
+            }
+        };
+        Ok(asked)
+    }
+}
+
+enum GiveUp {
+    Useless,
+    TooLong(Span),
+}
+
+/// A share of the longest wait, anywhere from nothing to all of it.
+fn jitter(longest: u64, tries: u32, request: &ModelRequest) -> Span {
+    let mut hasher = DefaultHasher::new();
+    let origin = &request.origin;
+    (origin.role.as_str(), &origin.attempt, origin.session, origin.turn, tries).hash(&mut hasher);
+    let share = hasher.finish() % 1_000;
+    Span(longest.saturating_mul(share) / 1_000)
+}
+
+/// A model that is asked again where that can help.
+#[derive(Debug, Clone)]
+pub struct Retrying {
+    pub inner: Arc<dyn Model>,
+    pub policy: RetryPolicy,
+}
+
+struct Run {
+    model: Retrying,
+    request: Arc<ModelRequest>,
+    items: BoxStream<'static, StreamItem>,
+    /// What has to pass before the next try.
+    wait: Option<Span>,
+    tries: u32,
+    started: bool,
+    delivered: bool,
+    decisions: Vec<Decision>,
+    over: bool,
+}
+
+impl Model for Retrying {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        let items = self.inner.stream(request.clone());
+        let run = Run {
+            model: self.clone(),
+            request,
+            items,
+            wait: None,
+            tries: 1,
+            started: false,
+            delivered: false,
+            decisions: vec![],
+            over: false,
+        };
+        stream::unfold(run, |mut run| async move { Some((run.next().await?, run)) }).boxed()
+    }
+}
+
+impl Run {
+    async fn next(&mut self) -> Option<StreamItem> {
+        while !self.over {
+            if let Some(wait) = self.wait.take() {
+                tokio::time::sleep(wait.duration()).await;
+                self.items = self.model.inner.stream(self.request.clone());
+            }
+            match self.items.next().await {
+                Some(StreamItem::Failed(fault)) => return Some(self.failed(fault)),
+                Some(StreamItem::Finished(mut reply)) => {
+                    self.over = true;
+                    reply.provenance.decisions.splice(0..0, self.decisions.drain(..));
+                    return Some(StreamItem::Finished(reply));
+                }
+                Some(StreamItem::Started) if std::mem::replace(&mut self.started, true) => {}
+                Some(item @ (StreamItem::Started | StreamItem::Decided(_))) => return Some(item),
+                Some(_) if self.model.policy.whole_replies => {}
+                Some(item) => {
+                    self.delivered = true;
+                    return Some(item);
+                }
+                None => self.over = true,
+            }
+        }
+        None
+    }
+
+    fn failed(&mut self, mut fault: Fault) -> StreamItem {
+        let wait = match self.model.policy.wait(&fault, self.tries, &self.request) {
+            Ok(wait) if !self.delivered => wait,
+            Err(GiveUp::TooLong(wait)) => {
+                let seconds = wait.0.div_ceil(1_000);
+                let limit = self.model.policy.longest_wait_ms;
+                fault.what.push_str(&format!(
+                    " (it asks us to come back in {seconds} s, and we wait at most {limit})"
+                ));
+                self.over = true;
+                return StreamItem::Failed(fault);
+            }
+            _ => {
+                self.over = true;
+                return StreamItem::Failed(fault);
+            }
+        };
+        let decision = Decision::new(
+            RuleId::fixed("model.retry"),
+            format!("asking again in {wait}, after try {}", self.tries),
+        );
+        let decision = decision.seeing(format!("{}: {}", fault.code, fault.what));
+        self.decisions.push(decision.clone());
+        self.tries += 1;
+        self.wait = Some(wait);
+        StreamItem::Decided(decision)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,129 @@
+//! What a person can set about models, in TOML:
+//!
+//! ```toml
+//! default = "anthropic/claude-sonnet-4-5"
+//! [providers.vllm]                      # a further compatible server, or changes to a known one
+//! dialect = "chat"
+//! base_url = "http://10.0.0.5:8000/v1"
+//! key_env = ["VLLM_API_KEY"]            # the key itself is never written into a file
+//! key_needed = false
+//! [chains]                              # who is asked when one cannot answer
+//! "anthropic/claude-sonnet-4-5" = ["openai/gpt-5", "ollama/qwen3"]
+//! [models."vllm/qwen3-coder"]           # what is known about a model
+//! window = 262144
+//! [retry]
+//! max_tries = 3
+//! [deadlines]
+//! idle_ms = 60000
+//! [breaker]
+//! failures = 5
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use types::ModelRef;
+
+use crate::{BreakerPolicy, Deadlines, Dialect, Entry, Quirks, RetryPolicy};
+
+const SHIPPED: &str = include_str!("providers.toml");
+
+/// A person's settings; what is not named stays as it ships.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    pub default: Option<ModelRef>,
+    pub providers: BTreeMap<String, ProviderSettings>,
+    pub chains: BTreeMap<ModelRef, Vec<ModelRef>>,
+    pub models: BTreeMap<String, Entry>,
+    pub retry: RetryPolicy,
+    pub deadlines: Deadlines,
+    pub breaker: BreakerPolicy,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderSettings {
+    pub dialect: Option<Dialect>,
+    pub base_url: Option<String>,
+    /// Variables that may hold the key; the first that is there counts.
+    pub key_env: Option<Vec<String>>,
+    pub base_url_env: Vec<String>,
+    pub key_needed: Option<bool>,
+    pub headers: BTreeMap<String, String>,
+    pub quirks: Option<Quirks>,
+    /// How many calls may be on their way at once.
+    pub at_once: Option<usize>,
+}
+
+/// Settings that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("reading the settings for models")]
+pub struct SettingsError(#[from] toml::de::Error);
+
+impl Settings {
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// The providers that ship, with this person's own over them.
+    pub(crate) fn all_providers(
+        &self,
+    ) -> Result<BTreeMap<String, ProviderSettings>, SettingsError> {
+        let mut all: BTreeMap<String, ProviderSettings> = toml::from_str(SHIPPED)?;
+        for (name, own) in &self.providers {
+            let merged = all.remove(name).unwrap_or_default().overlaid(own.clone());
+            all.insert(name.clone(), merged);
+        }
+        Ok(all)
+    }
+}
+
+impl ProviderSettings {
+    fn overlaid(mut self, own: Self) -> Self {
+        // A person's own address is meant; a variable must not lead elsewhere behind their back.
+        if own.base_url.is_some() {
+            self.base_url_env = own.base_url_env.clone();
+        }
+        self.headers.extend(own.headers);
+        Self {
+            dialect: own.dialect.or(self.dialect),
+            base_url: own.base_url.or(self.base_url),
+            key_env: own.key_env.or(self.key_env),
+            base_url_env: self.base_url_env,
+            key_needed: own.key_needed.or(self.key_needed),
+            headers: self.headers,
+            quirks: own.quirks.or(self.quirks),
+            at_once: own.at_once.or(self.at_once),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_example_is_valid_and_unknown_keys_are_refused() {
+        let source = include_str!("settings.rs");
+        let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim_start);
+        let lines = lines.skip_while(|line| *line != "```toml").skip(1);
+        let example = lines.take_while(|line| *line != "```").collect::<Vec<_>>().join("\n");
+        let settings = Settings::parse(&example).expect("valid");
+        assert_eq!(settings.chains.len(), 1);
+        let all = settings.all_providers().expect("valid");
+        assert_eq!(all["vllm"].dialect, Some(Dialect::Chat));
+        assert!(all.len() > 10);
+        assert!(Settings::parse("[retry]\nmax_trys = 1\n").is_err());
+    }
+
+    #[test]
+    fn a_few_lines_change_a_known_provider_and_leave_the_rest() {
+        let text = "[providers.anthropic]\nbase_url = \"http://127.0.0.1:1\"\n";
+        let all = Settings::parse(text).expect("valid").all_providers().expect("valid");
+        let anthropic = &all["anthropic"];
+        assert_eq!(anthropic.base_url.as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(anthropic.dialect, Some(Dialect::Messages));
+        assert!(anthropic.base_url_env.is_empty());
+    }
+}

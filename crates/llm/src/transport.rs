@@ -1,0 +1,47 @@
+//! One exchange with a server: a request goes out, an answer comes back as bytes. The key travels apart
+//! from the headers, so that nothing that prints or stores an exchange can print or store the key.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use secrecy::SecretString;
+use serde_json::Value;
+use types::Fault;
+
+/// Whoever can carry an exchange: the network, a recorder, a recording.
+pub trait Transport: Send + Sync + Debug {
+    fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>>;
+}
+
+/// What goes out.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    /// The header that carries the key, and the key with whatever stands before it.
+    pub secret: Option<(&'static str, SecretString)>,
+    pub body: Value,
+}
+
+/// What comes back. Header names are in lower case.
+pub struct Answer {
+    pub status: u16,
+    pub headers: BTreeMap<String, String>,
+    pub bytes: BoxStream<'static, Result<Bytes, Fault>>,
+}
+
+impl Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+impl Answer {
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+}

@@ -1,0 +1,7 @@
+//! The model layer from outside: recorded answers of real providers, and servers that misbehave.
+
+#![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
+
+mod faults;
+mod server;
+mod traffic;

@@ -1,0 +1,149 @@
+//! How a model is to answer: choice of tools, effort, form of the output, sampling. All of it is optional,
+//! and the default asks for nothing in particular.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Fault, FaultClass};
+
+/// What may be asked of a model beside the conversation itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelOptions {
+    #[serde(skip_serializing_if = "ToolChoice::is_auto")]
+    pub tool_choice: ToolChoice,
+    /// Whether several calls may come in one reply; the provider's own default when not named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSchema>,
+    /// From 0 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// From 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Texts at which the model stops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop_at: Vec<String>,
+    #[serde(skip_serializing_if = "Caching::is_on")]
+    pub caching: Caching,
+    /// Keys of the provider's own, put into the request as they are; they win over what we would write.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub native: Map<String, Value>,
+    /// Names of features that the provider calls beta.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beta: Vec<String>,
+}
+
+impl ModelOptions {
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses numbers that no provider takes.
+    pub fn check(&self) -> Result<(), Fault> {
+        let refuse = |what: String| Err(Fault::new(FaultClass::Bug, "model.invalid_request", what));
+        match (self.temperature, self.top_p) {
+            (Some(t), _) if !(0.0..=2.0).contains(&t) => {
+                refuse(format!("the temperature is {t}; it must be from 0 to 2"))
+            }
+            (_, Some(p)) if !(0.0..=1.0).contains(&p) => {
+                refuse(format!("top_p is {p}; it must be from 0 to 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Which tools the model may, or must, use.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    #[default]
+    Auto,
+    None,
+    /// Some tool, whichever.
+    Required,
+    Named(String),
+}
+
+impl ToolChoice {
+    #[must_use]
+    pub fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+}
+
+/// How much a model is to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+}
+
+impl Effort {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// The reply is to be JSON of this form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputSchema {
+    pub name: String,
+    pub schema: Value,
+}
+
+/// Whether the provider is asked to keep the stable part of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caching {
+    #[default]
+    On,
+    Off,
+}
+
+impl Caching {
+    #[must_use]
+    pub const fn is_on(&self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_provider_takes_are_refused() {
+        let hot = ModelOptions { temperature: Some(2.1), ..ModelOptions::default() };
+        assert!(hot.check().expect_err("too hot").what.contains("2.1"));
+        let odd = ModelOptions { top_p: Some(f64::NAN), ..ModelOptions::default() };
+        assert!(odd.check().is_err());
+        assert!(ModelOptions { temperature: Some(0.0), ..ModelOptions::default() }.check().is_ok());
+    }
+
+    #[test]
+    fn the_default_writes_nothing() {
+        let text = serde_json::to_string(&ModelOptions::default()).expect("JSON");
+        assert_eq!(text, "{}");
+    }
+}
