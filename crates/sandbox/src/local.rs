@@ -13,7 +13,11 @@ use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
-use crate::{EnvError, Environment, MAX_ENTRIES, MAX_FILE_BYTES, variables};
+use crate::search::walk::Ground;
+use crate::{
+    EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
+    variables,
+};
 
 /// A workspace that is a folder of this machine.
 #[derive(Debug, Clone)]
@@ -75,6 +79,30 @@ impl Environment for LocalEnvironment {
         self.blocking(path, move |jail, path| list(jail, path, depth)).await
     }
 
+    async fn grep(
+        &self,
+        request: GrepRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<Hits>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.grep(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn glob(
+        &self,
+        request: GlobRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<WorkPath>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.glob(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
     async fn exec(
         &self,
         request: ExecRequest,
@@ -92,7 +120,7 @@ impl Environment for LocalEnvironment {
 
 fn read(jail: &Jail, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
-    let file = jail.file(path)?;
+    let file = jail.file(path, Links::Follow)?;
     let bytes = file.metadata().map_err(failed)?.len();
     let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes });
     if bytes > MAX_FILE_BYTES {
