@@ -49,6 +49,8 @@ pub enum EnvError {
         #[source]
         source: io::Error,
     },
+    #[error("the sandbox for commands does not work here: {reason}; the command was not run")]
+    Sandbox { reason: String },
     #[error("the file work was cut off")]
     CutOff(#[source] tokio::task::JoinError),
 }
@@ -71,6 +73,7 @@ impl EnvError {
                 (FaultClass::Structural, "env.io")
             }
             Self::Root { .. } => (FaultClass::Structural, "env.workspace"),
+            Self::Sandbox { .. } => (FaultClass::Safety, "env.sandbox"),
             Self::Exec { .. } => (FaultClass::Structural, "env.exec"),
         };
         Fault::new(class, code, self.chain())

@@ -4,6 +4,7 @@
 
 mod capture;
 mod change;
+mod confine;
 mod error;
 mod git;
 mod jail;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 pub use change::Change;
+pub use confine::{Attack, Confine, Helper, Limits, Proof};
 pub use error::EnvError;
 pub use git::{GitError, Merged, Repo};
 pub use local::LocalEnvironment;

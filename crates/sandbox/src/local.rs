@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
+use crate::confine::{self, Confine};
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
 use crate::search::walk::Ground;
@@ -25,6 +26,7 @@ pub struct LocalEnvironment {
     jail: Arc<Jail>,
     root: PathBuf,
     shell: Shell,
+    confine: Option<confine::Shared>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -36,7 +38,14 @@ impl LocalEnvironment {
         let failed = |source| EnvError::Root { root: root.display().to_string(), source };
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
-        Ok(Self { jail, root, shell: Shell::find() })
+        Ok(Self { jail, root, shell: Shell::find(), confine: None })
+    }
+
+    /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
+    #[must_use]
+    pub fn confined(mut self, confine: Confine) -> Self {
+        self.confine = Some(Arc::new(confine));
+        self
     }
 
     /// Where the workspace is on this machine.
@@ -110,11 +119,16 @@ impl Environment for LocalEnvironment {
     ) -> Result<ExecResult, EnvError> {
         let folder =
             self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
-        // The child resolves this name itself, so it starts in the very folder that was checked.
-        let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let variables = variables::for_command(std::env::vars_os(), &self.root);
-        let command = self.shell.command(&request.command, &place, variables);
-        process::run(command, request.timeout, stop).await
+        let Some(confine) = &self.confine else {
+            // The child resolves this name itself, so it starts in the very folder that was checked.
+            let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+            let command = self.shell.command(&request.command, &place, variables);
+            return process::run(command, request.timeout, stop).await;
+        };
+        let action = self.shell.action(request.command);
+        let spec = confine.spec(&self.root, request.folder, action, variables);
+        process::run_confined(&spec, request.timeout, stop).await
     }
 }
 
