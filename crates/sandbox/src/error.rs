@@ -26,6 +26,8 @@ pub enum EnvError {
     Protected { path: WorkPath },
     #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
     TooLarge { path: WorkPath, bytes: u64 },
+    #[error("the pattern is not valid: {cause}")]
+    BadPattern { cause: String },
     #[error("{doing} {path}")]
     Io {
         doing: &'static str,
@@ -33,6 +35,8 @@ pub enum EnvError {
         #[source]
         source: io::Error,
     },
+    #[error("{cause}; and these files could not be put back as they were: {paths}")]
+    HalfDone { paths: String, cause: Box<EnvError> },
     #[error("opening the workspace {root}")]
     Root {
         root: String,
@@ -45,6 +49,8 @@ pub enum EnvError {
         #[source]
         source: io::Error,
     },
+    #[error("the sandbox for commands does not work here: {reason}; the command was not run")]
+    Sandbox { reason: String },
     #[error("the file work was cut off")]
     CutOff(#[source] tokio::task::JoinError),
 }
@@ -61,9 +67,13 @@ impl EnvError {
             | Self::IsFolder { .. }
             | Self::NotAFolder { .. }
             | Self::NotRegular { .. }
-            | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_path"),
-            Self::Io { .. } | Self::CutOff(_) => (FaultClass::Structural, "env.io"),
+            | Self::BadPattern { .. }
+            | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
+            Self::Io { .. } | Self::CutOff(_) | Self::HalfDone { .. } => {
+                (FaultClass::Structural, "env.io")
+            }
             Self::Root { .. } => (FaultClass::Structural, "env.workspace"),
+            Self::Sandbox { .. } => (FaultClass::Safety, "env.sandbox"),
             Self::Exec { .. } => (FaultClass::Structural, "env.exec"),
         };
         Fault::new(class, code, self.chain())

@@ -4,8 +4,8 @@
 //! Reads may follow links that stay inside; writes follow none, because a scope is a matter of paths.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
@@ -39,11 +39,10 @@ impl Jail {
     }
 
     /// Opens a regular file for reading. `NONBLOCK` keeps a pipe from blocking us before we see that it is one.
-    pub(crate) fn file(&self, path: &WorkPath) -> Result<File, EnvError> {
+    pub(crate) fn file(&self, path: &WorkPath, links: Links) -> Result<File, EnvError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let fd = self
-            .resolve(path, flags, Links::Follow)
-            .map_err(|errno| refused(errno, "opening", path))?;
+        let fd =
+            self.resolve(path, flags, links).map_err(|errno| refused(errno, "opening", path))?;
         let stat = rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "opening", path))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(File::from(fd)),
@@ -96,6 +95,37 @@ impl Jail {
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(errno) => Err(refused(errno, "looking at", path)),
         }
+    }
+
+    /// When a file was last changed, in seconds and nanoseconds.
+    pub(crate) fn changed(&self, path: &WorkPath) -> Result<(i64, i64), EnvError> {
+        let failed = |errno| refused(errno, "looking at", path);
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = self.resolve(path, flags, Links::Refuse).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        Ok((stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)))
+    }
+
+    /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
+    pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let failed = |errno| refused(errno, "looking at", path);
+        let fd = self.resolve(path, flags, Links::Follow).map_err(failed)?;
+        let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+            .map_err(|source| EnvError::Io { doing: "looking at", path: path.clone(), source })?;
+        let inside = place.strip_prefix(root).ok().and_then(|place| place.to_str());
+        match inside {
+            Some("") => Ok(WorkPath::root()),
+            Some(inside) => inside.parse().map_err(|_| EnvError::Escapes { path: path.clone() }),
+            None => Err(EnvError::Escapes { path: path.clone() }),
+        }
+    }
+
+    /// The text of a small file, if there is one.
+    pub(crate) fn small_text(&self, path: &WorkPath, limit: u64) -> Option<String> {
+        let mut text = String::new();
+        self.file(path, Links::Refuse).ok()?.take(limit + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= limit).then_some(text)
     }
 
     fn resolve(&self, path: &WorkPath, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {

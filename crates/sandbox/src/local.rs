@@ -11,9 +11,14 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
+use crate::confine::{self, Confine};
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
-use crate::{EnvError, Environment, MAX_ENTRIES, MAX_FILE_BYTES, variables};
+use crate::search::walk::Ground;
+use crate::{
+    EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
+    variables,
+};
 
 /// A workspace that is a folder of this machine.
 #[derive(Debug, Clone)]
@@ -21,6 +26,7 @@ pub struct LocalEnvironment {
     jail: Arc<Jail>,
     root: PathBuf,
     shell: Shell,
+    confine: Option<confine::Shared>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -32,7 +38,14 @@ impl LocalEnvironment {
         let failed = |source| EnvError::Root { root: root.display().to_string(), source };
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
-        Ok(Self { jail, root, shell: Shell::find() })
+        Ok(Self { jail, root, shell: Shell::find(), confine: None })
+    }
+
+    /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
+    #[must_use]
+    pub fn confined(mut self, confine: Confine) -> Self {
+        self.confine = Some(Arc::new(confine));
+        self
     }
 
     /// Where the workspace is on this machine.
@@ -75,6 +88,30 @@ impl Environment for LocalEnvironment {
         self.blocking(path, move |jail, path| list(jail, path, depth)).await
     }
 
+    async fn grep(
+        &self,
+        request: GrepRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<Hits>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.grep(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn glob(
+        &self,
+        request: GlobRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<WorkPath>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.glob(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
     async fn exec(
         &self,
         request: ExecRequest,
@@ -82,17 +119,22 @@ impl Environment for LocalEnvironment {
     ) -> Result<ExecResult, EnvError> {
         let folder =
             self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
-        // The child resolves this name itself, so it starts in the very folder that was checked.
-        let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let variables = variables::for_command(std::env::vars_os(), &self.root);
-        let command = self.shell.command(&request.command, &place, variables);
-        process::run(command, request.timeout, stop).await
+        let Some(confine) = &self.confine else {
+            // The child resolves this name itself, so it starts in the very folder that was checked.
+            let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+            let command = self.shell.command(&request.command, &place, variables);
+            return process::run(command, request.timeout, stop).await;
+        };
+        let action = self.shell.action(request.command);
+        let spec = confine.spec(&self.root, request.folder, action, variables);
+        process::run_confined(&spec, request.timeout, stop).await
     }
 }
 
 fn read(jail: &Jail, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
-    let file = jail.file(path)?;
+    let file = jail.file(path, Links::Follow)?;
     let bytes = file.metadata().map_err(failed)?.len();
     let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes });
     if bytes > MAX_FILE_BYTES {

@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -19,6 +18,7 @@ use types::{Ended, ExecResult, Span};
 
 use crate::EnvError;
 use crate::capture::{CAP_BYTES, Capture};
+use crate::confine::{Action, Control, Report, Spec};
 
 /// How long a group has between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -43,54 +43,79 @@ impl Shell {
         command.arg("-c").arg(line).current_dir(folder).env_clear().envs(variables);
         command
     }
+
+    /// The same as orders for a helper.
+    pub(crate) fn action(&self, line: String) -> Action {
+        Action::Run { shell: self.0.clone(), line }
+    }
 }
 
 /// Runs a command to its end, whichever end that is.
 pub(crate) async fn run(
-    mut command: Command,
+    command: Command,
+    timeout: Span,
+    stop: &CancellationToken,
+) -> Result<ExecResult, EnvError> {
+    let began = Instant::now();
+    let mut running = Running::start(command, None)?;
+    let ended = match running.until_cut(timeout, stop).await? {
+        Cut::Not(status) => how(status),
+        Cut::Short(ended) => ended,
+    };
+    let (output, dropped) = running.finish();
+    Ok(ExecResult { ended, output, dropped, elapsed: began.elapsed().into() })
+}
+
+/// The same behind walls: the process is a helper, and how its command ended is in its report.
+pub(crate) async fn run_confined(
+    spec: &Spec,
     timeout: Span,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
     let began = Instant::now();
-    let (ours, theirs) = io::pipe().map_err(failed("making a pipe for"))?;
-    let both = theirs.try_clone().map_err(failed("making a pipe for"))?;
-    command.stdin(Stdio::null()).stdout(theirs).stderr(both).kill_on_drop(true);
-    own_session(&mut command);
-    let child = command.spawn().map_err(failed("starting"))?;
-    // The command holds the pipe's other end; as long as we did too, we would never see it close.
-    drop(command);
-    let mut running = Running::new(child, ours.into()).map_err(failed("reading the output of"))?;
-
-    let cut = tokio::select! {
-        biased;
-        status = running.ended() => Cut::Not(status),
-        () = stop.cancelled() => Cut::Short(Ended::Stopped),
-        () = tokio::time::sleep(timeout.duration()) => Cut::Short(Ended::TimedOut),
-    };
-    let ended = match cut {
-        Cut::Not(status) => how(status.map_err(failed("waiting for"))?),
-        Cut::Short(ended) => {
-            running.terminate().await.map_err(failed("ending"))?;
-            ended
-        }
+    let (command, control) = Control::prepare().map_err(failed("preparing"))?;
+    let mut running = Running::start(command, Some(control))?;
+    if let Some(control) = &mut running.control {
+        control.send(spec).await.map_err(failed("giving orders for"))?;
+    }
+    let cut = running.until_cut(timeout, stop).await?;
+    let ended = match (cut, running.control.take()) {
+        (Cut::Short(ended), _) => ended,
+        (Cut::Not(status), None) => how(status),
+        (Cut::Not(_), Some(mut control)) => match control.report().await? {
+            Report::Exited(code) => Ended::Exited(code),
+            Report::Signalled(signal) => Ended::Signalled(signal),
+            Report::Failed(reason) => return Err(EnvError::Sandbox { reason }),
+            Report::Probed(_) => {
+                return Err(EnvError::Sandbox { reason: "it misunderstood".to_owned() });
+            }
+        },
     };
     let (output, dropped) = running.finish();
     Ok(ExecResult { ended, output, dropped, elapsed: began.elapsed().into() })
 }
 
 /// A session of its own: no controlling terminal that a command could read from or type into, and a process group
-/// that takes its children with it.
-#[expect(unsafe_code, reason = "the only way to call setsid between fork and exec")]
+/// that takes its children with it. No descriptor gets in but the standard three, whoever left it open.
+#[expect(unsafe_code, reason = "the only way to do this between fork and exec")]
 fn own_session(command: &mut Command) {
-    // SAFETY: the closure makes one system call that is safe after a fork, and allocates nothing.
+    // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
     unsafe {
-        command.pre_exec(|| Ok(rustix::process::setsid().map(|_| ())?));
+        command.pre_exec(|| {
+            let all = libc::c_uint::MAX;
+            let flag = libc::CLOSE_RANGE_CLOEXEC.cast_signed();
+            if libc::close_range(3, all, flag) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(rustix::process::setsid().map(|_| ())?)
+        });
     }
 }
 
+/// Whether a command came to its own end.
 enum Cut {
-    Not(io::Result<ExitStatus>),
+    Not(ExitStatus),
     Short(Ended),
 }
 
@@ -106,17 +131,48 @@ fn how(status: ExitStatus) -> Ended {
 struct Running {
     child: Child,
     group: Option<Pid>,
+    /// The line to the helper, if the command is behind walls.
+    control: Option<Control>,
     pipe: pipe::Receiver,
     open: bool,
     capture: Capture,
 }
 
 impl Running {
-    fn new(child: Child, pipe: OwnedFd) -> io::Result<Self> {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let group = id.map(Pid::from_raw);
+    fn start(mut command: Command, control: Option<Control>) -> Result<Self, EnvError> {
+        let failed = |doing| move |source| EnvError::Exec { doing, source };
+        let (ours, theirs) = io::pipe().map_err(failed("making a pipe for"))?;
+        let both = theirs.try_clone().map_err(failed("making a pipe for"))?;
+        if control.is_none() {
+            command.stdin(Stdio::null());
+        }
+        command.stdout(theirs).stderr(both).kill_on_drop(true);
+        own_session(&mut command);
+        let child = command.spawn().map_err(failed("starting"))?;
+        // The command holds the pipe's other end; as long as we did too, we would never see it close.
+        drop(command);
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+        let pipe =
+            pipe::Receiver::from_owned_fd(ours.into()).map_err(failed("reading the output of"))?;
         let capture = Capture::new(CAP_BYTES);
-        Ok(Self { child, group, pipe: pipe::Receiver::from_owned_fd(pipe)?, open: true, capture })
+        Ok(Self { child, group, control, pipe, open: true, capture })
+    }
+
+    /// Waits for the end, or makes one when time is up or somebody says stop.
+    async fn until_cut(
+        &mut self,
+        timeout: Span,
+        stop: &CancellationToken,
+    ) -> Result<Cut, EnvError> {
+        let failed = |doing| move |source| EnvError::Exec { doing, source };
+        let cut = tokio::select! {
+            biased;
+            status = self.ended() => return Ok(Cut::Not(status.map_err(failed("waiting for"))?)),
+            () = stop.cancelled() => Ended::Stopped,
+            () = tokio::time::sleep(timeout.duration()) => Ended::TimedOut,
+        };
+        self.terminate().await.map_err(failed("ending"))?;
+        Ok(Cut::Short(cut))
     }
 
     /// Takes in output until the command itself ends. Cancel-safe.
@@ -154,7 +210,10 @@ impl Running {
     }
 
     async fn terminate(&mut self) -> io::Result<()> {
-        self.signal(Signal::SIGTERM);
+        match &self.control {
+            None => self.signal(Signal::SIGTERM),
+            Some(control) => control.terminate(),
+        }
         if let Ok(ended) = tokio::time::timeout(GRACE, self.ended()).await {
             ended?;
             return Ok(());

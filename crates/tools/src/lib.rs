@@ -2,11 +2,19 @@
 //! permitted, and does it when told to; it never decides whether it may. What goes wrong in a tool is a sentence
 //! for the model, never an error for the loop.
 
+mod apply_patch;
+mod edit_file;
+mod glob;
+mod grep;
+mod list_dir;
+mod patch;
 mod read_file;
 mod registry;
 mod schema;
 mod shell;
 mod submit;
+mod text;
+mod typed;
 mod write_file;
 
 use async_trait::async_trait;

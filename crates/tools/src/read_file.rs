@@ -5,11 +5,11 @@ use async_trait::async_trait;
 use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
+use types::CallFacts;
 
-use crate::{Tool, schema};
+use crate::schema;
+use crate::typed::{Typed, reads};
 
 /// How many lines are shown when the model does not say.
 const DEFAULT_LIMIT: usize = 2000;
@@ -18,7 +18,7 @@ const MAX_LINE_CHARS: usize = 2000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The file, relative to the workspace.
     path: String,
     /// The first line to show, counted from 1.
@@ -30,62 +30,35 @@ struct Arguments {
 }
 
 #[derive(Debug)]
-pub(crate) struct ReadFile {
-    spec: ToolSpec,
-}
-
-impl ReadFile {
-    pub(crate) fn new() -> Self {
-        let description = "Reads a text file. Each line is shown with its number. \
-            Use offset and limit to read a part of a long file.";
-        Self { spec: schema::spec::<Arguments>("read_file", description) }
-    }
-}
+pub(crate) struct ReadFile;
 
 #[async_trait]
-impl Tool for ReadFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl Typed for ReadFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "read_file";
+    const DESCRIPTION: &'static str = "Reads a text file. Each line is shown with its number. \
+        Use offset and limit to read a part of a long file.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        reads(&args.path)
     }
 
-    fn inspect(&self, arguments: &Value) -> Inspection {
-        let path = schema::parse::<Arguments>(arguments).and_then(|args| schema::path(&args.path));
-        match path {
-            Ok(path) => Inspection::Would(CallFacts {
-                access: Access::Read,
-                paths: vec![path],
-                command: None,
-                repeat: Repeat::Safe,
-            }),
-            Err(complaint) => Inspection::Invalid(complaint),
-        }
-    }
-
-    async fn run(
+    async fn act(
         &self,
-        arguments: &Value,
+        args: Arguments,
         env: &dyn Environment,
         _stop: &CancellationToken,
-    ) -> ToolOutput {
-        let args = match schema::parse::<Arguments>(arguments) {
-            Ok(args) => args,
-            Err(complaint) => return ToolOutput::error(complaint),
-        };
-        let path = match schema::path(&args.path) {
-            Ok(path) => path,
-            Err(complaint) => return ToolOutput::error(complaint),
-        };
-        match env.read(&path).await {
-            Ok(bytes) => show(&bytes, &args),
-            Err(error) => ToolOutput::error(error.chain()),
-        }
+    ) -> Result<String, String> {
+        let path = schema::path(&args.path)?;
+        let bytes = env.read(&path).await.map_err(|error| error.chain())?;
+        show(&bytes, &args)
     }
 }
 
-fn show(bytes: &[u8], args: &Arguments) -> ToolOutput {
+fn show(bytes: &[u8], args: &Arguments) -> Result<String, String> {
     if bytes.iter().take(8192).any(|byte| *byte == 0) {
         let size = bytes.len();
-        return ToolOutput::error(format!(
+        return Err(format!(
             "{} is a binary file of {size} bytes; it is not shown as text",
             args.path
         ));
@@ -94,14 +67,11 @@ fn show(bytes: &[u8], args: &Arguments) -> ToolOutput {
     let lines: Vec<&str> = text.lines().collect();
     let first = args.offset.unwrap_or(1);
     if lines.is_empty() {
-        return ToolOutput::ok("[the file is empty]");
+        return Ok("[the file is empty]".to_owned());
     }
     if first > lines.len() {
-        return ToolOutput::error(format!(
-            "{} has {} lines; there is no line {first}",
-            args.path,
-            lines.len()
-        ));
+        let count = lines.len();
+        return Err(format!("{} has {count} lines; there is no line {first}", args.path));
     }
     let window = lines.iter().skip(first - 1).take(args.limit.unwrap_or(DEFAULT_LIMIT));
     let mut shown = String::new();
@@ -109,8 +79,7 @@ fn show(bytes: &[u8], args: &Arguments) -> ToolOutput {
     for line in window {
         last += 1;
         shown.push_str(&format!("{last:>6}\t"));
-        let mut cut = line.char_indices().skip(MAX_LINE_CHARS);
-        match cut.next() {
+        match line.char_indices().nth(MAX_LINE_CHARS) {
             None => shown.push_str(line),
             Some((end, _)) => {
                 shown.push_str(&line[..end]);
@@ -122,5 +91,5 @@ fn show(bytes: &[u8], args: &Arguments) -> ToolOutput {
     if first > 1 || last < lines.len() {
         shown.push_str(&format!("[lines {first} to {last} of {}]\n", lines.len()));
     }
-    ToolOutput::ok(shown)
+    Ok(shown)
 }

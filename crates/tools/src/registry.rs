@@ -12,9 +12,15 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
+use crate::apply_patch::ApplyPatch;
+use crate::edit_file::EditFile;
+use crate::glob::Glob;
+use crate::grep::Grep;
+use crate::list_dir::ListDir;
 use crate::read_file::ReadFile;
-use crate::shell::Shell;
+use crate::shell::{self, Shell};
 use crate::submit::Submit;
+use crate::typed::Of;
 use crate::write_file::WriteFile;
 use crate::{Tool, schema};
 
@@ -56,10 +62,15 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 4] = [
-            Arc::new(ReadFile::new()),
-            Arc::new(WriteFile::new()),
-            Arc::new(Shell::new()),
+        let tools: [Arc<dyn Tool>; 9] = [
+            Arc::new(Of::new(ReadFile)),
+            Arc::new(Of::new(WriteFile)),
+            Arc::new(Of::new(EditFile)),
+            Arc::new(Of::new(ApplyPatch)),
+            Arc::new(Of::new(ListDir)),
+            Arc::new(Of::new(Glob)),
+            Arc::new(Of::new(Grep)),
+            Arc::new(Of::new(Shell(shell::DEFAULT_TIMEOUT))),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();

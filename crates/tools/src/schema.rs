@@ -92,6 +92,15 @@ pub(crate) fn path(text: &str) -> Result<WorkPath, String> {
     text.parse().map_err(|error: types::BadPath| error.to_string())
 }
 
+/// A path that names a file to be written. A slash at the end would say that it is a folder.
+pub(crate) fn file(text: &str) -> Result<WorkPath, String> {
+    let path = path(text)?;
+    if path.is_root() || text.ends_with('/') {
+        return Err(format!("{text:?} names a folder; give the path of a file"));
+    }
+    Ok(path)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

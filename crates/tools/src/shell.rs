@@ -5,83 +5,72 @@ use async_trait::async_trait;
 use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{
-    Access, CallFacts, Ended, ExecRequest, ExecResult, Inspection, Repeat, Span, ToolOutput,
-    ToolSpec, WorkPath,
-};
+use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Repeat, Span, WorkPath};
 
-use crate::{Tool, schema};
+use crate::schema;
+use crate::typed::Typed;
 
-const DEFAULT_TIMEOUT: Span = Span::seconds(10);
+pub(crate) const DEFAULT_TIMEOUT: Span = Span::seconds(10);
 const MAX_TIMEOUT: Span = Span::seconds(600);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The command line for the shell.
     #[schemars(length(min = 1))]
     command: String,
-    /// How long it may take, in milliseconds; 10000 if left out, 600000 at most.
+    /// How long it may take, in milliseconds, 600000 at most.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
+    /// The folder to run it in, relative to the workspace; the workspace itself if left out.
+    cwd: Option<String>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Shell {
-    spec: ToolSpec,
-}
-
-impl Shell {
-    pub(crate) fn new() -> Self {
-        let description = "Runs a command line in the workspace and shows its output and exit code. \
-            There is no terminal and no input; processes left in the background are ended with the command.";
-        Self { spec: schema::spec::<Arguments>("shell", description) }
+impl Arguments {
+    fn folder(&self) -> Result<WorkPath, String> {
+        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
     }
 }
+
+/// The shell, with the time that a command has when the model does not say.
+#[derive(Debug)]
+pub(crate) struct Shell(pub(crate) Span);
 
 #[async_trait]
-impl Tool for Shell {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
+impl Typed for Shell {
+    type Arguments = Arguments;
+    const NAME: &'static str = "shell";
+    const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
+        exit code. There is no terminal and no input; processes left in the background are ended with the command.";
 
-    fn inspect(&self, arguments: &Value) -> Inspection {
-        match schema::parse::<Arguments>(arguments) {
-            Ok(args) if args.command.contains('\0') => {
-                Inspection::Invalid("the command has a zero byte in it".to_owned())
-            }
-            Ok(args) => Inspection::Would(CallFacts {
-                access: Access::Execute,
-                paths: Vec::new(),
-                command: Some(args.command),
-                repeat: Repeat::Unknown,
-            }),
-            Err(complaint) => Inspection::Invalid(complaint),
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        if args.command.contains('\0') {
+            return Err("the command has a zero byte in it".to_owned());
         }
+        args.folder()?;
+        Ok(CallFacts {
+            access: Access::Execute,
+            paths: Vec::new(),
+            command: Some(args.command.clone()),
+            repeat: Repeat::Unknown,
+        })
     }
 
-    async fn run(
+    async fn act(
         &self,
-        arguments: &Value,
+        args: Arguments,
         env: &dyn Environment,
         stop: &CancellationToken,
-    ) -> ToolOutput {
-        let args = match schema::parse::<Arguments>(arguments) {
-            Ok(args) => args,
-            Err(complaint) => return ToolOutput::error(complaint),
-        };
-        let timeout = args.timeout_ms.map_or(DEFAULT_TIMEOUT, Span::millis).min(MAX_TIMEOUT);
-        let request = ExecRequest { command: args.command, folder: WorkPath::root(), timeout };
-        match env.exec(request, stop).await {
-            Ok(result) => show(result, timeout),
-            Err(error) => ToolOutput::error(error.chain()),
-        }
+    ) -> Result<String, String> {
+        let timeout = args.timeout_ms.map_or(self.0, Span::millis).min(MAX_TIMEOUT);
+        let folder = args.folder()?;
+        let request = ExecRequest { command: args.command, folder, timeout };
+        show(env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
     }
 }
 
-fn show(result: ExecResult, timeout: Span) -> ToolOutput {
+fn show(result: ExecResult, timeout: Span) -> Result<String, String> {
     let passed = result.passed();
     let mut text = result.output;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -95,5 +84,5 @@ fn show(result: ExecResult, timeout: Span) -> ToolOutput {
         ),
         Ended::Stopped => "[stopped before it ended]".to_owned(),
     });
-    if passed { ToolOutput::ok(text) } else { ToolOutput::error(text) }
+    if passed { Ok(text) } else { Err(text) }
 }

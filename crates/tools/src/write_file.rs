@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
+use types::{Access, CallFacts, Repeat};
 
-use crate::{Tool, schema};
+use crate::schema;
+use crate::typed::{Typed, facts};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The file, relative to the workspace. Folders that are missing are made.
     path: String,
     /// Everything that the file shall contain.
@@ -20,53 +20,27 @@ struct Arguments {
 }
 
 #[derive(Debug)]
-pub(crate) struct WriteFile {
-    spec: ToolSpec,
-}
-
-impl WriteFile {
-    pub(crate) fn new() -> Self {
-        let description = "Creates a file or replaces all of it with the given content.";
-        Self { spec: schema::spec::<Arguments>("write_file", description) }
-    }
-}
+pub(crate) struct WriteFile;
 
 #[async_trait]
-impl Tool for WriteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl Typed for WriteFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "write_file";
+    const DESCRIPTION: &'static str =
+        "Creates a file or replaces all of it with the given content.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        Ok(facts(Access::Write, vec![schema::file(&args.path)?], Repeat::Safe))
     }
 
-    fn inspect(&self, arguments: &Value) -> Inspection {
-        let path = schema::parse::<Arguments>(arguments).and_then(|args| schema::path(&args.path));
-        match path {
-            Ok(path) => Inspection::Would(CallFacts {
-                access: Access::Write,
-                paths: vec![path],
-                command: None,
-                repeat: Repeat::Safe,
-            }),
-            Err(complaint) => Inspection::Invalid(complaint),
-        }
-    }
-
-    async fn run(
+    async fn act(
         &self,
-        arguments: &Value,
+        args: Arguments,
         env: &dyn Environment,
         _stop: &CancellationToken,
-    ) -> ToolOutput {
-        let args = match schema::parse::<Arguments>(arguments) {
-            Ok(args) => args,
-            Err(complaint) => return ToolOutput::error(complaint),
-        };
-        let path = match schema::path(&args.path) {
-            Ok(path) => path,
-            Err(complaint) => return ToolOutput::error(complaint),
-        };
-        match env.write(&path, args.content.as_bytes()).await {
-            Ok(()) => ToolOutput::ok(format!("wrote {} bytes to {path}", args.content.len())),
-            Err(error) => ToolOutput::error(error.chain()),
-        }
+    ) -> Result<String, String> {
+        let path = schema::file(&args.path)?;
+        env.write(&path, args.content.as_bytes()).await.map_err(|error| error.chain())?;
+        Ok(format!("wrote {} bytes to {path}", args.content.len()))
     }
 }

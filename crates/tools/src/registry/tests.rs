@@ -62,7 +62,20 @@ impl Tool for Breaks {
 fn the_standard_tools_are_all_there_with_closed_schemas() {
     let registry = Registry::standard();
     let names: Vec<&str> = registry.names().collect();
-    assert_eq!(names, ["read_file", "shell", "submit", "write_file"]);
+    assert_eq!(
+        names,
+        [
+            "apply_patch",
+            "edit_file",
+            "glob",
+            "grep",
+            "list_dir",
+            "read_file",
+            "shell",
+            "submit",
+            "write_file"
+        ]
+    );
     for name in names.into_iter().filter(|name| *name != "submit") {
         let spec = registry.get(name).expect("a tool").spec();
         assert_eq!(spec.schema["additionalProperties"], json!(false), "{name}");
@@ -168,4 +181,79 @@ async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     registry.register(Breaks::named("breaks")).expect("a tool");
     let output = registry.run("breaks", &json!({}), &env, &CancellationToken::new()).await;
     assert!(!output.success && output.text.contains("broke down"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_patch_over_several_files_is_applied_whole() {
+    let (dir, env) = workspace();
+    for (name, text) in [("a", "1\n"), ("b", "2\n"), ("c", "3\n")] {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
+    let patch = "*** Begin Patch\n*** Add File: n/d\n+4\n*** Delete File: b\n*** Update File: c\n\
+        *** Move to: m/e\n@@\n-3\n+5\n*** Update File: a\n@@\n-1\n+6\n*** End Patch";
+    let output = run(&env, "apply_patch", json!({"patch": patch})).await;
+    assert_eq!(output, ToolOutput::ok("added n/d\ndeleted b\nmoved c to m/e\nupdated a"));
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).ok();
+    assert_eq!(text("n/d").as_deref(), Some("4\n"));
+    assert_eq!((text("b"), text("c")), (None, None));
+    assert_eq!(text("m/e").as_deref(), Some("5\n"));
+    assert_eq!(text("a").as_deref(), Some("6\n"));
+}
+
+#[tokio::test]
+async fn a_patch_of_which_one_part_fails_changes_nothing() {
+    let (dir, env) = workspace();
+    let patches = [
+        "*** Add File: created\n+x\n*** Update File: missing\n@@\n-x\n+y",
+        "*** Add File: created\n+x\n*** Delete File: missing",
+        "*** Add File: created\n+x\n*** Add File: .git/hooks/x\n+x",
+        "*** Add File: created\n+x\n*** Add File: out/x\n+x",
+    ];
+    std::os::unix::fs::symlink("/tmp", dir.path().join("out")).expect("a link");
+    for body in patches {
+        let patch = format!("*** Begin Patch\n{body}\n*** End Patch");
+        let output = run(&env, "apply_patch", json!({"patch": patch})).await;
+        assert!(!output.success, "{body}: {output:?}");
+        assert!(!dir.path().join("created").exists(), "{body} left something behind");
+    }
+}
+
+#[tokio::test]
+async fn files_are_listed_found_and_searched() {
+    let (_dir, env) = workspace();
+    for (path, content) in [("src/a.rs", "fn one() {}\nfn two() {}\n"), ("b.md", "one\n")] {
+        run(&env, "write_file", json!({"path": path, "content": content})).await;
+    }
+    let output = run(&env, "list_dir", json!({"depth": 2})).await;
+    assert_eq!(output.text, "b.md\t4\nsrc/\nsrc/a.rs\t24\n");
+    let output = run(&env, "glob", json!({"pattern": "**/*.rs"})).await;
+    assert_eq!(output.text, "src/a.rs\n");
+    let output = run(&env, "grep", json!({"pattern": "one"})).await;
+    assert_eq!(output.text, "b.md:1:one\nsrc/a.rs:1:fn one() {}\n");
+    let output =
+        run(&env, "grep", json!({"pattern": "ONE", "case_insensitive": true, "output": "files"}))
+            .await;
+    assert_eq!(output.text, "b.md\nsrc/a.rs\n");
+    let output =
+        run(&env, "grep", json!({"pattern": "two", "context": 1, "glob_filter": "*.rs"})).await;
+    assert_eq!(output.text, "src/a.rs-1-fn one() {}\nsrc/a.rs:2:fn two() {}\n");
+    let output = run(&env, "grep", json!({"pattern": "fn", "output": "counts"})).await;
+    assert_eq!(output.text, "src/a.rs: 2\n");
+    let output = run(&env, "grep", json!({"pattern": "("})).await;
+    assert!(!output.success && output.text.contains("not valid"), "{output:?}");
+}
+
+#[tokio::test]
+async fn an_edit_through_the_registry_names_its_mistakes() {
+    let (_dir, env) = workspace();
+    run(&env, "write_file", json!({"path": "f", "content": "x\nx\n"})).await;
+    let edit = |old: &str| json!({"path": "f", "old_string": old, "new_string": "y"});
+    let output = run(&env, "edit_file", edit("x")).await;
+    assert!(!output.success && output.text.contains("2 times"), "{output:?}");
+    let output = run(&env, "edit_file", edit("")).await;
+    assert!(!output.success && output.text.contains("empty"), "{output:?}");
+    let output = run(&env, "edit_file", edit("x\nx")).await;
+    assert_eq!(output, ToolOutput::ok("replaced 1 time in f"));
+    let output = run(&env, "write_file", json!({"path": "dir/", "content": "x"})).await;
+    assert!(!output.success && output.text.contains("folder"), "{output:?}");
 }
