@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use types::{AttemptId, RunId};
+use runtime::llm::Dialect;
+use types::{AttemptId, Effort, ModelRef, RunId};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -36,6 +37,10 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what was recorded of a run
     Log(Log),
+    /// Put one question to one model
+    Ask(Ask),
+    /// List the models and providers that are known, with prices and whether there is a key
+    Models(Models),
 }
 
 #[derive(Debug, Args)]
@@ -56,8 +61,11 @@ pub(crate) struct Run {
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
     /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
+    /// The model to work with, as provider/model [default: the first provider for which there is a key]
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<ModelRef>,
     /// A command that must pass in the end; may be given several times [default: those found in the repository]
     #[arg(long = "check", value_name = "COMMAND")]
     pub(crate) checks: Vec<String>,
@@ -77,6 +85,61 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) reproducible: bool,
     /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// What to ask; - reads it from standard input
+    pub(crate) text: Option<String>,
+    /// The model, as provider/model [default: the first provider for which there is a key]
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<ModelRef>,
+    /// What the model is told before anything else
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// A whole conversation to send, as a JSON list of messages
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// Tools to offer, as a JSON list of name, description and schema; none is run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// The server to ask instead of the provider's own
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The language that the server speaks: messages, responses, chat, gemini or ollama
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
+    /// How hard to think: low, medium or high
+    #[arg(long, value_name = "EFFORT", value_parser = effort)]
+    pub(crate) effort: Option<Effort>,
+    /// The most tokens of an answer
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub(crate) max_output: u64,
+    /// Ask for the answer in one piece
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn dialect(word: &str) -> Result<Dialect, String> {
+    let known = Dialect::ALL.into_iter().find(|dialect| dialect.word() == word);
+    known.ok_or_else(|| {
+        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::word).collect();
+        format!("known are {}", words.join(", "))
+    })
+}
+
+fn effort(word: &str) -> Result<Effort, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    /// Print a JSON line for each provider and each model
     #[arg(long)]
     pub(crate) json: bool,
 }

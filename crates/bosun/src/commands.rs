@@ -1,10 +1,12 @@
 //! One file for each command.
 
 pub(crate) mod answer;
+pub(crate) mod ask;
 pub(crate) mod cancel;
 pub(crate) mod demo;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod models;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;

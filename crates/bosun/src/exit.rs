@@ -58,7 +58,7 @@ pub(crate) enum Wrong {
     #[error("the goal is empty; say what you want done: bosun run \"…\"")]
     EmptyGoal,
     #[error(
-        "no model to work with; give a script with --script FILE (see `bosun run --help`), or try `bosun demo`"
+        "no model to work with: set a provider's key (see `bosun models`), name one with --model, or give --script FILE"
     )]
     NoModel,
     #[error("there is no run to resume; `bosun list` shows all runs")]
@@ -70,6 +70,20 @@ pub(crate) enum Wrong {
         path: String,
         #[source]
         source: std::io::Error,
+    },
+    #[error(
+        "no model is named and no key is set; say which with -m provider/model, or see `bosun models`"
+    )]
+    NoModelToAsk,
+    #[error("there is nothing to ask; give a text, - for standard input, or --messages FILE")]
+    NothingAsked,
+    #[error("reading {path}: {cause}")]
+    Json { path: String, cause: String },
+    #[error("reading {path}")]
+    Settings {
+        path: String,
+        #[source]
+        source: runtime::llm::SettingsError,
     },
     #[error("{0}")]
     Tampered(String),
@@ -83,9 +97,13 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<Wrong>() {
         return Some(match wrong {
-            Wrong::EmptyGoal | Wrong::NoModel | Wrong::NoQuestion { .. } => Exit::Usage,
+            Wrong::EmptyGoal
+            | Wrong::NoModel
+            | Wrong::NoQuestion { .. }
+            | Wrong::NoModelToAsk
+            | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume => Exit::NoSuchRun,
-            Wrong::Unreadable { .. } => Exit::BadFile,
+            Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::Tampered(_) => Exit::Damaged,
         });
     }

@@ -5,19 +5,24 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
+use runtime::llm::Registry;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Order, Setup};
+use runtime::{Bosun, Models, Order, Setup};
+use types::ModelRef;
+
+use crate::models;
 
 /// The folder with the journal and the worktrees.
 #[derive(Debug)]
 pub(crate) struct Home {
     folder: Option<PathBuf>,
     journal: OnceLock<SqliteJournal>,
+    models: OnceLock<Arc<Registry>>,
 }
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder, journal: OnceLock::new() }
+        Self { folder, journal: OnceLock::new(), models: OnceLock::new() }
     }
 
     /// Bosun with the journal that is kept here.
@@ -27,8 +32,22 @@ impl Home {
         let journal = self.journal.get_or_init(|| journal).clone();
         let mut setup = Setup::new(Arc::new(journal), folder);
         setup.redactor = Redactor::new(secrets());
+        setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
         Ok(Bosun::new(setup))
+    }
+
+    fn models(&self) -> anyhow::Result<Arc<Registry>> {
+        if let Some(models) = self.models.get() {
+            return Ok(models.clone());
+        }
+        let registry = Arc::new(models::registry(models::settings()?, None)?);
+        Ok(self.models.get_or_init(|| registry).clone())
+    }
+
+    /// The model to work with when nobody names one.
+    pub(crate) fn default_model(&self) -> Option<ModelRef> {
+        self.models.get()?.default_model()
     }
 
     /// Leaves the journal in order. What was recorded is safe without this, too.

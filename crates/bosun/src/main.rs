@@ -2,8 +2,10 @@
 
 mod args;
 mod commands;
+mod conversation;
 mod exit;
 mod home;
+mod models;
 mod print;
 
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
+        Command::Ask(args) => commands::ask::ask(args).await,
+        Command::Models(args) => commands::models::models(&args),
     };
     home.leave().await;
     done

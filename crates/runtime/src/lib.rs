@@ -37,7 +37,7 @@ pub use models::{KeepError, Models};
 pub use shop::Setup;
 pub use watch::Mix;
 
-pub use {sandbox, store, tools};
+pub use {llm, sandbox, store, tools};
 
 use types::{Fault, FaultClass};
 

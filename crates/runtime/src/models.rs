@@ -1,4 +1,4 @@
-//! Which model answers to which name. Models that a program registers, and scripts, which are kept in the journal by
+//! Which model answers to which name. Models that a program registers, those of a registry, and scripts, which are kept in the journal by
 //! their hash so that a run can be resumed with the very same answers.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,11 @@ use types::{Digest, Fault, FaultClass, ModelRef};
 /// The provider under which scripts are found.
 pub(crate) const SCRIPT: &str = "script";
 
-/// The models that a program knows, by provider.
+/// The models that a program knows: its own, by provider, and those of a registry.
 #[derive(Debug, Clone, Default)]
 pub struct Models {
     providers: BTreeMap<String, Arc<dyn Model>>,
+    registry: Option<Arc<llm::Registry>>,
 }
 
 impl Models {
@@ -25,6 +26,13 @@ impl Models {
         self
     }
 
+    /// Every provider that this registry knows.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Arc<llm::Registry>) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
     pub(crate) async fn find(
         &self,
         model: &ModelRef,
@@ -32,6 +40,9 @@ impl Models {
     ) -> Result<Arc<dyn Model>, Fault> {
         if let Some(found) = self.providers.get(model.provider()) {
             return Ok(found.clone());
+        }
+        if let Some(registry) = self.registry.as_ref().filter(|_| model.provider() != SCRIPT) {
+            return registry.model(model);
         }
         if model.provider() != SCRIPT {
             let what = format!("no provider is set up for the model {model}");

@@ -16,9 +16,12 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     let policy = policy(&args)?;
-    let script = args.script.as_deref().map(read).transpose()?.ok_or(Wrong::NoModel)?;
+    let script = args.script.as_deref().map(read).transpose()?;
     let bosun = home.open(order).await?;
-    let model = bosun.keep_script(&script).await?;
+    let model = match (script, args.model.clone()) {
+        (Some(script), _) => bosun.keep_script(&script).await?,
+        (None, named) => named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?,
+    };
     let new =
         NewRun { request: request(&args, model), repository: args.repo.clone(), policy, id: None };
     let form = Form::choose(args.json, order);

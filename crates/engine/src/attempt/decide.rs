@@ -168,7 +168,12 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             vec![Event::ModelReplied {
                 session: *session,
                 turn: *turn,
-                model: brief.model.clone(),
+                model: replied
+                    .reply
+                    .provenance
+                    .model
+                    .clone()
+                    .unwrap_or_else(|| brief.model.clone()),
                 reply: Box::new(replied.reply.clone()),
                 inspections: replied.inspections.clone(),
             }]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use types::{
     Arguments, Brief, Call, CallId, CallOutcome, CallResult, Digest, Fault, Inspection, Message,
-    ModelRequest, Origin, Part, SessionId, Spend, ToolSpec,
+    ModelOptions, ModelRequest, Origin, Part, SessionId, Spend, ToolSpec,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +102,7 @@ impl Session {
                 session: self.id,
                 turn: self.turn,
             },
+            options: ModelOptions::default(),
         }
     }
 
