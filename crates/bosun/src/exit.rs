@@ -137,7 +137,7 @@ fn of_door(error: &DoorError) -> Exit {
 
 fn of_git(error: &GitError) -> Exit {
     match error {
-        GitError::NotARepository { .. } | GitError::NoCommit { .. } => Exit::NotARepository,
+        GitError::NotARepository { .. } | GitError::NoCommit => Exit::NotARepository,
         GitError::Dirty { .. } => Exit::DirtyTree,
         _ => Exit::Failed,
     }

@@ -32,9 +32,9 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     let log = LogId { run, attempt: args.attempt };
     let journal = &**bosun.journal();
     if args.json {
-        raw(journal, &log).await?
+        raw(journal, &log).await?;
     } else {
-        readable(journal, &log).await?
+        readable(journal, &log).await?;
     }
     Ok(Exit::Done)
 }

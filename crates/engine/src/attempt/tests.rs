@@ -40,7 +40,7 @@ fn results(attempt: &Attempt) -> Vec<(String, CallOutcome)> {
                 assert_eq!(ids, std::mem::take(&mut open), "one result for each call, in order");
                 seen.extend(results.iter().map(|r| (r.tool.clone(), r.outcome)));
             }
-            Message::User { .. } => {}
+            Message::User { .. } | Message::Developer { .. } => {}
         }
     }
     assert!(open.is_empty(), "calls without results: {open:?}");
@@ -330,6 +330,7 @@ fn after_a_crash_lost_calls_are_reported_and_safe_ones_are_made_again() {
     let told = bench.machine.history().iter().find_map(|message| match &**message {
         Message::Results { results } => match &results[0].parts[0] {
             Part::Text { text } => Some(text.clone()),
+            _ => None,
         },
         _ => None,
     });
