@@ -338,6 +338,20 @@ fn after_a_crash_lost_calls_are_reported_and_safe_ones_are_made_again() {
 }
 
 #[test]
+fn nothing_is_changed_or_handed_in_on_top_of_a_call_that_was_cut_off() {
+    let mut bench = talking();
+    bench.tell("model calls shell make + write_file src/a.rs + submit");
+    let mut bench = Bench { machine: fold(Attempt::new(Arc::new(crew())), &bench.log), ..bench };
+    same(
+        &bench.tell("woke"),
+        "tool.lost s1.t1.c0
+         tool.refused s1.t1.c1 write_file refused, permit.after_lost_call
+         tool.refused s1.t1.c2 submit refused, permit.after_lost_call
+         model.asked t2",
+    );
+}
+
+#[test]
 fn after_a_crash_an_unanswered_turn_is_asked_again_with_the_same_words() {
     let bench = talking();
     let before = bench.asked();
