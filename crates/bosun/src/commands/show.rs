@@ -15,7 +15,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     if args.json {
         print::json(&view)?;
     } else {
-        print::text(&report::report(&view, &home.flag()))?;
+        print::text(&report::report(&view, home))?;
     }
     Ok(Exit::Done)
 }
