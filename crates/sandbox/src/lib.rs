@@ -23,6 +23,7 @@ pub use error::EnvError;
 pub use git::{GitError, Merged, Repo};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use variables::{CORE, Inherit, Variables};
 
 /// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
 #[async_trait]

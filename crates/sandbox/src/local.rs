@@ -17,7 +17,7 @@ use crate::process::{self, Shell};
 use crate::search::walk::Ground;
 use crate::{
     EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
-    variables,
+    Variables,
 };
 
 /// A workspace that is a folder of this machine.
@@ -27,6 +27,7 @@ pub struct LocalEnvironment {
     root: PathBuf,
     shell: Shell,
     confine: Option<confine::Shared>,
+    variables: Variables,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -38,13 +39,21 @@ impl LocalEnvironment {
         let failed = |source| EnvError::Root { root: root.display().to_string(), source };
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
-        Ok(Self { jail, root, shell: Shell::find(), confine: None })
+        let (shell, variables) = (Shell::find(), Variables::default());
+        Ok(Self { jail, root, shell, confine: None, variables })
     }
 
     /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
     #[must_use]
     pub fn confined(mut self, confine: Confine) -> Self {
         self.confine = Some(Arc::new(confine));
+        self
+    }
+
+    /// Gives commands these environment variables.
+    #[must_use]
+    pub fn with_variables(mut self, variables: Variables) -> Self {
+        self.variables = variables;
         self
     }
 
@@ -119,7 +128,7 @@ impl Environment for LocalEnvironment {
     ) -> Result<ExecResult, EnvError> {
         let folder =
             self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
-        let variables = variables::for_command(std::env::vars_os(), &self.root);
+        let variables = self.variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in the very folder that was checked.
             let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
