@@ -8,6 +8,7 @@ mod glob;
 mod grep;
 mod list_dir;
 mod patch;
+mod profile;
 mod read_file;
 mod registry;
 mod schema;
@@ -23,6 +24,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use types::{Inspection, ToolOutput, ToolSpec};
 
+pub use profile::Family;
 pub use registry::{Duplicate, Registry, UnknownTool};
 
 /// Something that a model can call by name.
