@@ -61,6 +61,12 @@ impl Repo {
         &self.inner.root
     }
 
+    /// The folder of the repository itself, shared by all its worktrees. Commands in a worktree read from it.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.inner.common
+    }
+
     fn git(&self) -> &Git {
         &self.inner.git
     }
