@@ -20,7 +20,7 @@ use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 pub use change::Change;
 pub use confine::{Attack, Confine, Helper, Limits, Proof};
 pub use error::EnvError;
-pub use git::{GitError, Merged, Repo};
+pub use git::{GitError, GitRequest, Merged, Repo};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use variables::{CORE, Inherit, Variables};
@@ -63,6 +63,11 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
         _stop: &CancellationToken,
     ) -> Result<Found<WorkPath>, EnvError> {
         search::glob_by_listing(self, &request).await
+    }
+
+    /// Git in the workspace, without network. An environment that has no git says so.
+    async fn git(&self, _request: GitRequest) -> Result<String, EnvError> {
+        Err(EnvError::Unsupported { what: "git" })
     }
 
     /// Runs a command until it ends, its time is up, or `stop` is cancelled.

@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 use crate::confine::{self, Confine};
+use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
 use crate::search::walk::Ground;
 use crate::{
-    EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
-    Variables,
+    EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, MAX_ENTRIES,
+    MAX_FILE_BYTES, Variables,
 };
 
 /// A workspace that is a folder of this machine.
@@ -119,6 +120,21 @@ impl Environment for LocalEnvironment {
             Ground { jail, root: &root, stop: &stop }.glob(&request)
         };
         self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
+        if let GitRequest::Clone { from, to, .. } = &request {
+            // The source is reached without a link, so it is inside; the target is new, so nothing is overwritten.
+            self.blocking(from, |jail, path| jail.folder(path, Links::Refuse)).await?;
+            if jail::is_protected(to) {
+                return Err(EnvError::Protected { path: to.clone() });
+            }
+            if self.exists(to).await? {
+                return Err(EnvError::Exists { path: to.clone() });
+            }
+            self.blocking(to, |jail, path| jail.make_parent(path).map(|_| ())).await?;
+        }
+        Ok(workspace::ask(&self.root, &request).await?)
     }
 
     async fn exec(

@@ -4,6 +4,7 @@
 
 mod apply_patch;
 mod edit_file;
+mod git;
 mod glob;
 mod grep;
 mod list_dir;

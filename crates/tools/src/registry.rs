@@ -14,6 +14,7 @@ use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
 use crate::apply_patch::ApplyPatch;
 use crate::edit_file::EditFile;
+use crate::git::{GitClone, GitCommit, GitDiff};
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
@@ -62,7 +63,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 9] = [
+        let tools: [Arc<dyn Tool>; 12] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -71,6 +72,9 @@ impl Registry {
             Arc::new(Of::new(Glob)),
             Arc::new(Of::new(Grep)),
             Arc::new(Of::new(Shell(shell::DEFAULT_TIMEOUT))),
+            Arc::new(Of::new(GitDiff)),
+            Arc::new(Of::new(GitCommit)),
+            Arc::new(Of::new(GitClone)),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();

@@ -7,6 +7,7 @@ mod commit;
 mod error;
 mod survey;
 mod tree;
+pub(crate) mod workspace;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use types::CommitId;
 use call::{Git, Place};
 pub use commit::Merged;
 pub use error::GitError;
+use tree::escaped;
+pub use workspace::GitRequest;
 
 /// A user's repository.
 #[derive(Debug, Clone)]

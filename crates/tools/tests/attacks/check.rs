@@ -46,6 +46,14 @@ pub(crate) fn broken(ground: &Ground, seen: &Seen, check: &Value) -> Option<Stri
             let allowed = check["fds"].as_array().map_or(0, Vec::len) as u64 + number("tolerance");
             !numbers.is_empty() && numbers.len() as u64 <= allowed
         }
+        "git_log_has" => git(ground, check, &["log", "--format=%B"]).contains(&text),
+        "git_log_lacks" => !git(ground, check, &["log", "-p"]).contains(&text),
+        "git_log_count" => {
+            git(ground, check, &["log", "--format=%H"]).lines().count() as u64 == number("n")
+        }
+        "git_show_lacks" => {
+            !git(ground, check, &["show", check["rev"].as_str().unwrap_or("")]).contains(&text)
+        }
         _ => true,
     };
     (!holds).then(|| format!("{kind} {check}"))
@@ -60,4 +68,10 @@ fn running(argv: &Value) -> bool {
         let words = String::from_utf8_lossy(&words).into_owned();
         words.split('\0').filter(|word| !word.is_empty()).eq(wanted.iter().copied())
     })
+}
+
+fn git(ground: &Ground, check: &Value, args: &[&str]) -> String {
+    let output =
+        std::process::Command::new("git").args(args).current_dir(ground.place(check)).output();
+    String::from_utf8_lossy(&output.expect("git runs").stdout).into_owned()
 }

@@ -21,10 +21,7 @@ pub(crate) fn unsupported(vector: &Value) -> Option<&'static str> {
     if vector["danger"].is_string() {
         return Some("only for a machine that may be lost");
     }
-    if ["git_clone", "git_commit", "git_diff", "\"http\"", "\"session\"", "\"provider\""]
-        .iter()
-        .any(|tool| text.contains(tool))
-    {
+    if ["\"http\"", "\"session\"", "\"provider\""].iter().any(|tool| text.contains(tool)) {
         return Some("needs a tool of another part");
     }
     if ["between_", "\"async\"", "approval"].iter().any(|word| text.contains(word)) {
@@ -81,6 +78,9 @@ impl Ground {
         let setup = self.filled(vector["setup"].as_str().unwrap_or("true"));
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(setup).current_dir(&self.ws).env("HOME", self.base.join("home"));
+        for (name, _) in vector["env"].as_object().into_iter().flatten() {
+            shell.env_remove(name);
+        }
         if !shell.status().is_ok_and(|status| status.success()) {
             return "failed: the setup did not work".to_owned();
         }
@@ -140,6 +140,13 @@ impl Ground {
             ),
             "apply_patch" => ("apply_patch", json!({"patch": text("patch")})),
             "grep" | "glob" => (tool, json!({"pattern": text("pattern"), "path": text("path")})),
+            "git_clone" | "git_diff" | "git_commit" => {
+                let filled = params.as_object().into_iter().flatten().map(|(name, value)| {
+                    let value = serde_json::from_str(&self.filled_json(value)).expect("JSON");
+                    (name.clone(), value)
+                });
+                (tool, Value::Object(filled.collect()))
+            }
             "shell_exec" => (
                 "shell",
                 json!({
@@ -174,6 +181,11 @@ impl Ground {
             ("$WS", path("ws")),
         ];
         names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    /// The same for any JSON; the names stand in texts, and what is put in needs no escaping.
+    fn filled_json(&self, value: &Value) -> String {
+        self.filled(&value.to_string())
     }
 
     pub(crate) fn place(&self, check: &Value) -> PathBuf {
