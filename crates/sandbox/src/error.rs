@@ -26,6 +26,8 @@ pub enum EnvError {
     Protected { path: WorkPath },
     #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
     TooLarge { path: WorkPath, bytes: u64 },
+    #[error("this workspace can be looked at but not changed")]
+    ReadOnly,
     #[error("this environment has no {what}")]
     Unsupported { what: &'static str },
     #[error(transparent)]
@@ -67,9 +69,10 @@ impl EnvError {
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {
             Self::Git(error) => return error.fault(),
-            Self::Escapes { .. } | Self::ThroughLink { .. } | Self::Protected { .. } => {
-                (FaultClass::Semantic, "env.forbidden_path")
-            }
+            Self::Escapes { .. }
+            | Self::ThroughLink { .. }
+            | Self::Protected { .. }
+            | Self::ReadOnly => (FaultClass::Semantic, "env.forbidden_path"),
             Self::NotFound { .. }
             | Self::IsFolder { .. }
             | Self::NotAFolder { .. }

@@ -5,6 +5,7 @@
 mod capture;
 mod change;
 mod confine;
+pub mod conformance;
 mod error;
 mod git;
 mod jail;
@@ -12,6 +13,7 @@ mod local;
 mod process;
 mod search;
 mod variables;
+mod wrap;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,7 @@ pub use git::{GitError, GitRequest, Merged, Repo};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use variables::{CORE, Inherit, Variables};
+pub use wrap::{ReadOnly, Recorded};
 
 /// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
 #[async_trait]

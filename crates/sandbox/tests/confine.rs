@@ -12,6 +12,9 @@ use types::{Ended, ExecRequest, ExecResult, Scope, Span, WorkPath};
 
 fn main() {
     let helper = Helper::enter();
+    if let Some(ws) = std::env::var_os("CONFINE_WS") {
+        return to_be_killed(helper, Path::new(&ws));
+    }
     let wanted = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut failed = 0;
@@ -50,6 +53,8 @@ all![
     time_is_up_for_commands_that_ignore_it,
     a_stop_reaches_everything_inside,
     a_dropped_call_leaves_nothing,
+    our_own_death_takes_everything_with_it,
+    every_rule_for_environments_is_kept,
     our_processes_can_be_neither_seen_nor_signalled,
     dangerous_calls_are_denied,
     processes_are_limited,
@@ -271,6 +276,27 @@ async fn a_dropped_call_leaves_nothing(ground: Ground) {
         () = up(&mark) => {}
     }
     gone("98710").await;
+}
+
+/// A program that runs a command and is killed over it.
+fn to_be_killed(helper: Helper, ws: &Path) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(helper));
+    runtime.block_on(run(&env, "setsid sleep 98707 & touch up; sleep 98707", Span::seconds(600)));
+}
+
+async fn our_own_death_takes_everything_with_it(ground: Ground) {
+    let mut program = std::process::Command::new("/proc/self/exe");
+    let mut program = program.env("CONFINE_WS", ground.ws()).spawn().expect("a program");
+    up(&ground.ws().join("up")).await;
+    program.kill().expect("killed");
+    program.wait().expect("dead");
+    gone("98707").await;
+}
+
+async fn every_rule_for_environments_is_kept(ground: Ground) {
+    let broken = sandbox::conformance::complaints(&ground.env()).await;
+    assert_eq!(broken, Vec::<String>::new());
 }
 
 async fn our_processes_can_be_neither_seen_nor_signalled(ground: Ground) {
