@@ -15,6 +15,7 @@ mod registry;
 mod schema;
 mod shell;
 mod submit;
+mod tame;
 mod text;
 mod typed;
 mod write_file;

@@ -32,7 +32,7 @@ pub(crate) fn broken(ground: &Ground, seen: &Seen, check: &Value) -> Option<Stri
             std::fs::read_to_string(ground.place(check)).is_ok_and(|found| found.trim() != "x")
         }
         "output_has" => seen.output.contains(&text),
-        "output_lacks" => !seen.output.contains(&text),
+        "output_lacks" | "terminal_lacks" | "prompt_lacks" => !seen.output.contains(&text),
         "max_seconds" => seen.elapsed <= Duration::from_secs(number("s")),
         "max_rss_growth_mb" => seen.rss_growth_mb <= number("mb"),
         "max_output_bytes" => seen.output.len() as u64 <= number("n"),
