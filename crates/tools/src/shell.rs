@@ -66,11 +66,11 @@ impl Typed for Shell {
         let timeout = args.timeout_ms.map_or(self.0, Span::millis).min(MAX_TIMEOUT);
         let folder = args.folder()?;
         let request = ExecRequest { command: args.command, folder, timeout };
-        show(env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
+        show(&env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
     }
 }
 
-fn show(result: ExecResult, timeout: Span) -> Result<String, String> {
+fn show(result: &ExecResult, timeout: Span) -> Result<String, String> {
     let passed = result.passed();
     let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {
