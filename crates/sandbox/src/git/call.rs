@@ -60,6 +60,8 @@ const SETTINGS: [&str; 27] = [
 pub(super) enum Place<'a> {
     /// In a folder; git finds the repository by itself.
     Folder(&'a Path),
+    /// In a folder whose repository is that folder's own, or none.
+    Inside(&'a Path),
     /// In a worktree whose git files and index are named, so that nothing in the worktree is believed.
     Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
 }
@@ -189,6 +191,10 @@ impl Git {
         match at {
             Place::Folder(folder) => {
                 command.current_dir(folder);
+            }
+            Place::Inside(folder) => {
+                let above = folder.parent().unwrap_or(folder);
+                command.current_dir(folder).env("GIT_CEILING_DIRECTORIES", above);
             }
             Place::Worktree { dir, git_dir, index } => {
                 command.current_dir(dir).env("GIT_INDEX_FILE", index);
