@@ -144,8 +144,10 @@ impl Git {
         with: With<'_>,
     ) -> Result<Answer, GitError> {
         let mut command = self.command(at);
-        for setting in self.muzzles(at).await? {
-            command.arg("-c").arg(setting);
+        if !runs_no_command(args) {
+            for setting in self.muzzles(at).await? {
+                command.arg("-c").arg(setting);
+            }
         }
         for setting in with.settings {
             command.arg("-c").arg(setting);
@@ -248,6 +250,30 @@ impl Git {
         let answer = complete(command, described(&args), &[]).await.ok()?;
         let set = answer.succeeded().then(|| answer.line().ok()).flatten();
         Some(set.unwrap_or_else(|| PathBuf::from(home).join(".config/git/ignore").into()))
+    }
+}
+
+/// Git commands that never look at the content of files by way of a configured filter, driver or converter, so that
+/// there is nothing to muzzle. Whatever is not in this list is muzzled.
+fn runs_no_command<A: AsRef<OsStr>>(args: &[A]) -> bool {
+    const ALONE: [&str; 11] = [
+        "cat-file",
+        "check-ref-format",
+        "commit-tree",
+        "diff-tree",
+        "init",
+        "ls-tree",
+        "rev-parse",
+        "symbolic-ref",
+        "update-ref",
+        "write-tree",
+        "for-each-ref",
+    ];
+    let mut words = args.iter().map(|arg| arg.as_ref().to_str().unwrap_or_default());
+    match (words.next(), words.next()) {
+        (Some("worktree"), Some("list" | "prune")) => true,
+        (Some(first), _) => ALONE.contains(&first),
+        (None, _) => false,
     }
 }
 
