@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = pick(&bosun, args.run, |_| true).await?;
+    let run = pick(&bosun, args.run, |_| true, Wrong::NoRuns).await?;
     // Also reads the policy that the run was started with, and checks it against its hash.
     bosun.view(&run).await?;
     if args.verify {

@@ -61,7 +61,7 @@ pub(crate) async fn follow(
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
-    if !left.suspended && engine_says_over(&left) {
+    if left.view.ended.is_some() {
         while let Some(event) = events.next().await {
             screen.show(&event?)?;
         }
@@ -71,10 +71,6 @@ pub(crate) async fn follow(
         live.clear();
     }
     finish(home, &left, form)
-}
-
-fn engine_says_over(left: &Left) -> bool {
-    left.view.ended.is_some()
 }
 
 /// What is on the screen, and what it is made from.
