@@ -270,6 +270,12 @@ fn workspace(spec: &Spec) -> Result<Vec<PathBuf>, Unbuilt> {
         }
     }
     let target = open(&new(root)).map_err(doing("opening the workspace"))?;
+    for path in &spec.hidden {
+        // One that is gone by now needs no cover.
+        let Ok(file) = beneath(&target, path.as_str()) else { continue };
+        bind(Path::new("/old/dev/null"), &by_number(&file))
+            .map_err(doing(format!("hiding {path}")))?;
+    }
     if let Ok(git) = beneath(&target, ".git") {
         let git = by_number(&git);
         bind(&git, &git).map_err(doing("closing .git"))?;
