@@ -26,6 +26,8 @@ pub enum EnvError {
     Protected { path: WorkPath },
     #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
     TooLarge { path: WorkPath, bytes: u64 },
+    #[error("{path} is hidden: its content is not shown to agents")]
+    Hidden { path: WorkPath },
     #[error("this workspace can be looked at but not changed")]
     ReadOnly,
     #[error("this environment has no {what}")]
@@ -72,6 +74,7 @@ impl EnvError {
             Self::Escapes { .. }
             | Self::ThroughLink { .. }
             | Self::Protected { .. }
+            | Self::Hidden { .. }
             | Self::ReadOnly => (FaultClass::Semantic, "env.forbidden_path"),
             Self::NotFound { .. }
             | Self::IsFolder { .. }

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
@@ -111,6 +111,15 @@ impl Jail {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let failed = |errno| refused(errno, "looking at", path);
         let fd = self.resolve(path, flags, Links::Follow).map_err(failed)?;
+        Self::place(&fd, path, root)
+    }
+
+    /// Where something that is open is, as a path in the workspace whose folder is `root`.
+    pub(crate) fn place(
+        fd: &impl AsRawFd,
+        path: &WorkPath,
+        root: &Path,
+    ) -> Result<WorkPath, EnvError> {
         let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
             .map_err(|source| EnvError::Io { doing: "looking at", path: path.clone(), source })?;
         let inside = place.strip_prefix(root).ok().and_then(|place| place.to_str());

@@ -15,7 +15,7 @@ use crate::confine::{self, Confine};
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
-use crate::search::walk::Ground;
+use crate::search::{Hidden, walk::Ground};
 use crate::{
     EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, MAX_ENTRIES,
     MAX_FILE_BYTES, Variables,
@@ -29,6 +29,7 @@ pub struct LocalEnvironment {
     shell: Shell,
     confine: Option<confine::Shared>,
     variables: Variables,
+    hidden: Arc<Hidden>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -41,7 +42,7 @@ impl LocalEnvironment {
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
         let (shell, variables) = (Shell::find(), Variables::default());
-        Ok(Self { jail, root, shell, confine: None, variables })
+        Ok(Self { jail, root, shell, confine: None, variables, hidden: Arc::default() })
     }
 
     /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
@@ -49,6 +50,13 @@ impl LocalEnvironment {
     pub fn confined(mut self, confine: Confine) -> Self {
         self.confine = Some(Arc::new(confine));
         self
+    }
+
+    /// Keeps the content of files that fit these globs from being read, by whatever name or link; commands see
+    /// them empty where they are confined.
+    pub fn hiding(mut self, patterns: &[&str]) -> Result<Self, EnvError> {
+        self.hidden = Arc::new(Hidden::new(patterns)?);
+        Ok(self)
     }
 
     /// Gives commands these environment variables.
@@ -78,7 +86,8 @@ impl LocalEnvironment {
 #[async_trait]
 impl Environment for LocalEnvironment {
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
-        self.blocking(path, read).await
+        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
+        self.blocking(path, move |jail, path| read(jail, path, &root, &hidden)).await
     }
 
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
@@ -103,9 +112,9 @@ impl Environment for LocalEnvironment {
         request: GrepRequest,
         stop: &CancellationToken,
     ) -> Result<Found<Hits>, EnvError> {
-        let (root, stop) = (self.root.clone(), stop.clone());
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let work = move |jail: &Jail, _: &WorkPath| {
-            Ground { jail, root: &root, stop: &stop }.grep(&request)
+            Ground { jail, root: &root, hidden: &hidden, stop: &stop }.grep(&request)
         };
         self.blocking(&WorkPath::root(), work).await
     }
@@ -115,9 +124,9 @@ impl Environment for LocalEnvironment {
         request: GlobRequest,
         stop: &CancellationToken,
     ) -> Result<Found<WorkPath>, EnvError> {
-        let (root, stop) = (self.root.clone(), stop.clone());
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let work = move |jail: &Jail, _: &WorkPath| {
-            Ground { jail, root: &root, stop: &stop }.glob(&request)
+            Ground { jail, root: &root, hidden: &hidden, stop: &stop }.glob(&request)
         };
         self.blocking(&WorkPath::root(), work).await
     }
@@ -152,14 +161,23 @@ impl Environment for LocalEnvironment {
             return process::run(command, request.timeout, stop).await;
         };
         let action = self.shell.action(request.command);
-        let spec = confine.spec(&self.root, request.folder, action, variables);
+        let (root, hidden, stopped) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
+        let find = move |jail: &Jail, _: &WorkPath| {
+            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stopped }.hidden_files())
+        };
+        let hidden = self.blocking(&WorkPath::root(), find).await?;
+        let mut spec = confine.spec(&self.root, request.folder, action, variables);
+        spec.hidden = hidden;
         process::run_confined(&spec, request.timeout, stop).await
     }
 }
 
-fn read(jail: &Jail, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
     let file = jail.file(path, Links::Follow)?;
+    if !hidden.is_empty() && hidden.covers(&Jail::place(&file, path, root)?) {
+        return Err(EnvError::Hidden { path: path.clone() });
+    }
     let bytes = file.metadata().map_err(failed)?.len();
     let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes });
     if bytes > MAX_FILE_BYTES {

@@ -110,6 +110,7 @@ impl Confine {
             home: home.unwrap_or_else(|| PathBuf::from("/home/bosun")),
             scope: self.scope.clone(),
             visible: self.visible.clone(),
+            hidden: Vec::new(),
             limits: self.limits,
         }
     }

@@ -75,6 +75,9 @@ const KEYS: [&str; 2] = [".cargo/credentials", ".cargo/credentials.toml"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
+/// Files of the system up to this size are copied.
+const MAX_COPIED: u64 = 64 * 1024;
+
 /// Where the machine's own root and the new one are while we build.
 const OLD: &str = "/old";
 const NEW: &str = "/new";
@@ -154,9 +157,21 @@ fn system(path: &Path) -> Result<(), Unbuilt> {
 /// A path of the machine, to be read, at its own place. One that is not there is left out.
 fn visible(path: &Path) -> Result<(), Unbuilt> {
     let Ok(found) = fs::metadata(old(path)) else { return Ok(()) };
+    if found.is_file() && found.len() <= MAX_COPIED {
+        return copy(path);
+    }
     place(path, found.is_dir())?;
     bind(&old(path), &new(path)).map_err(doing(format!("putting in {}", path.display())))?;
     attribute(&new(path), Reach::Below).map_err(doing(format!("closing {}", path.display())))
+}
+
+/// A small file is copied, which takes less time than a mount.
+fn copy(path: &Path) -> Result<(), Unbuilt> {
+    folders_above(path)?;
+    let what = || format!("putting in {}", path.display());
+    // One that we may not read, a command may not read either.
+    let Ok(bytes) = fs::read(old(path)) else { return Ok(()) };
+    fs::write(new(path), bytes).map_err(doing(what()))
 }
 
 /// An empty file in place of one that holds keys.
@@ -255,6 +270,12 @@ fn workspace(spec: &Spec) -> Result<Vec<PathBuf>, Unbuilt> {
         }
     }
     let target = open(&new(root)).map_err(doing("opening the workspace"))?;
+    for path in &spec.hidden {
+        // One that is gone by now needs no cover.
+        let Ok(file) = beneath(&target, path.as_str()) else { continue };
+        bind(Path::new("/old/dev/null"), &by_number(&file))
+            .map_err(doing(format!("hiding {path}")))?;
+    }
     if let Ok(git) = beneath(&target, ".git") {
         let git = by_number(&git);
         bind(&git, &git).map_err(doing("closing .git"))?;

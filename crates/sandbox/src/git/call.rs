@@ -23,7 +23,7 @@ const MAX_ERRORS: u64 = 16 * 1024;
 const OLDEST: (u32, u32) = (2, 38);
 
 /// Settings that hold in every call, whatever the repository's own configuration says.
-const SETTINGS: [&str; 27] = [
+const SETTINGS: [&str; 28] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -47,6 +47,8 @@ const SETTINGS: [&str; 27] = [
     "diff.ignoreSubmodules=all",
     "submodule.recurse=false",
     "protocol.allow=never",
+    // A worktree is found by the absolute path that the repository has written down.
+    "worktree.useRelativePaths=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",

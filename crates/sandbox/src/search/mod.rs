@@ -101,6 +101,24 @@ impl Include {
     }
 }
 
+/// Files of the workspace whose content is nobody's business, by globs over their real paths.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hidden(Vec<GlobMatcher>);
+
+impl Hidden {
+    pub(crate) fn new(patterns: &[&str]) -> Result<Self, EnvError> {
+        patterns.iter().map(|pattern| glob_of(pattern)).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(crate) fn covers(&self, path: &WorkPath) -> bool {
+        self.0.iter().any(|glob| glob.is_match(path.as_str()))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A path below a folder, as seen from that folder.
 pub(crate) fn below<'a>(path: &'a WorkPath, folder: &WorkPath) -> &'a str {
     let rest = path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));

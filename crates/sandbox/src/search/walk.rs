@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
 use super::lines::{search_file, searcher};
-use super::{Found, GlobRequest, GrepRequest, Hits, Include, below, glob_of, matcher};
+use super::{Found, GlobRequest, GrepRequest, Hidden, Hits, Include, below, glob_of, matcher};
 use crate::EnvError;
 use crate::jail::{Jail, Links, is_protected};
 use crate::local::STAGING;
@@ -27,6 +27,7 @@ const MAX_IGNORE_BYTES: u64 = 256 * 1024;
 pub(crate) struct Ground<'a> {
     pub(crate) jail: &'a Jail,
     pub(crate) root: &'a Path,
+    pub(crate) hidden: &'a Hidden,
     pub(crate) stop: &'a CancellationToken,
 }
 
@@ -100,6 +101,16 @@ impl Ground<'_> {
         Ok(Found { items: items.into_iter().map(|(_, path)| path).collect(), more })
     }
 
+    /// The hidden files that there are, ignored or not, so that they can be covered up for commands.
+    pub(crate) fn hidden_files(&self) -> Vec<WorkPath> {
+        if self.hidden.is_empty() {
+            return Vec::new();
+        }
+        let walk = WalkBuilder::new(self.root).standard_filters(false).follow_links(false).build();
+        let files = walk.take(MAX_FILES).filter_map(|entry| self.path(&entry.ok()?));
+        files.filter(|path| self.hidden.covers(path)).collect()
+    }
+
     /// Where a path really is, links inside the workspace followed; what leads out is refused.
     fn start(&self, path: &WorkPath) -> Result<WorkPath, EnvError> {
         match self.jail.kind(path)? {
@@ -146,6 +157,10 @@ impl Ground<'_> {
 
     fn file(&self, entry: Result<DirEntry, ignore::Error>) -> Option<WorkPath> {
         let entry = entry.ok()?;
+        self.path(&entry).filter(|path| !self.hidden.covers(path))
+    }
+
+    fn path(&self, entry: &DirEntry) -> Option<WorkPath> {
         if !entry.file_type()?.is_file() {
             return None;
         }

@@ -43,6 +43,7 @@ macro_rules! all {
 }
 
 all![
+    walls::a_hidden_file_is_empty_for_commands_and_closed_to_tools,
     walls::the_proof_holds,
     walls::a_command_runs_with_its_folder_output_and_exit_code,
     walls::the_workspace_is_writable_and_nothing_else_is,

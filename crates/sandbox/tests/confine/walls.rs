@@ -174,3 +174,22 @@ pub(crate) async fn a_link_cannot_be_used_to_start_elsewhere(ground: Ground) {
     let refused = ground.env().exec(request, &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Escapes { .. })), "{refused:?}");
 }
+
+pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(ground: Ground) {
+    for name in [".env", "deep/.env"] {
+        std::fs::create_dir_all(ground.ws().join("deep")).expect("a folder");
+        std::fs::write(ground.ws().join(name), "KEY=CANARY").expect("a file");
+    }
+    std::os::unix::fs::symlink(".env", ground.ws().join("readme")).expect("a link");
+    let env = ground.env().hiding(&["**/.env"]).expect("a glob");
+    let output =
+        run(&env, "cat .env deep/.env readme; mv .env x; cp .env y; cat x y", Span::seconds(60))
+            .await
+            .output;
+    assert!(!output.contains("CANARY"), "{output}");
+    for name in [".env", "readme"] {
+        let read = env.read(&name.parse().expect("a path")).await;
+        assert!(matches!(read, Err(EnvError::Hidden { .. })), "{name}: {read:?}");
+    }
+    assert_eq!(std::fs::read_to_string(ground.ws().join(".env")).expect("a file"), "KEY=CANARY");
+}

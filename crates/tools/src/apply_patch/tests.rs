@@ -96,3 +96,89 @@ fn a_patch_with_other_line_ends_and_a_mark_is_the_same_patch() {
         Section::Add { path: "g".parse().expect("a path"), content: "x\n".to_owned() }
     );
 }
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % end.max(1)
+    }
+
+    fn lines(&mut self, most: usize) -> Vec<String> {
+        let words = ["", "a", "b", " a", "a ", "\tb", "@@ a", "*** End Patch", "+x", "-y", "é"];
+        (0..self.below(most + 1)).map(|_| words[self.below(words.len())].to_owned()).collect()
+    }
+}
+
+#[test]
+fn a_patch_that_names_the_whole_file_gives_exactly_the_new_file() {
+    let mut dice = Dice(1);
+    for round in 0..5000 {
+        let (mut file, new) = (dice.lines(8), dice.lines(4));
+        file.push("end".to_owned());
+        let from = dice.below(file.len());
+        let to = from + dice.below(file.len() - from + 1);
+        let ending = ["\n", "\r\n"][dice.below(2)];
+        let marked = |mark: &str, lines: &[String]| {
+            lines.iter().map(|line| format!("{mark}{line}\n")).collect::<String>()
+        };
+        let body = [
+            "@@\n".to_owned(),
+            marked(" ", &file[..from]),
+            marked("-", &file[from..to]),
+            marked("+", &new),
+            marked(" ", &file[to..]),
+        ];
+        let body = body.concat();
+        let written = |lines: &[String]| {
+            lines.iter().map(|line| format!("{line}{ending}")).collect::<String>()
+        };
+        let wanted = written(&[&file[..from], &new, &file[to..]].concat());
+        let got = patched(&written(&file), body.strip_suffix('\n').unwrap_or(&body));
+        assert_eq!(got, Ok(wanted), "round {round}: {body:?}");
+    }
+}
+
+#[test]
+fn no_text_makes_the_parser_or_the_matcher_break_down() {
+    let mut dice = Dice(2);
+    let pieces = [
+        "*** Begin Patch",
+        "*** End Patch",
+        "*** Update File: f",
+        "*** Add File: g",
+        "*** Delete File: h",
+        "*** Move to: i",
+        "*** End of File",
+        "@@",
+        "@@ a",
+        "@@ -1 +1 @@",
+        "-a",
+        "+b",
+        " a",
+        "",
+        "a",
+        "***",
+        "\u{feff}",
+    ];
+    let mut taken = 0;
+    for _ in 0..20_000 {
+        let count = dice.below(10);
+        let mut lines = vec!["*** Begin Patch", "*** Update File: f"];
+        lines.extend((0..count).map(|_| pieces[dice.below(pieces.len())]));
+        lines.push("*** End Patch");
+        let Ok(sections) = patch::parse(&lines.join(["\n", "\r\n"][dice.below(2)])) else {
+            continue;
+        };
+        for section in sections {
+            if let Section::Update { hunks, .. } = section {
+                // Whether it fits is another matter; it must only not break down.
+                taken += usize::from(update(b"a\nb\na", &hunks).is_ok());
+            }
+        }
+    }
+    assert!(taken > 100, "only {taken} patches were taken, so little was tried");
+}

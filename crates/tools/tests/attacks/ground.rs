@@ -27,7 +27,8 @@ pub(crate) fn unsupported(vector: &Value) -> Option<&'static str> {
     if ["between_", "\"async\"", "approval"].iter().any(|word| text.contains(word)) {
         return Some("needs the loop around the tools");
     }
-    (!vector["policy"].is_null()).then_some("needs a policy")
+    (!vector["policy"].is_null() && vector["policy"]["deny_read"].is_null())
+        .then_some("needs a policy")
 }
 
 pub(crate) struct Ground {
@@ -65,7 +66,10 @@ impl Ground {
         let home = base.join("home");
         let variables = Variables::new(Inherit::All).setting("HOME", &home.to_string_lossy());
         let env = LocalEnvironment::open(&opened).expect("a workspace");
+        let closed = vector["policy"]["deny_read"].as_array().into_iter().flatten();
+        let closed: Vec<&str> = closed.filter_map(Value::as_str).collect();
         let env = env.confined(Confine::new(helper)).with_variables(variables);
+        let env = env.hiding(&closed).expect("globs");
         let canary =
             format!("CANARY-{}-{}", std::process::id(), vector["id"].as_str().unwrap_or(""));
         let reached = Arc::new(AtomicBool::new(false));
