@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 pub use change::Change;
-pub use confine::{Attack, Confine, Helper, Limits, Proof};
+pub use confine::{Attack, Confine, Limits, Proof, Twin};
 pub use error::EnvError;
 pub use git::{GitError, GitRequest, Merged, Repo};
 pub use local::LocalEnvironment;

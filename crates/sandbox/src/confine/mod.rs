@@ -29,11 +29,11 @@ pub(crate) use spec::{Action, Report, Spec};
 /// The word that makes this program a helper.
 const WORD: &str = "--bosun-confine";
 
-/// Shows that this program can be started again as the helper; only `Helper::enter` makes one.
+/// Shows that this program can be started again as the helper; only `Twin::enter` makes one.
 #[derive(Debug, Clone)]
-pub struct Helper(());
+pub struct Twin(());
 
-impl Helper {
+impl Twin {
     /// To be called first thing in `main`, while there is only one thread. If this process was started as the
     /// helper, it does the helper's work and never comes back.
     #[must_use]
@@ -48,7 +48,7 @@ impl Helper {
 /// How commands are confined.
 #[derive(Debug, Clone)]
 pub struct Confine {
-    _helper: Helper,
+    _twin: Twin,
     /// Where commands may write in the workspace; everywhere but to git's own files if nothing is said.
     scope: Option<Scope>,
     /// Paths of this machine that commands may read beside the usual ones.
@@ -58,8 +58,8 @@ pub struct Confine {
 
 impl Confine {
     #[must_use]
-    pub fn new(helper: Helper) -> Self {
-        Self { _helper: helper, scope: None, visible: Vec::new(), limits: Limits::default() }
+    pub fn new(twin: Twin) -> Self {
+        Self { _twin: twin, scope: None, visible: Vec::new(), limits: Limits::default() }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made; a file that

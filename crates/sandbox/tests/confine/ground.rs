@@ -2,23 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use sandbox::{Confine, Environment as _, Helper, LocalEnvironment};
+use sandbox::{Confine, Environment as _, LocalEnvironment, Twin};
 use tokio_util::sync::CancellationToken;
 use types::{ExecRequest, ExecResult, Span, WorkPath};
 
 pub(crate) struct Ground {
     pub(crate) dir: tempfile::TempDir,
-    helper: Helper,
+    twin: Twin,
 }
 
 impl Ground {
-    pub(crate) fn new(helper: Helper) -> Self {
+    pub(crate) fn new(twin: Twin) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         for name in ["ws", "out"] {
             std::fs::create_dir(dir.path().join(name)).expect("a folder");
         }
         std::fs::write(dir.path().join("out/secret"), "CANARY").expect("a secret");
-        Self { dir, helper }
+        Self { dir, twin }
     }
 
     pub(crate) fn ws(&self) -> PathBuf {
@@ -30,7 +30,7 @@ impl Ground {
     }
 
     pub(crate) fn confine(&self) -> Confine {
-        Confine::new(self.helper.clone())
+        Confine::new(self.twin.clone())
     }
 
     pub(crate) fn env(&self) -> LocalEnvironment {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, Helper, Limits, LocalEnvironment};
+use sandbox::{Confine, Environment as _, Limits, LocalEnvironment, Twin};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, Span};
 
@@ -56,9 +56,9 @@ pub(crate) async fn a_dropped_call_leaves_nothing(ground: Ground) {
 }
 
 /// A program that runs a command and is killed over it.
-pub(crate) fn to_be_killed(helper: Helper, ws: &Path) {
+pub(crate) fn to_be_killed(twin: Twin, ws: &Path) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(helper));
+    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(twin));
     runtime.block_on(run(&env, "setsid sleep 98707 & touch up; sleep 98707", Span::seconds(600)));
 }
 

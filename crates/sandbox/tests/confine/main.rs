@@ -1,4 +1,4 @@
-//! The sandbox for commands, attacked. A program of its own, because the helper is this same program started a
+//! The sandbox for commands, attacked. A program of its own, because the twin is this same program started a
 //! second time, which a test harness with threads could not be.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
 
@@ -10,18 +10,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ground::Ground;
-use sandbox::Helper;
+use sandbox::Twin;
 
 fn main() {
-    let helper = Helper::enter();
+    let twin = Twin::enter();
     if let Some(ws) = std::env::var_os("CONFINE_WS") {
-        return lives::to_be_killed(helper, Path::new(&ws));
+        return lives::to_be_killed(twin, Path::new(&ws));
     }
-    let wanted = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let said = |word: &str| words.iter().any(|said| said == word);
+    if said("--list") {
+        // Test runners ask for the list first, and then for what is ignored, which is nothing.
+        let names = tests().into_keys().filter(|_| !said("--ignored"));
+        names.for_each(|name| println!("{name}: test"));
+        return;
+    }
+    let wanted = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
+    let fits = |name: &str| if said("--exact") { name == wanted } else { name.contains(&wanted) };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut failed = 0;
-    for (name, test) in tests().into_iter().filter(|(name, _)| name.contains(&wanted)) {
-        let ground = Ground::new(helper.clone());
+    for (name, test) in tests().into_iter().filter(|(name, _)| fits(name)) {
+        let ground = Ground::new(twin.clone());
         let run = std::panic::AssertUnwindSafe(|| runtime.block_on(test(ground)));
         let passed = std::panic::catch_unwind(run).is_ok();
         println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Helper, Inherit, LocalEnvironment, Variables};
+use sandbox::{Confine, Inherit, LocalEnvironment, Twin, Variables};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::Registry;
@@ -50,7 +50,7 @@ pub(crate) struct Seen {
 }
 
 impl Ground {
-    pub(crate) fn new(helper: Helper, vector: &Value) -> Self {
+    pub(crate) fn new(twin: Twin, vector: &Value) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let base = dir.path().canonicalize().expect("a path");
         for name in ["ws", "out", "home", "state"] {
@@ -68,7 +68,7 @@ impl Ground {
         let env = LocalEnvironment::open(&opened).expect("a workspace");
         let closed = vector["policy"]["deny_read"].as_array().into_iter().flatten();
         let closed: Vec<&str> = closed.filter_map(Value::as_str).collect();
-        let env = env.confined(Confine::new(helper)).with_variables(variables);
+        let env = env.confined(Confine::new(twin)).with_variables(variables);
         let env = env.hiding(&closed).expect("globs");
         let canary =
             format!("CANARY-{}-{}", std::process::id(), vector["id"].as_str().unwrap_or(""));
