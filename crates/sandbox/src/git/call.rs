@@ -258,17 +258,15 @@ impl Git {
 /// Git commands that never look at the content of files by way of a configured filter, driver or converter, so that
 /// there is nothing to muzzle. Whatever is not in this list is muzzled.
 fn runs_no_command<A: AsRef<OsStr>>(args: &[A]) -> bool {
-    const ALONE: [&str; 11] = [
+    const ALONE: [&str; 9] = [
         "cat-file",
         "check-ref-format",
         "commit-tree",
-        "diff-tree",
         "init",
         "ls-tree",
         "rev-parse",
         "symbolic-ref",
         "update-ref",
-        "write-tree",
         "for-each-ref",
     ];
     let mut words = args.iter().map(|arg| arg.as_ref().to_str().unwrap_or_default());
