@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 
+mod bulk;
 mod faults;
 mod server;
 mod traffic;
