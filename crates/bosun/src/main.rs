@@ -1,2 +1,52 @@
-//! bosun
-fn main() {}
+//! The terminal's door to Bosun: parse, do one thing, turn what came of it into an exit code.
+
+mod args;
+mod commands;
+mod conversation;
+mod exit;
+mod home;
+mod models;
+mod print;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("BOSUN_LOG"))
+        .with_writer(std::io::stderr)
+        .init();
+    let done = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(perform(cli)));
+    match done {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            print::error(&error);
+            exit::of_error(&error).code()
+        }
+    }
+}
+
+async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
+    let home = home::Home::at(cli.home);
+    let done = match cli.command {
+        Command::Demo(args) => commands::demo::demo(&home, &args).await,
+        Command::Run(args) => commands::run::run(&home, args).await,
+        Command::Resume(args) => commands::resume::resume(&home, args).await,
+        Command::Answer(args) => commands::answer::answer(&home, args).await,
+        Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
+        Command::List(args) => commands::list::list(&home, &args).await,
+        Command::Show(args) => commands::show::show(&home, args).await,
+        Command::Log(args) => commands::log::log(&home, args).await,
+        Command::Ask(args) => commands::ask::ask(args).await,
+        Command::Models(args) => commands::models::models(&args),
+    };
+    home.leave().await;
+    done
+}

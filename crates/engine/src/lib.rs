@@ -1,1 +1,70 @@
-//! engine
+//! The mind of Bosun: pure, synchronous, deterministic. It decides, and does nothing else.
+//!
+//! Two machines live here, and one loop drives both. [`Run`] is one request on its way along the line;
+//! [`Attempt`] is one try at a task, with its conversation. Each is the fold of its own log:
+//!
+//! * [`Machine::decide`]: what happened because of this input. Total: it cannot fail.
+//! * [`Machine::apply`]: the only place where state changes.
+//! * [`Machine::pending`]: what the state now asks of the outside world.
+//! * [`Run::view`]: plain data for every screen.
+//!
+//! Nothing here reads a clock, a file or the environment, draws a random number, or is async.
+
+use std::collections::BTreeSet;
+
+use types::{Effect, EffectId, Event, Input, Timestamp};
+
+mod attempt;
+mod brief;
+mod budget;
+mod condition;
+mod context;
+mod dag;
+mod failure;
+mod gate;
+mod intake;
+#[cfg(test)]
+mod laws_tests;
+mod merge;
+mod permit;
+mod plan;
+pub mod policy;
+mod report;
+mod route;
+mod run;
+mod schedule;
+#[cfg(test)]
+mod testing;
+mod truncate;
+mod verify;
+
+pub use attempt::Attempt;
+pub use run::Run;
+pub use truncate::head_and_tail;
+
+/// The effects that are being performed right now.
+pub type InFlight = BTreeSet<EffectId>;
+
+/// A state that is the fold of a log, and knows what comes next.
+pub trait Machine {
+    /// The events that follow from one input. Any input in any state has an answer, if only an empty one.
+    fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event>;
+
+    /// Takes one event into the state.
+    fn apply(&mut self, event: &Event, at: Timestamp);
+
+    /// What is to be done outside and is not being done yet.
+    fn pending(&self, in_flight: &InFlight) -> Vec<Effect>;
+
+    /// Whether the state still waits for the outcome of this effect.
+    fn awaits(&self, effect: &EffectId) -> bool;
+
+    /// Whether everything under way should be brought to an end.
+    fn winds_down(&self) -> bool;
+
+    /// Whether it cannot go on without a person.
+    fn waits_for_a_person(&self) -> bool;
+
+    /// Whether nothing can happen any more.
+    fn is_over(&self) -> bool;
+}

@@ -1,1 +1,50 @@
-//! runtime
+//! The loop of Bosun, and the front door of the library: start a run, watch it, talk to it, stop it, resume it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use runtime::{Bosun, NewRun, Setup};
+//!
+//! let journal = Arc::new(store::SqliteJournal::open("state/journal.db".as_ref()).await?);
+//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
+//! let run = bosun.start(NewRun::new("Add a tide command", "path/to/repository", model)?).await?;
+//! let left = run.finished().await?;
+//! println!("{}", left.view.status.word());
+//! # Ok(()) }
+//! ```
+//!
+//! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
+
+mod clock;
+mod door;
+mod drive;
+mod flight;
+mod hub;
+mod models;
+mod perform;
+pub mod presets;
+mod shop;
+mod watch;
+mod workshop;
+
+pub use clock::{Clock, ManualClock, RealClock};
+pub use door::{Bosun, DoorError, Handle, Left, NewRun};
+pub use drive::DriveError;
+pub use flight::Order;
+pub use hub::{Delta, DeltaKind};
+pub use models::{KeepError, Models};
+pub use shop::Setup;
+pub use watch::Mix;
+
+pub use {llm, sandbox, store, tools};
+
+use types::{Fault, FaultClass};
+
+/// A loop that could not go on, as the fault of whatever it was driving.
+fn fault(error: &DriveError) -> Fault {
+    match error {
+        DriveError::Journal(error) => error.fault(),
+        DriveError::Endless { .. } => Fault::new(FaultClass::Bug, "bug", error.to_string()),
+    }
+}

@@ -1,1 +1,79 @@
-//! sandbox
+//! Processes and workspace files. Everything that a model's call can do to this machine goes through here, and
+//! everything here treats what it is given as hostile. It knows no models, runs or policy: it does what it is
+//! told, inside the workspace that it was opened on, or says why not.
+
+mod capture;
+mod change;
+mod confine;
+mod error;
+mod git;
+mod jail;
+mod local;
+mod process;
+mod search;
+mod variables;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
+
+pub use change::Change;
+pub use confine::{Attack, Confine, Helper, Limits, Proof};
+pub use error::EnvError;
+pub use git::{GitError, Merged, Repo};
+pub use local::LocalEnvironment;
+pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+
+/// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
+#[async_trait]
+pub trait Environment: Send + Sync + std::fmt::Debug {
+    /// The whole of a regular file.
+    async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError>;
+
+    /// Replaces or creates a file in one step, with the folders above it; an existing file keeps its mode.
+    async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError>;
+
+    /// Removes a file; a file that is not there is an error.
+    async fn delete(&self, path: &WorkPath) -> Result<(), EnvError>;
+
+    async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError>;
+
+    /// What is below a folder, sorted by path, `depth` levels deep, [`MAX_ENTRIES`] at most.
+    async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError>;
+
+    /// Makes several changes, all of them or none. If one fails, those before it are taken back.
+    async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
+        change::one_by_one(self, changes).await
+    }
+
+    /// Searches the content of files, sorted by path. Ignored files are left out where that is known.
+    async fn grep(
+        &self,
+        request: GrepRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<Hits>, EnvError> {
+        search::grep_by_listing(self, &request, stop).await
+    }
+
+    /// Searches files by name, newest first where times are known, else by path.
+    async fn glob(
+        &self,
+        request: GlobRequest,
+        _stop: &CancellationToken,
+    ) -> Result<Found<WorkPath>, EnvError> {
+        search::glob_by_listing(self, &request).await
+    }
+
+    /// Runs a command until it ends, its time is up, or `stop` is cancelled.
+    async fn exec(
+        &self,
+        request: ExecRequest,
+        stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError>;
+}
+
+/// The most entries that one listing holds.
+pub const MAX_ENTRIES: usize = 10_000;
+
+/// The largest file that is read into memory.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,1 +1,21 @@
-//! store
+//! The journal: logs of events that are durable before they are visible, one writer each, every line chained
+//! to the one before by its hash; blobs by their hash; and an inbox of commands for each run.
+//!
+//! Only events that a [`Redactor`] has cleaned can be written. What an event means is not known here: this crate
+//! keeps order, proves that nothing was changed, and wakes readers.
+
+pub mod conformance;
+mod error;
+mod inbox;
+mod journal;
+mod line;
+mod memory;
+mod redact;
+mod sqlite;
+mod tail;
+
+pub use error::{Damage, JournalError};
+pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED};
+pub use memory::MemoryJournal;
+pub use redact::{Clean, Redactor};
+pub use sqlite::SqliteJournal;

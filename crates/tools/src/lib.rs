@@ -1,1 +1,44 @@
-//! tools
+//! Tools: a model's call turned into environment calls. A tool says what a call would touch before anything is
+//! permitted, and does it when told to; it never decides whether it may. What goes wrong in a tool is a sentence
+//! for the model, never an error for the loop.
+
+mod apply_patch;
+mod edit_file;
+mod glob;
+mod grep;
+mod list_dir;
+mod patch;
+mod read_file;
+mod registry;
+mod schema;
+mod shell;
+mod submit;
+mod text;
+mod typed;
+mod write_file;
+
+use async_trait::async_trait;
+use sandbox::Environment;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use types::{Inspection, ToolOutput, ToolSpec};
+
+pub use registry::{Duplicate, Registry, UnknownTool};
+
+/// Something that a model can call by name.
+#[async_trait]
+pub trait Tool: Send + Sync + std::fmt::Debug {
+    /// The name, the description and the schema that a model is told.
+    fn spec(&self) -> &ToolSpec;
+
+    /// What a call would do. Touches nothing; the arguments fit the schema already.
+    fn inspect(&self, arguments: &Value) -> Inspection;
+
+    /// Does it. Called only for arguments that passed `inspect`.
+    async fn run(
+        &self,
+        arguments: &Value,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> ToolOutput;
+}

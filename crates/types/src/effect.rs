@@ -30,6 +30,8 @@ pub enum Effect {
         commit: CommitId,
         onto: CommitId,
         message: String,
+        /// What should be there afterwards.
+        artifacts: Vec<crate::Artifact>,
         at: Timestamp,
     },
     Wait {
@@ -194,7 +196,7 @@ pub enum MergeEnd {
     Merged {
         commit: CommitId,
         changes: Changes,
-        /// Artifacts of the task that are not there after the merge.
+        /// Artifacts of the task that were not there before the merge and are not there after it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         missing: Vec<crate::Artifact>,
     },

@@ -164,6 +164,9 @@ pub enum Event {
         feedback: Option<String>,
         decision: Decision,
     },
+    /// The wait before the next try is over.
+    #[serde(rename = "retry.released")]
+    RetryReleased { task: TaskId },
     /// It is this task's turn to be merged.
     #[serde(rename = "merge.started")]
     MergeStarted { task: TaskId, commit: CommitId, onto: CommitId },
@@ -209,6 +212,7 @@ pub enum Event {
     ModelReplied {
         session: SessionId,
         turn: u32,
+        model: ModelRef,
         reply: Box<ModelReply>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         inspections: Vec<Inspection>,
@@ -231,6 +235,9 @@ pub enum Event {
     /// What the attempt left in its worktree is committed.
     #[serde(rename = "attempt.sealed")]
     AttemptSealed { commit: CommitId, changes: Changes },
+    /// It could not be committed.
+    #[serde(rename = "seal.failed")]
+    SealFailed { fault: Fault },
 }
 
 /// How a conversation ended.
@@ -266,6 +273,7 @@ impl Event {
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",
             Self::RetryScheduled { .. } => "retry.scheduled",
+            Self::RetryReleased { .. } => "retry.released",
             Self::MergeStarted { .. } => "merge.started",
             Self::MergeFinished { .. } => "merge.finished",
             Self::GatePassed { .. } => "gate.passed",
@@ -284,6 +292,7 @@ impl Event {
             Self::ToolFinished { .. } => "tool.finished",
             Self::ToolLost { .. } => "tool.lost",
             Self::AttemptSealed { .. } => "attempt.sealed",
+            Self::SealFailed { .. } => "seal.failed",
         }
     }
 
@@ -294,6 +303,7 @@ impl Event {
             Self::RunCancelled { by, .. } | Self::QuestionAnswered { by, .. } => {
                 By(format!("person:{by}"))
             }
+            Self::ModelReplied { model, .. } => By(format!("model:{model}")),
             _ => By::engine(),
         }
     }

@@ -36,6 +36,7 @@ mod path;
 mod plan;
 mod policy;
 mod report;
+mod summary;
 mod time;
 mod tool;
 
@@ -54,5 +55,6 @@ pub use path::*;
 pub use plan::*;
 pub use policy::*;
 pub use report::*;
+pub use summary::one_line;
 pub use time::*;
 pub use tool::*;

@@ -153,7 +153,12 @@ pub enum Permission {
 #[serde(deny_unknown_fields)]
 pub struct FailureRule {
     pub id: RuleId,
+    /// It is one of these; none named means any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<FaultClass>,
+    /// And its code is one of these; none named means any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<String>,
     pub action: Remedy,
     pub reason: String,
     /// How many attempts at a task may end this way before it is given up.
@@ -227,7 +232,7 @@ pub enum Evidence {
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.
     MergedChecksPassed,
-    /// Every file that a task names as its artifact is there.
+    /// Every file that a task names as its artifact is there, or was there and the task removed it.
     ArtifactsPresent,
     /// The budget is not overspent.
     WithinBudget,

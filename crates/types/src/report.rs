@@ -66,8 +66,6 @@ pub struct RunView {
     pub budget: Budget,
     pub spent: Spend,
     pub usage: Usage,
-    /// Whether every call's price was known.
-    pub cost_known: bool,
     pub elapsed_ms: Span,
 }
 

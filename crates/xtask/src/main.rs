@@ -1,2 +1,67 @@
-//! xtask
-fn main() {}
+//! The house's chores as one program: `cargo xtask help` lists them.
+//! Chores read the repository and run cargo; they never change sources, only `docs/events.md`.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore talks to the person who started it"
+)]
+
+mod bench;
+mod ci;
+mod code;
+mod docs;
+mod events;
+mod finding;
+mod layers;
+mod scenarios;
+mod tidy;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask CHORE
+
+  ci           everything a change must pass: format, lints, house checks, tests
+  tidy         the house checks alone (also part of `cargo test -p xtask`)
+  docs         write docs/events.md again from crates/types/src/event.rs
+  bench        list the benches
+  bench NAME   run one of them
+  help         this text";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let root = root();
+    let done = match words.as_slice() {
+        ["ci"] => ci::run(&root),
+        ["tidy"] => tidy::run(&root),
+        ["docs"] => docs::write(&root),
+        ["bench", rest @ ..] => bench::run(&root, rest),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprintln!("xtask: there is no chore {:?}\n\n{HELP}", other.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the repository. Cargo says at run time where this crate lies, which stays right
+/// when a checkout was moved after it was built.
+fn root() -> PathBuf {
+    let here = std::env::var("CARGO_MANIFEST_DIR")
+        .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    Path::new(&here).ancestors().nth(2).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}

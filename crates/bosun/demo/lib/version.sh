@@ -1,0 +1,3 @@
+harbor_version() {
+    echo "harbor 1.0"
+}

@@ -1,0 +1,209 @@
+//! The command line: every command and flag, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use runtime::llm::Dialect;
+use types::{AttemptId, Effort, ModelRef, RunId};
+
+/// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
+/// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
+#[derive(Debug, Parser)]
+#[command(name = "bosun", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// Where the journal and the worktrees are kept [default: the user's state folder]
+    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the whole line on a sample repository, with a scripted model: no key, no set-up
+    Demo(Demo),
+    /// Work on a goal in a repository
+    Run(Run),
+    /// Go on with a run that was stopped or cut off
+    Resume(Resume),
+    /// Answer the question that a run waits for, and go on with it
+    Answer(Answer),
+    /// Stop a run for good
+    Cancel(Cancel),
+    /// List all runs, the newest first
+    List(List),
+    /// Show where a run stands, or its report
+    Show(Show),
+    /// Show what was recorded of a run
+    Log(Log),
+    /// Put one question to one model
+    Ask(Ask),
+    /// List the models and providers that are known, with prices and whether there is a key
+    Models(Models),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Leave the repository and the run for inspection
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// What you want done
+    pub(crate) goal: String,
+    /// The repository to work in
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) repo: PathBuf,
+    /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub(crate) script: Option<PathBuf>,
+    /// The model to work with, as provider/model [default: the first provider for which there is a key]
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<ModelRef>,
+    /// A command that must pass in the end; may be given several times [default: those found in the repository]
+    #[arg(long = "check", value_name = "COMMAND")]
+    pub(crate) checks: Vec<String>,
+    /// The most tokens that may be spent
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: Option<u64>,
+    /// The most time that may be taken, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) time: Option<u64>,
+    /// The rules to work by: a preset's name
+    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: String,
+    /// The rules to work by: a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Take results in the order in which work was started, so that the same run twice gives the same log
+    #[arg(long)]
+    pub(crate) reproducible: bool,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// What to ask; - reads it from standard input
+    pub(crate) text: Option<String>,
+    /// The model, as provider/model [default: the first provider for which there is a key]
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<ModelRef>,
+    /// What the model is told before anything else
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// A whole conversation to send, as a JSON list of messages
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// Tools to offer, as a JSON list of name, description and schema; none is run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// The server to ask instead of the provider's own
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The language that the server speaks: messages, responses, chat, gemini or ollama
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
+    /// How hard to think: low, medium or high
+    #[arg(long, value_name = "EFFORT", value_parser = effort)]
+    pub(crate) effort: Option<Effort>,
+    /// The most tokens of an answer
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub(crate) max_output: u64,
+    /// Ask for the answer in one piece
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn dialect(word: &str) -> Result<Dialect, String> {
+    let known = Dialect::ALL.into_iter().find(|dialect| dialect.word() == word);
+    known.ok_or_else(|| {
+        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::word).collect();
+        format!("known are {}", words.join(", "))
+    })
+}
+
+fn effort(word: &str) -> Result<Effort, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    /// Print a JSON line for each provider and each model
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The run [default: the newest one that is not over]
+    pub(crate) run: Option<RunId>,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    pub(crate) run: RunId,
+    /// What you have to say
+    pub(crate) text: String,
+    /// Print the events as JSON lines, and the report as the last one
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    pub(crate) run: RunId,
+    /// Why, for the record
+    #[arg(long, default_value = "cancelled by hand")]
+    pub(crate) reason: String,
+    /// Print the report as a JSON line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Print a JSON line for each run
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// Print a JSON line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// The log of one attempt, such as T1.2, instead of the run's own
+    #[arg(long, value_name = "ATTEMPT")]
+    pub(crate) attempt: Option<AttemptId>,
+    /// Print the stored lines as they are, one JSON object each
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Go on printing what is recorded until the run is over
+    #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
+    pub(crate) follow: bool,
+    /// Check that nothing was changed or cut off since it was written, in the run's log and all its attempts'
+    #[arg(long, conflicts_with_all = ["json", "attempt"])]
+    pub(crate) verify: bool,
+}

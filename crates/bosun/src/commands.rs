@@ -1,0 +1,30 @@
+//! One file for each command.
+
+pub(crate) mod answer;
+pub(crate) mod ask;
+pub(crate) mod cancel;
+pub(crate) mod demo;
+pub(crate) mod list;
+pub(crate) mod log;
+pub(crate) mod models;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod show;
+
+use runtime::Bosun;
+use types::{RunId, RunView};
+
+use crate::exit::Wrong;
+
+/// The run that was named, or the newest one that fits.
+pub(crate) async fn pick(
+    bosun: &Bosun,
+    named: Option<RunId>,
+    fits: impl Fn(&RunView) -> bool,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = named {
+        return Ok(run);
+    }
+    let newest = bosun.list().await?.into_iter().find(fits);
+    Ok(newest.map(|view| view.run).ok_or(Wrong::NothingToResume)?)
+}

@@ -1,0 +1,20 @@
+//! `bosun answer`: answer the question that a run waits for, and go on with it.
+
+use runtime::Order;
+use types::Command;
+
+use crate::args;
+use crate::exit::{Exit, Wrong};
+use crate::home::{self, Home};
+use crate::print::follow::{self, Form};
+
+pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let view = bosun.view(&args.run).await?;
+    let open = view.questions.iter().find(|question| question.answer.is_none());
+    let question = open.ok_or(Wrong::NoQuestion { run: args.run.clone() })?.id;
+    let command = Command::Answer { by: home::person(), question, text: args.text };
+    bosun.post(&args.run, &command).await?;
+    let handle = bosun.resume(&args.run).await?;
+    follow::follow(home, &bosun, handle, Form::choose(args.json, Order::Arrival)).await
+}

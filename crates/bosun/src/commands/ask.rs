@@ -1,0 +1,161 @@
+//! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is run.
+
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use runtime::llm::{self, gather};
+use serde_json::{Value, json};
+use types::{
+    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin, RoleId,
+    SessionId, StreamItem, TaskId,
+};
+
+use crate::args;
+use crate::conversation::{self, Conversation};
+use crate::exit::{Exit, Wrong};
+use crate::models::{self, Elsewhere};
+use crate::print;
+
+pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
+    let settings = models::settings()?;
+    let named = args.model.clone();
+    let elsewhere = Elsewhere { base_url: args.base_url.clone(), dialect: args.dialect };
+    let at = named.as_ref().map(|model| (model, elsewhere));
+    let mut registry = models::registry(settings, at)?;
+    if args.no_stream {
+        registry = registry.in_one_piece();
+    }
+    let model = named.or_else(|| registry.default_model()).ok_or(Wrong::NoModelToAsk)?;
+    let request = request(&args, model)?;
+    let answered = match registry.model(&request.model) {
+        Ok(model) => answer(&model, request, args.json).await,
+        Err(fault) => Err(fault),
+    };
+    match answered {
+        Ok(reply) if args.json => print::json(&for_programs(&reply))?,
+        Ok(reply) => finish(&reply)?,
+        Err(fault) if args.json => {
+            print::json(&fault_for_programs(&fault))?;
+            return Ok(Exit::Failed);
+        }
+        Err(fault) => return Err(fault.into()),
+    }
+    Ok(Exit::Done)
+}
+
+async fn answer(
+    model: &Arc<dyn llm::Model>,
+    request: ModelRequest,
+    quiet: bool,
+) -> Result<ModelReply, Fault> {
+    let show = |item: &StreamItem| {
+        if let (false, StreamItem::Text(text)) = (quiet, item) {
+            let mut out = anstream::stdout().lock();
+            // A closed pipe is noticed at the end, when the reply is finished.
+            let _shown = out.write_all(visible(text).as_bytes()).and_then(|()| out.flush());
+        }
+    };
+    gather(model.stream(Arc::new(request)), show).await
+}
+
+/// The text without what a terminal would act on; line breaks and tabs stay.
+fn visible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequest> {
+    let mut talk = match &args.messages {
+        Some(path) => {
+            conversation::read(&path.display().to_string(), &crate::commands::run::read(path)?)?
+        }
+        None => Conversation::default(),
+    };
+    if let Some(text) = question(args)? {
+        talk.messages.push(Message::user(text));
+    }
+    if talk.messages.is_empty() {
+        return Err(Wrong::NothingAsked.into());
+    }
+    let tools = match &args.tools {
+        Some(path) => {
+            conversation::tools(&path.display().to_string(), &crate::commands::run::read(path)?)?
+        }
+        None => vec![],
+    };
+    let system = args.system.clone().or(talk.system).unwrap_or_default();
+    Ok(ModelRequest {
+        model,
+        system: Arc::from(system),
+        messages: talk.messages.into_iter().map(Arc::new).collect(),
+        tools: tools.into(),
+        max_output: args.max_output,
+        origin: Origin {
+            role: RoleId::fixed("ask"),
+            attempt: AttemptId::new(TaskId::fixed("ask"), 1),
+            session: SessionId::ROOT,
+            turn: 1,
+        },
+        options: ModelOptions { effort: args.effort, ..ModelOptions::default() },
+    })
+}
+
+/// What is asked: the words on the command line, or what comes in when they are `-`.
+fn question(args: &args::Ask) -> anyhow::Result<Option<String>> {
+    match args.text.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("reading the question")?;
+            Ok(Some(text))
+        }
+        text => Ok(text.map(ToOwned::to_owned)),
+    }
+}
+
+fn finish(reply: &ModelReply) -> anyhow::Result<()> {
+    print::line("")?;
+    for call in reply.calls() {
+        let arguments = match &call.arguments {
+            Arguments::Json(value) => value.to_string(),
+            Arguments::Broken(text) => text.clone(),
+        };
+        print::line(&format!(
+            "calls {} {}",
+            print::one_line(&call.tool, 80),
+            print::one_line(&arguments, 2_000)
+        ))?;
+    }
+    let usage = reply.usage;
+    let cost = reply.cost.map_or_else(|| "cost unknown".to_owned(), |cost| format!("${cost}"));
+    print::note(&format!(
+        "{} tokens in ({} from cache), {} out ({} thinking), {cost}",
+        usage.input, usage.cache_read, usage.output, usage.reasoning
+    ));
+    Ok(())
+}
+
+fn for_programs(reply: &ModelReply) -> Value {
+    let calls: Vec<Value> = reply
+        .calls()
+        .map(|call| match &call.arguments {
+            Arguments::Json(value) => json!({ "id": call.wire_id, "name": call.tool, "arguments": value }),
+            Arguments::Broken(text) => {
+                json!({ "id": call.wire_id, "name": call.tool, "arguments": null, "broken_arguments": text })
+            }
+        })
+        .collect();
+    json!({
+        "text": reply.text(),
+        "thinking": reply.thinking(),
+        "tool_calls": calls,
+        "usage": reply.usage,
+        "stop_reason": reply.stop,
+        "cost": reply.cost,
+        "provenance": reply.provenance,
+    })
+}
+
+fn fault_for_programs(fault: &Fault) -> Value {
+    let class = fault.code.strip_prefix("model.").unwrap_or(&fault.code);
+    json!({ "fault": { "class": class, "code": fault.code, "kind": fault.class, "message": fault.what, "retry": fault.retry } })
+}

@@ -1,0 +1,80 @@
+//! `bosun demo`: the whole line on a sample repository, with a scripted model and everything else real.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use runtime::sandbox::Repo;
+use runtime::{Bosun, NewRun, Order};
+use types::Timestamp;
+
+use crate::args;
+use crate::commands::run::start;
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print::{self, follow::Form};
+
+const GOAL: &str = "Add a tide command and a berth command to harbor, and document both";
+
+const SCRIPT: &str = include_str!("../../demo/script.toml");
+
+/// The files of the sample repository.
+const FILES: [(&str, &str); 6] = [
+    ("AGENTS.md", include_str!("../../demo/AGENTS.md")),
+    ("README.md", include_str!("../../demo/README.md")),
+    ("bin/harbor", include_str!("../../demo/bin/harbor")),
+    ("lib/version.sh", include_str!("../../demo/lib/version.sh")),
+    ("test.sh", include_str!("../../demo/test.sh")),
+    ("tests/version.sh", include_str!("../../demo/tests/version.sh")),
+];
+
+/// When the sample repository was committed: always the same, so that its first commit is too.
+const COMMITTED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit> {
+    let folder = tempfile::Builder::new()
+        .prefix("bosun-demo-")
+        .tempdir()
+        .context("making a temporary folder for the sample repository")?;
+    if args.keep {
+        // From here on it stays, also if this process is killed.
+        let folder = folder.keep();
+        return play(home, &folder, args).await;
+    }
+    let own = Home::at(Some(folder.path().join("state")));
+    let exit = play(&own, folder.path(), args).await?;
+    folder.close().context("removing the sample repository")?;
+    Ok(exit)
+}
+
+async fn play(home: &Home, folder: &Path, args: &args::Demo) -> anyhow::Result<Exit> {
+    let repository = folder.join("harbor");
+    let bosun = home.open(Order::Started).await?;
+    let new = prepare(&bosun, repository.clone()).await?;
+    let form = Form::choose(args.json, Order::Started);
+    if !matches!(form, Form::Json(_)) {
+        print::line(
+            "Bosun demo. The model is scripted: its replies come from a file, and no model is called.",
+        )?;
+        print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
+        print::line(&format!("  goal     {GOAL}"))?;
+    }
+    let exit = start(home, &bosun, new, form).await?;
+    if args.keep && exit == Exit::Done {
+        print::note(&format!("kept: {}", repository.display()));
+    }
+    Ok(exit)
+}
+
+async fn prepare(bosun: &Bosun, repository: PathBuf) -> anyhow::Result<NewRun> {
+    for (name, text) in FILES {
+        let path = repository.join(name);
+        let above = path.parent().unwrap_or(&repository);
+        std::fs::create_dir_all(above).with_context(|| format!("making {}", above.display()))?;
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Repo::create(&repository, "Start harbor\n", COMMITTED)
+        .await
+        .context("making the sample repository")?;
+    let model = bosun.keep_script(SCRIPT).await?;
+    Ok(NewRun::new(GOAL, repository, model)?)
+}

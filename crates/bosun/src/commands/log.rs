@@ -1,0 +1,96 @@
+//! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
+
+use futures::StreamExt as _;
+use runtime::store::Journal;
+use runtime::{Bosun, Mix, Order};
+use types::{Digest, Event, LogId, RunId};
+
+use crate::args;
+use crate::commands::pick;
+use crate::exit::{Exit, Wrong};
+use crate::home::Home;
+use crate::print::{self, lines};
+
+const PAGE: usize = 1_000;
+
+pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let run = pick(&bosun, args.run, |_| true).await?;
+    // Also reads the policy that the run was started with, and checks it against its hash.
+    bosun.view(&run).await?;
+    if args.verify {
+        return verify(&bosun, &run).await;
+    }
+    if args.follow {
+        let mut all = Box::pin(bosun.watch(&run, Mix::Live));
+        while let Some(line) = all.next().await {
+            let line = line?;
+            if args.json { print::json(&line)? } else { print::line(&lines::recorded(&line))? }
+        }
+        return Ok(Exit::Done);
+    }
+    let log = LogId { run, attempt: args.attempt };
+    let journal = &**bosun.journal();
+    if args.json {
+        raw(journal, &log).await?
+    } else {
+        readable(journal, &log).await?
+    }
+    Ok(Exit::Done)
+}
+
+async fn raw(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
+    let mut after = 0;
+    loop {
+        let page = journal.lines(log, after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        after += page.len() as u64;
+        for line in page {
+            print::line(&line)?;
+        }
+    }
+}
+
+async fn readable(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
+    let mut after = 0;
+    loop {
+        let page = journal.read(log, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.seq;
+        for line in &page {
+            print::line(&lines::recorded(line))?;
+        }
+    }
+}
+
+/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
+async fn verify(bosun: &Bosun, run: &RunId) -> anyhow::Result<Exit> {
+    let journal = &**bosun.journal();
+    let own = journal.verify(&LogId::run(run.clone())).await?;
+    print::line(&format!("{:<24} {:>6} lines  head {}", own.log, own.last_seq, own.head))?;
+    let mut after = 0;
+    loop {
+        let page = journal.read(&own.log, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for line in &page {
+            if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
+                && *log_head != Digest::ZERO
+            {
+                let log = LogId::attempt(run.clone(), attempt.clone());
+                let summary = journal.verify(&log).await?;
+                if summary.head != *log_head {
+                    let what = format!(
+                        "the log {log} does not end as the run's log says it does; it was changed afterwards"
+                    );
+                    return Err(Wrong::Tampered(what).into());
+                }
+                print::line(&format!("{log:<24} {:>6} lines  head {log_head}", summary.last_seq))?;
+            }
+        }
+    }
+    print::note("nothing was changed or cut off");
+    Ok(Exit::Done)
+}

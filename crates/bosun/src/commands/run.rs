@@ -1,0 +1,69 @@
+//! `bosun run`: work on a goal in a repository.
+
+use std::path::Path;
+
+use runtime::{Bosun, NewRun, Order, presets};
+use types::{Budget, Check, ModelRef, Policy, Request, Span};
+
+use crate::args;
+use crate::exit::{Exit, Wrong};
+use crate::home::Home;
+use crate::print::follow::{self, Form};
+
+pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+    if args.goal.trim().is_empty() {
+        return Err(Wrong::EmptyGoal.into());
+    }
+    let order = if args.reproducible { Order::Started } else { Order::Arrival };
+    let policy = policy(&args)?;
+    let script = args.script.as_deref().map(read).transpose()?;
+    let bosun = home.open(order).await?;
+    let model = match (script, args.model.clone()) {
+        (Some(script), _) => bosun.keep_script(&script).await?,
+        (None, named) => named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?,
+    };
+    let new =
+        NewRun { request: request(&args, model), repository: args.repo.clone(), policy, id: None };
+    let form = Form::choose(args.json, order);
+    start(home, &bosun, new, form).await
+}
+
+/// Starts a run and stays with it until it is over, waits, or is stopped.
+pub(crate) async fn start(
+    home: &Home,
+    bosun: &Bosun,
+    new: NewRun,
+    form: Form,
+) -> anyhow::Result<Exit> {
+    let handle = bosun.start(new).await?;
+    follow::follow(home, bosun, handle, form).await
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
+    std::fs::read_to_string(path)
+        .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
+}
+
+fn policy(args: &args::Run) -> anyhow::Result<Policy> {
+    let Some(path) = &args.policy else { return Ok(presets::preset(&args.preset)?) };
+    Ok(presets::read(&path.display().to_string(), &read(path)?)?)
+}
+
+fn request(args: &args::Run, model: ModelRef) -> Request {
+    let check = |command: &String| Check {
+        name: command.clone(),
+        command: command.clone(),
+        timeout_ms: None,
+    };
+    Request {
+        text: args.goal.clone(),
+        hint: None,
+        budget: Budget {
+            tokens: args.tokens,
+            time_ms: args.time.map(Span::seconds),
+            ..Budget::default()
+        },
+        model,
+        checks: args.checks.iter().map(check).collect(),
+    }
+}

@@ -1,0 +1,159 @@
+//! Exit codes, in one place, and which error leads to which. The README has the same table.
+
+use std::process::ExitCode;
+
+use runtime::presets::PolicyError;
+use runtime::sandbox::GitError;
+use runtime::store::JournalError;
+use runtime::{DoorError, DriveError, KeepError};
+use types::Status;
+
+/// What the exit code of the program means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Waiting = 3,
+    OutOfBudget = 4,
+    Refused = 5,
+    NoGo = 6,
+    /// A script, scenario or policy that cannot be used.
+    BadFile = 65,
+    NotARepository = 66,
+    DirtyTree = 67,
+    NoSuchRun = 68,
+    /// Another process drives the run.
+    Busy = 69,
+    Bug = 70,
+    /// The disk is full, read-only, or not ours.
+    CannotWrite = 74,
+    /// The journal was cut off, edited, or is not one.
+    Damaged = 76,
+    Cancelled = 130,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(self as u8)
+    }
+
+    pub(crate) fn of(status: Status) -> Self {
+        match status {
+            Status::Done => Self::Done,
+            Status::Failed | Status::Running => Self::Failed,
+            Status::Waiting => Self::Waiting,
+            Status::OutOfBudget => Self::OutOfBudget,
+            Status::Refused => Self::Refused,
+            Status::NoGo => Self::NoGo,
+            Status::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Something that the person got wrong, found by a command itself.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Wrong {
+    #[error("the goal is empty; say what you want done: bosun run \"…\"")]
+    EmptyGoal,
+    #[error(
+        "no model to work with: set a provider's key (see `bosun models`), name one with --model, or give --script FILE"
+    )]
+    NoModel,
+    #[error("there is no run to resume; `bosun list` shows all runs")]
+    NothingToResume,
+    #[error("run {run} waits for no answer")]
+    NoQuestion { run: types::RunId },
+    #[error("reading {path}: {source}")]
+    Unreadable {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(
+        "no model is named and no key is set; say which with -m provider/model, or see `bosun models`"
+    )]
+    NoModelToAsk,
+    #[error("there is nothing to ask; give a text, - for standard input, or --messages FILE")]
+    NothingAsked,
+    #[error("reading {path}: {cause}")]
+    Json { path: String, cause: String },
+    #[error("reading {path}")]
+    Settings {
+        path: String,
+        #[source]
+        source: runtime::llm::SettingsError,
+    },
+    #[error("{0}")]
+    Tampered(String),
+}
+
+/// The exit code for an error, found by what is at the bottom of it.
+pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
+}
+
+fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(wrong) = cause.downcast_ref::<Wrong>() {
+        return Some(match wrong {
+            Wrong::EmptyGoal
+            | Wrong::NoModel
+            | Wrong::NoQuestion { .. }
+            | Wrong::NoModelToAsk
+            | Wrong::NothingAsked => Exit::Usage,
+            Wrong::NothingToResume => Exit::NoSuchRun,
+            Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
+            Wrong::Tampered(_) => Exit::Damaged,
+        });
+    }
+    if let Some(door) = cause.downcast_ref::<DoorError>() {
+        return Some(of_door(door));
+    }
+    if let Some(journal) = cause.downcast_ref::<JournalError>() {
+        return Some(of_journal(journal));
+    }
+    if let Some(keep) = cause.downcast_ref::<KeepError>() {
+        return Some(match keep {
+            KeepError::Script(_) => Exit::BadFile,
+            KeepError::Journal(journal) => of_journal(journal),
+        });
+    }
+    cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
+}
+
+fn of_door(error: &DoorError) -> Exit {
+    match error {
+        DoorError::Git(git) => of_git(git),
+        DoorError::Journal(journal) | DoorError::Drive(DriveError::Journal(journal)) => {
+            of_journal(journal)
+        }
+        DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
+        DoorError::NoSuchRun { .. } => Exit::NoSuchRun,
+        DoorError::Over { .. } => Exit::Usage,
+        DoorError::Policy { .. } => Exit::Damaged,
+    }
+}
+
+fn of_git(error: &GitError) -> Exit {
+    match error {
+        GitError::NotARepository { .. } | GitError::NoCommit { .. } => Exit::NotARepository,
+        GitError::Dirty { .. } => Exit::DirtyTree,
+        _ => Exit::Failed,
+    }
+}
+
+fn of_journal(error: &JournalError) -> Exit {
+    match error {
+        JournalError::Busy { .. } | JournalError::Locked => Exit::Busy,
+        JournalError::Damaged { .. }
+        | JournalError::NoBlob { .. }
+        | JournalError::DamagedBlob { .. }
+        | JournalError::NotAJournal { .. } => Exit::Damaged,
+        JournalError::CannotWrite { .. } | JournalError::Full | JournalError::Stopped => {
+            Exit::CannotWrite
+        }
+        JournalError::UnknownLog { .. } => Exit::NoSuchRun,
+        _ => Exit::Failed,
+    }
+}

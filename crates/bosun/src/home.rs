@@ -1,0 +1,107 @@
+//! Where the product keeps its things on this machine, and what it knows from the environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Context as _;
+use etcetera::BaseStrategy as _;
+use runtime::llm::Registry;
+use runtime::store::{Redactor, SqliteJournal};
+use runtime::{Bosun, Models, Order, Setup};
+use types::ModelRef;
+
+use crate::models;
+
+/// The folder with the journal and the worktrees.
+#[derive(Debug)]
+pub(crate) struct Home {
+    folder: Option<PathBuf>,
+    journal: OnceLock<SqliteJournal>,
+    models: OnceLock<Arc<Registry>>,
+}
+
+impl Home {
+    pub(crate) fn at(folder: Option<PathBuf>) -> Self {
+        Self { folder, journal: OnceLock::new(), models: OnceLock::new() }
+    }
+
+    /// Bosun with the journal that is kept here.
+    pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
+        let folder = self.folder()?;
+        let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
+        let journal = self.journal.get_or_init(|| journal).clone();
+        let mut setup = Setup::new(Arc::new(journal), folder);
+        setup.redactor = Redactor::new(secrets());
+        setup.models = Models::default().with_registry(self.models()?);
+        setup.order = order;
+        Ok(Bosun::new(setup))
+    }
+
+    fn models(&self) -> anyhow::Result<Arc<Registry>> {
+        if let Some(models) = self.models.get() {
+            return Ok(models.clone());
+        }
+        let registry = Arc::new(models::registry(models::settings()?, None)?);
+        Ok(self.models.get_or_init(|| registry).clone())
+    }
+
+    /// The model to work with when nobody names one.
+    pub(crate) fn default_model(&self) -> Option<ModelRef> {
+        self.models.get()?.default_model()
+    }
+
+    /// Leaves the journal in order. What was recorded is safe without this, too.
+    pub(crate) async fn leave(&self) {
+        if let Some(journal) = self.journal.get()
+            && let Err(error) = journal.rest().await
+        {
+            tracing::debug!(%error, "leaving the journal");
+        }
+    }
+
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return std::path::absolute(folder).context("finding the home folder");
+        }
+        let base = etcetera::choose_base_strategy().context(
+            "finding the user's home folder; set BOSUN_HOME to say where to keep things",
+        )?;
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Ok(state.join("bosun"))
+    }
+
+    /// What to put before a command's name so that it finds this home again.
+    pub(crate) fn flag(&self) -> String {
+        match &self.folder {
+            Some(folder) => format!("bosun --home {}", shown(folder)),
+            None => "bosun".to_owned(),
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\".contains(c)) {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    } else {
+        text
+    }
+}
+
+/// The values of variables whose names say that they are secret.
+fn secrets() -> Vec<String> {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    std::env::vars()
+        .filter(|(name, _)| {
+            let name = name.to_uppercase();
+            WORDS.iter().any(|word| name.contains(word))
+        })
+        .map(|(_, value)| value)
+        .collect()
+}
+
+/// Who is sitting here, for the record.
+pub(crate) fn person() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    name.unwrap_or_else(|_| "somebody".to_owned())
+}

@@ -1,0 +1,58 @@
+//! What goes to the terminal: results to standard output, everything else to standard error. Nothing that came from a
+//! model reaches a terminal with its control characters.
+
+pub(crate) mod follow;
+pub(crate) mod lines;
+pub(crate) mod live;
+pub(crate) mod report;
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+pub(crate) use types::one_line;
+
+/// One line of the result.
+pub(crate) fn line(line: &str) -> std::io::Result<()> {
+    writeln!(anstream::stdout(), "{line}")
+}
+
+/// A text of several lines, which ends with a line break.
+pub(crate) fn text(text: &str) -> std::io::Result<()> {
+    anstream::stdout().write_all(text.as_bytes())
+}
+
+/// A result for programs.
+pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer(&mut out, what)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// Something for the person that is not part of the result.
+pub(crate) fn note(text: &str) {
+    anstream::eprintln!("{text}");
+}
+
+/// The error with everything that led to it, on one line.
+pub(crate) fn error(error: &anyhow::Error) {
+    if is_closed_pipe(error) {
+        return;
+    }
+    let mut causes: Vec<String> = Vec::new();
+    for cause in error.chain().map(|cause| one_line(&cause.to_string(), 2_000)) {
+        // A transparent error repeats the words of its source.
+        if !causes.last().is_some_and(|last| last.ends_with(&cause)) {
+            causes.push(cause);
+        }
+    }
+    note(&format!("bosun: {}", causes.join(": ")));
+}
+
+/// Whoever read our output has read enough.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}

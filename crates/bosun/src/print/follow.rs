@@ -1,0 +1,141 @@
+//! Staying with a run until it is over: shows what happens as it happens, and takes Ctrl-C as the wish to leave
+//! everything as it is.
+
+use std::io::IsTerminal as _;
+
+use engine::{Machine as _, Run};
+use futures::StreamExt as _;
+use runtime::{Bosun, Handle, Left, Mix, Order};
+use tokio_util::sync::CancellationToken;
+use types::Envelope;
+
+use super::live::Live;
+use super::{json, line, lines, note, report, text};
+use crate::exit::Exit;
+use crate::home::Home;
+
+/// How a run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A live view on a terminal.
+    Live,
+    /// Plain lines.
+    Plain,
+    /// JSON lines.
+    Json(Mix),
+}
+
+impl Form {
+    pub(crate) fn choose(json: bool, order: Order) -> Self {
+        match (json, order) {
+            (true, Order::Arrival) => Self::Json(Mix::Live),
+            (true, Order::Started) => Self::Json(Mix::Grouped),
+            (false, _) if std::io::stdout().is_terminal() => Self::Live,
+            (false, _) => Self::Plain,
+        }
+    }
+}
+
+pub(crate) async fn follow(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+) -> anyhow::Result<Exit> {
+    let run = handle.run().clone();
+    let mut shown = bosun.blank(&run).await?;
+    let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
+    let mut events = Box::pin(bosun.watch(&run, mix));
+    let mut live = (form == Form::Live).then(Live::new);
+    let listening = tokio::spawn(take_signals(handle.suspender()));
+    let finished = handle.finished();
+    tokio::pin!(finished);
+    let left = loop {
+        tokio::select! {
+            left = &mut finished => break left?,
+            Some(event) = events.next() => show(&event?, form, &mut shown, live.as_mut())?,
+        }
+    };
+    // The run is over or left; what was recorded before that and is not shown yet comes now.
+    if !left.suspended && engine_says_over(&left) {
+        while let Some(event) = events.next().await {
+            show(&event?, form, &mut shown, live.as_mut())?;
+        }
+    }
+    listening.abort();
+    if let Some(live) = live {
+        live.clear();
+    }
+    finish(home, &left, form)
+}
+
+fn engine_says_over(left: &Left) -> bool {
+    left.view.ended.is_some()
+}
+
+fn show(
+    event: &Envelope,
+    form: Form,
+    shown: &mut Run,
+    live: Option<&mut Live>,
+) -> anyhow::Result<()> {
+    if let Form::Json(_) = form {
+        return json(event);
+    }
+    if event.attempt.is_none() {
+        shown.apply(&event.event, event.at);
+    }
+    let text = lines::progress(event);
+    match (live, text) {
+        (Some(live), text) => {
+            if let Some(text) = text {
+                live.say(&text);
+            }
+            live.show(&shown.view(event.at));
+        }
+        (None, Some(text)) => line(&text)?,
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
+    let view = &left.view;
+    if let Form::Json(_) = form {
+        json(&serde_json::json!({ "report": view }))?;
+    } else if !left.suspended {
+        text(&report::report(view, &home.flag()))?;
+    }
+    if left.suspended {
+        note(&format!(
+            "stopped; everything is kept. Go on with: {} resume {}",
+            home.flag(),
+            view.run
+        ));
+        return Ok(Exit::Cancelled);
+    }
+    Ok(Exit::of(view.status))
+}
+
+/// The first signal leaves the run in good order, the second one leaves at once.
+async fn take_signals(suspend: CancellationToken) {
+    if signal().await.is_err() {
+        return;
+    }
+    note("stopping the agents; once more to leave at once");
+    suspend.cancel();
+    if signal().await.is_ok() {
+        std::process::exit(Exit::Cancelled as i32);
+    }
+}
+
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

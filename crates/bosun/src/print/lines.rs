@@ -1,0 +1,129 @@
+//! Events as lines for people: what happens while a run goes on, and what was recorded of it.
+
+use owo_colors::OwoColorize as _;
+use types::{AttemptResult, Envelope, Event, MergeEnd, one_line};
+
+/// A line of a log, with everything.
+pub(crate) fn recorded(line: &Envelope) -> String {
+    let attempt = line.attempt.as_ref().map(ToString::to_string).unwrap_or_default();
+    format!(
+        "{:>5}  {}  {attempt:<8} {:<18} {}",
+        line.seq,
+        line.at,
+        line.event.kind(),
+        line.event.summary()
+    )
+}
+
+/// What a person wants to see while the run goes on; nothing for what only matters afterwards.
+pub(crate) fn progress(line: &Envelope) -> Option<String> {
+    let (who, what) = match &line.attempt {
+        None => of_run(&line.event)?,
+        Some(attempt) => (attempt.to_string(), of_attempt(&line.event)?),
+    };
+    Some(format!("  {who:<8} {what}"))
+}
+
+fn of_run(event: &Event) -> Option<(String, String)> {
+    let run = |what: String| ("run".to_owned(), what);
+    let good = |text: &str| text.green().to_string();
+    let bad = |text: &str| text.red().to_string();
+    Some(match event {
+        Event::RunAccepted { decision } => run(format!("{} ({})", good("accepted"), decision.rule)),
+        Event::RunRefused { decision } => run(format!(
+            "{}: {} ({})",
+            bad("refused"),
+            one_line(&decision.reason, 200),
+            decision.rule
+        )),
+        Event::RunRouted { to, decision } => run(format!("goes to the {to} ({})", decision.rule)),
+        Event::RunCancelled { by, reason } => {
+            run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
+        }
+        Event::PlanAdopted { plan, .. } => {
+            let tasks: Vec<String> = plan.tasks.iter().map(|task| task.id.to_string()).collect();
+            ("plan".to_owned(), format!("{}: {}", good("adopted"), tasks.join(", ")))
+        }
+        Event::PlanRefused { problems, .. } => (
+            "plan".to_owned(),
+            format!("{}: {}", bad("refused"), one_line(&problems.join("; "), 200)),
+        ),
+        Event::AttemptStarted { attempt, role, feedback, .. } => {
+            let told = if feedback.is_some() { ", told what was wrong before" } else { "" };
+            (attempt.to_string(), format!("started by a fresh {role}{told}"))
+        }
+        Event::AttemptFinished { attempt, result: AttemptResult::Failed { fault, .. }, .. } => {
+            let what = one_line(&fault.what, 160);
+            (attempt.to_string(), format!("{} ({}): {what}", bad("failed"), fault.class.word()))
+        }
+        Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
+            (attempt.to_string(), bad("cancelled"))
+        }
+        Event::CheckFinished { check, end } => {
+            let what = if end.passed() { good("passed") } else { bad("did not pass") };
+            (check.on.to_string(), format!("check {} {what} ({})", check.index + 1, end.ended))
+        }
+        Event::TaskRejected { attempt, fault } => {
+            (attempt.to_string(), format!("{}: {}", bad("rejected"), one_line(&fault.what, 160)))
+        }
+        _ => return of_task(event),
+    })
+}
+
+fn of_task(event: &Event) -> Option<(String, String)> {
+    let bad = |text: &str| text.red().to_string();
+    Some(match event {
+        Event::TaskFailed { task, decision, .. } => {
+            (task.to_string(), format!("{} ({})", bad("given up"), decision.rule))
+        }
+        Event::TaskSkipped { task, decision } => {
+            (task.to_string(), format!("skipped: {}", one_line(&decision.reason, 160)))
+        }
+        Event::RetryScheduled { task, left, decision, .. } => {
+            (task.to_string(), format!("will be tried again, {left} left ({})", decision.rule))
+        }
+        Event::MergeFinished { task, end } => match end {
+            MergeEnd::Merged { commit, .. } => {
+                (task.to_string(), format!("{} as {}", "merged".green(), commit.short()))
+            }
+            MergeEnd::Conflict { paths } => (
+                task.to_string(),
+                format!("{} in {}", bad("conflict"), one_line(&paths.join(", "), 120)),
+            ),
+            MergeEnd::Failed { fault } => (
+                task.to_string(),
+                format!("{}: {}", bad("merge failed"), one_line(&fault.what, 120)),
+            ),
+        },
+        Event::GatePassed { phase, .. } => {
+            ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))
+        }
+        Event::GateBlocked { phase, decision } => {
+            let why = one_line(&decision.reason, 160);
+            ("gate".to_owned(), format!("{} {}: {why}", phase.word(), bad("no-go")))
+        }
+        Event::QuestionAsked { text, .. } => {
+            ("question".to_owned(), format!("{}", one_line(text, 300).yellow()))
+        }
+        Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
+            ("budget".to_owned(), format!("{}", one_line(&decision.reason, 160).yellow()))
+        }
+        _ => return None,
+    })
+}
+
+fn of_attempt(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::ToolStarted { decision, .. } => {
+            format!("{}", one_line(&decision.seen.join(" "), 100).dimmed())
+        }
+        Event::ToolRefused { tool, decision, .. } => {
+            let (tool, why) = (one_line(tool, 40), one_line(&decision.reason, 160));
+            format!("{} {}: {why} ({})", tool, "refused".red(), decision.rule)
+        }
+        Event::ToolLost { .. } => {
+            format!("{}", "a call was cut off; whether it took effect is not known".yellow())
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,76 @@
+//! The live view on a terminal: lines scroll by above, and below them stands what is going on right now.
+
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use types::{RunView, TaskStage, TaskView, one_line};
+
+/// Below this many tasks each has a line of its own; of more, only those that are under way.
+const FEW: usize = 12;
+
+pub(crate) struct Live {
+    screen: MultiProgress,
+    head: ProgressBar,
+    tasks: Vec<ProgressBar>,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        let screen = MultiProgress::new();
+        let head = screen.add(ProgressBar::new_spinner());
+        head.set_style(style("{spinner:.cyan} {msg}"));
+        head.enable_steady_tick(Duration::from_millis(100));
+        Self { screen, head, tasks: Vec::new() }
+    }
+
+    /// A line that stays.
+    pub(crate) fn say(&self, line: &str) {
+        // A terminal that went away is noticed by the next write to standard output.
+        if let Err(error) = self.screen.println(line) {
+            tracing::debug!(%error, "writing to the terminal");
+        }
+    }
+
+    pub(crate) fn show(&mut self, view: &RunView) {
+        let finished = view.tasks.iter().filter(|task| task.commit.is_some()).count();
+        self.head.set_message(format!(
+            "{}  {finished}/{} tasks  {} tokens  ${}  {}",
+            view.phase.word(),
+            view.tasks.len(),
+            view.spent.tokens,
+            view.spent.money,
+            one_line(&view.goal, 50),
+        ));
+        let busy = |task: &&TaskView| {
+            view.tasks.len() <= FEW
+                || !matches!(
+                    task.stage,
+                    TaskStage::Waiting | TaskStage::Finished | TaskStage::Skipped
+                )
+        };
+        let shown: Vec<&TaskView> = view.tasks.iter().filter(busy).take(FEW).collect();
+        while self.tasks.len() < shown.len() {
+            let bar = self.screen.add(ProgressBar::new_spinner());
+            bar.set_style(style("    {msg}"));
+            self.tasks.push(bar);
+        }
+        for (place, bar) in self.tasks.iter().enumerate() {
+            bar.set_message(shown.get(place).map(|task| row(task)).unwrap_or_default());
+        }
+    }
+
+    pub(crate) fn clear(self) {
+        self.tasks.iter().for_each(ProgressBar::finish_and_clear);
+        self.head.finish_and_clear();
+    }
+}
+
+fn row(task: &TaskView) -> String {
+    let tries =
+        if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
+    format!("{:<5} {:<9} {}{tries}", task.id, task.stage.word(), one_line(&task.title, 50))
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}

@@ -1,0 +1,136 @@
+//! The report: what was asked, what was done, how one knows, what it cost, what to do next.
+
+use std::fmt::Write as _;
+
+use owo_colors::OwoColorize as _;
+use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, one_line};
+
+/// The report as text. `bosun` is how to call the program so that it finds this run again.
+pub(crate) fn report(view: &RunView, bosun: &str) -> String {
+    let mut out = String::new();
+    let title = one_line(&view.goal, 100);
+    let _ = writeln!(out, "\n{}  {title}", status(view.status));
+    if let Some(why) = &view.why {
+        let _ = writeln!(out, "{:<10} {} ({})", "", one_line(&why.reason, 200), why.rule);
+    }
+    out.push('\n');
+    for task in &view.tasks {
+        let _ = writeln!(out, "  {}", task_line(task));
+    }
+    if !view.changes.0.is_empty() {
+        let (count, added, removed) =
+            (view.changes.0.len(), view.changes.added(), view.changes.removed());
+        let _ = writeln!(out, "\n  changes   {count} files, +{added} -{removed}");
+        for file in &view.changes.0 {
+            let _ =
+                writeln!(out, "            {:<40} +{} -{}", file.path, file.added, file.removed);
+        }
+    }
+    if !view.merged_checks.is_empty() {
+        out.push_str("\n  checks on the merged tree\n");
+        for check in &view.merged_checks {
+            let command = one_line(&check.check.command, 70);
+            let _ = writeln!(out, "            {} {command}", mark(check));
+        }
+    }
+    numbers(&mut out, view);
+    next(&mut out, view, bosun);
+    out
+}
+
+fn status(status: Status) -> String {
+    let word = format!("{:<10}", status.word());
+    match status {
+        Status::Done => word.green().bold().to_string(),
+        Status::Running | Status::Waiting => word.yellow().bold().to_string(),
+        _ => word.red().bold().to_string(),
+    }
+}
+
+fn task_line(task: &TaskView) -> String {
+    let stage = format!("{:<9}", task.stage.word());
+    let stage = match task.stage {
+        TaskStage::Finished => stage.green().to_string(),
+        TaskStage::Failed => stage.red().to_string(),
+        _ => stage,
+    };
+    let tries = match task.attempts {
+        0 => String::new(),
+        1 => "1 attempt".to_owned(),
+        n => format!("{n} attempts"),
+    };
+    let checks: Vec<String> = task
+        .checks
+        .iter()
+        .map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)))
+        .collect();
+    let title = one_line(&task.title, 44);
+    let line = format!("{:<5} {stage} {title:<44} {tries:<11} {}", task.id, checks.join(", "));
+    match (&task.fault, task.stage) {
+        (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
+        _ => line.trim_end().to_owned(),
+    }
+}
+
+fn mark(check: &CheckView) -> String {
+    match check.ended {
+        Some(Ended::Exited(0)) => "✔".green().to_string(),
+        Some(_) => "✘".red().to_string(),
+        None => "…".to_owned(),
+    }
+}
+
+fn numbers(out: &mut String, view: &RunView) {
+    let gates: Vec<String> = view
+        .gates
+        .iter()
+        .map(|gate| format!("{} {}", gate.phase.word(), if gate.go { "go" } else { "no-go" }))
+        .collect();
+    out.push('\n');
+    if !gates.is_empty() {
+        let _ = writeln!(out, "  gates     {}", gates.join(", "));
+    }
+    let _ = writeln!(
+        out,
+        "  spent     {} tokens ({} in, {} out), ${}, {} model calls",
+        view.spent.tokens, view.usage.input, view.usage.output, view.spent.money, view.spent.calls
+    );
+    let _ = writeln!(
+        out,
+        "  took      {}, {} attempts, {} retries",
+        view.elapsed_ms, view.attempts, view.retries
+    );
+    if view.head != view.base {
+        let _ = writeln!(out, "  branch    {} at {}", view.branch, view.head.short());
+    }
+    let _ = writeln!(out, "  run       {}", view.run);
+}
+
+fn next(out: &mut String, view: &RunView, bosun: &str) {
+    let run = &view.run;
+    let lines = match view.status {
+        Status::Done => vec![
+            format!(
+                "look at it:  git -C {} log -p {}..{}",
+                view.repository,
+                view.base.short(),
+                view.branch
+            ),
+            format!("take it:     git -C {} merge --ff-only {}", view.repository, view.branch),
+        ],
+        Status::Running => vec![format!("go on:       {bosun} resume {run}")],
+        Status::Waiting => {
+            let open = view.questions.iter().filter(|question| question.answer.is_none());
+            let mut lines: Vec<String> = open
+                .map(|question| format!("asked:       {}", one_line(&question.text, 300)))
+                .collect();
+            lines.push(format!("answer:      {bosun} answer {run} \"…\""));
+            lines
+        }
+        _ => vec![format!("see why:     {bosun} log {run}")],
+    };
+    out.push('\n');
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
+    }
+}

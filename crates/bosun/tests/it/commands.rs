@@ -1,0 +1,288 @@
+//! The commands of the real binary: what a person gets for good input and for bad.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::binary::{Place, stderr, stdout};
+
+const SCRIPT: &str = r#"
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+submit = { tasks = [{ id = "T1", title = "Write the greeting", artifacts = ["greeting.txt"] }] }
+[[attempt]]
+role = "coder"
+[[attempt.reply]]
+call = { tool = "write_file", path = "greeting.txt", content = "hello\n" }
+[[attempt.reply]]
+submit = { summary = "done" }
+"#;
+
+/// A repository with one commit, and a script beside it.
+fn repository(place: &Place, script: &str) -> (PathBuf, PathBuf) {
+    let repo = place.path().join("repo");
+    std::fs::create_dir(&repo).expect("a folder");
+    std::fs::write(repo.join("test.sh"), "grep -q hello greeting.txt\n").expect("a file");
+    place.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Start"]);
+    let path = place.path().join("script.toml");
+    std::fs::write(&path, script).expect("a file");
+    (repo, path)
+}
+
+/// Runs a command that must fail, and returns its exit code and what it said.
+fn fails(place: &Place, args: &[&str]) -> (i32, String) {
+    let output = place.run(args);
+    let said = stderr(&output);
+    assert_eq!(said.trim_end().lines().count(), 1, "one line, not: {said}");
+    assert!(said.starts_with("bosun: "), "{said}");
+    (output.status.code().expect("an exit code"), said)
+}
+
+fn run<'a>(repo: &'a PathBuf, script: &'a PathBuf, goal: &'a str) -> Vec<&'a str> {
+    let text = |path: &'a PathBuf| path.to_str().expect("a plain path");
+    vec!["run", goal, "--repo", text(repo), "--script", text(script)]
+}
+
+#[test]
+fn a_goal_becomes_a_branch_and_the_users_own_tree_is_left_alone() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let report = stdout(&output);
+    assert!(report.contains("done") && report.contains("merge --ff-only"), "{report}");
+    assert!(!repo.join("greeting.txt").exists(), "nothing is touched before it is accepted");
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
+    let branches = place.git(&repo, &["branch", "--list", "bosun/*", "--format=%(refname:short)"]);
+    let branch = branches.trim();
+    assert_eq!(place.git(&repo, &["show", &format!("{branch}:greeting.txt")]), "hello\n");
+    let message = place.git(&repo, &["log", "-1", "--format=%B", branch]);
+    assert!(message.contains("Bosun-Task: T1") && message.contains("Bosun-Run: r_"), "{message}");
+    let worktrees = place.git(&repo, &["worktree", "list"]);
+    assert_eq!(worktrees.lines().count(), 1, "no worktree is left behind: {worktrees}");
+}
+
+#[test]
+fn a_program_can_read_what_happens() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--json");
+    let output = place.run(&args);
+    let lines: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("every line is JSON"))
+        .collect();
+    let (last, events) = lines.split_last().expect("there are lines");
+    assert_eq!(last["report"]["status"], "done");
+    assert_eq!(events[0]["event"], "run.requested");
+    assert!(
+        events.iter().any(|event| event["attempt"] == "T1.1" && event["event"] == "tool.finished")
+    );
+    let id = last["report"]["run"].as_str().expect("an id");
+
+    let list = place.run(&["list", "--json"]);
+    let listed: Value = serde_json::from_str(stdout(&list).trim()).expect("one run");
+    assert_eq!(listed["run"], id);
+    let shown: Value =
+        serde_json::from_str(&stdout(&place.run(&["show", id, "--json"]))).expect("a report");
+    assert_eq!(shown, last["report"]);
+    let log = stdout(&place.run(&["log", id, "--json"]));
+    assert_eq!(log.lines().count(), events.iter().filter(|e| e["attempt"].is_null()).count());
+    assert!(place.run(&["log", id, "--verify"]).status.success());
+    assert!(stdout(&place.run(&["log", id, "--attempt", "T1.1"])).contains("tool.finished"));
+}
+
+#[test]
+fn the_demo_does_the_same_twice() {
+    let events = |place: &Place| -> Vec<(String, String)> {
+        let output = place.run(&["demo", "--json"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines = stdout(&output);
+        let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        events
+            .filter(|event| event["event"].is_string())
+            .map(|event| (event["event"].to_string(), event["attempt"].to_string()))
+            .collect()
+    };
+    let place = Place::new();
+    let first = events(&place);
+    assert!(first.len() > 100, "the demo is a whole run");
+    assert_eq!(first, events(&place));
+    let left = std::fs::read_dir(place.path().join("tmp")).expect("the folder for temporary files");
+    assert_eq!(left.count(), 0, "the demo leaves nothing behind");
+}
+
+#[test]
+fn a_vague_goal_waits_for_an_answer_and_then_goes_on() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let output = place.run(&run(&repo, &script, "fix it"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let list = place.run(&["list", "--json"]);
+    let view: Value = serde_json::from_str(stdout(&list).trim()).expect("one run");
+    let id = view["run"].as_str().expect("an id");
+    assert!(stdout(&output).contains(&format!("answer {id}")), "it says what to do next");
+    let answered = place.run(&["answer", id, "greeting.txt should say hello"]);
+    assert!(answered.status.success(), "{}{}", stdout(&answered), stderr(&answered));
+    let (code, said) = fails(&place, &["answer", id, "again"]);
+    assert!(code == 2 && said.contains("waits for no answer"), "{said}");
+}
+
+#[test]
+fn a_run_is_cancelled_from_another_process() {
+    let place = Place::new();
+    let endless = SCRIPT.replace(
+        "call = { tool = \"write_file\"",
+        "delay_ms = 600000\ncall = { tool = \"write_file\"",
+    );
+    let (repo, script) = repository(&place, &endless);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--json");
+    let mut child = place.spawn(&args);
+    let id = wait_for(&mut child, "T1.1");
+    let cancelled = place.run(&["cancel", &id, "--reason", "enough"]);
+    assert!(cancelled.status.success(), "{}", stderr(&cancelled));
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let (code, said) = fails(&place, &["cancel", &id]);
+    assert!(code == 2 && said.contains("is over: cancelled"), "{said}");
+}
+
+#[test]
+fn an_interrupt_keeps_everything_and_says_how_to_resume() {
+    let place = Place::new();
+    let slow = SCRIPT.replace(
+        "call = { tool = \"write_file\"",
+        "delay_ms = 1500\ncall = { tool = \"write_file\"",
+    );
+    let (repo, script) = repository(&place, &slow);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--json");
+    let mut child = place.spawn(&args);
+    let id = wait_for(&mut child, "T1.1");
+    place.git(place.path(), &["--version"]);
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("resume {id}")), "{said}");
+    let resumed = place.run(&["resume", &id]);
+    assert!(resumed.status.success(), "{}{}", stdout(&resumed), stderr(&resumed));
+}
+
+/// Reads the output of a run until it mentions something, and returns the run's id.
+fn wait_for(child: &mut std::process::Child, wanted: &str) -> String {
+    use std::io::BufRead as _;
+    let out = child.stdout.as_mut().expect("it has an output");
+    let mut lines = std::io::BufReader::new(out).lines();
+    loop {
+        let line = lines.next().expect("it goes on").expect("a line");
+        if line.contains(wanted) && line.contains("model.asked") {
+            let event: Value = serde_json::from_str(&line).expect("JSON");
+            return event["run"].as_str().expect("an id").to_owned();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the signal is sent as a person's shell would")]
+fn interrupt(child: &std::process::Child) {
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+#[test]
+fn bad_input_gets_one_line_and_its_own_exit_code() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let goal = "Write hello to greeting.txt";
+
+    let (code, said) = fails(&place, &run(&repo, &script, "  "));
+    assert!(code == 2 && said.contains("goal is empty"), "{said}");
+
+    let nowhere = place.path().join("nowhere");
+    std::fs::create_dir(&nowhere).expect("a folder");
+    let (code, said) = fails(&place, &run(&nowhere, &script, goal));
+    assert!(code == 66 && said.contains("git init"), "{said}");
+
+    std::fs::write(repo.join("stray.txt"), "x").expect("a file");
+    let (code, said) = fails(&place, &run(&repo, &script, goal));
+    assert!(code == 67 && said.contains("stray.txt") && said.contains("commit or stash"), "{said}");
+    std::fs::remove_file(repo.join("stray.txt")).expect("it goes away");
+
+    let (code, said) = fails(&place, &["show", "r_unknown1"]);
+    assert!(code == 68 && said.contains("bosun list"), "{said}");
+    let (code, said) = fails(&place, &["resume"]);
+    assert!(code == 68 && said.contains("no run to resume"), "{said}");
+
+    let broken = place.path().join("broken.toml");
+    std::fs::write(&broken, format!("colour = \"red\"\n{SCRIPT}")).expect("a file");
+    let (code, said) = fails(&place, &run(&repo, &broken, goal));
+    assert!(code == 65 && said.contains("line 1") && said.contains("colour"), "{said}");
+
+    let listed = stdout(&place.run(&["list", "--json"]));
+    assert_eq!(listed, "", "nothing was written for requests that were not taken");
+}
+
+#[test]
+fn a_plan_with_a_cycle_ends_the_run_with_the_reason() {
+    let place = Place::new();
+    let circle = r#"
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+submit = { tasks = [
+    { id = "T1", title = "One", artifacts = ["a"], depends_on = ["T2"] },
+    { id = "T2", title = "Two", artifacts = ["b"], depends_on = ["T1", "T9"] },
+] }
+"#;
+    let (repo, script) = repository(&place, circle);
+    let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    assert_eq!(output.status.code(), Some(1));
+    let said = stdout(&output);
+    assert!(
+        said.contains("go in a circle: T1, T2") && said.contains("T9, which is not in the plan"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_said_at_once() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let file = place.path().join("file");
+    std::fs::write(&file, "not a folder").expect("a file");
+    let home = file.join("home");
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.extend(["--home", home.to_str().expect("a plain path")]);
+    let (code, said) = fails(&place, &args);
+    assert_eq!(code, 74, "{said}");
+}
+
+#[test]
+fn a_journal_that_was_tampered_with_is_noticed() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    assert!(place.run(&run(&repo, &script, "Write hello to greeting.txt")).status.success());
+    let journal = place.home().join("journal.db");
+    let mut bytes = std::fs::read(&journal).expect("the journal");
+    let wanted = b"\"event\":\"run.accepted\"";
+    let places = bytes.windows(wanted.len()).enumerate().filter(|(_, window)| window == wanted);
+    let places: Vec<usize> = places.map(|(place, _)| place).collect();
+    assert!(!places.is_empty(), "the journal holds the line as text");
+    for place in places {
+        bytes[place + 13..place + 16].copy_from_slice(b"ran");
+    }
+    std::fs::write(&journal, &bytes).expect("it can be changed");
+    let (code, said) = fails(&place, &["log", "--verify"]);
+    assert!(code == 76 && said.contains("r_"), "{said}");
+    let (code, _) = fails(&place, &["show"]);
+    assert_eq!(code, 76);
+
+    std::fs::write(&journal, &bytes[..bytes.len() / 2]).expect("it can be cut");
+    let (code, said) = fails(&place, &["log", "--verify"]);
+    assert_eq!(code, 76, "{said}");
+}

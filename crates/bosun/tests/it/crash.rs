@@ -1,0 +1,94 @@
+//! Every scenario again, with the power cut after every line of every log, and resumed: the same end, nothing lost,
+//! nothing that had finished done twice.
+
+use testkit::{Played, Scenario, all_below, play, play_and_cut, points, scenarios};
+use types::{CommitId, RunView, Span, Spend, TaskView, Timestamp, Usage};
+
+fn cut_all(station: &str) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for path in all_below(&scenarios().join(station)).expect("the folder can be read") {
+        let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let whole =
+            runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        for point in points(&whole) {
+            let cut = runtime.block_on(play_and_cut(&scenario, &point)).unwrap_or_else(|error| {
+                panic!("{name} cut after line {} of {}: {error:?}", point.seq, point.log)
+            });
+            let place = format!("{name} cut after line {} of {}", point.seq, point.log);
+            assert_eq!(essence(&whole), essence(&cut), "{place}\n{}", cut.trace());
+            assert_eq!(whole.files, cut.files, "{place}");
+        }
+    }
+}
+
+/// The report without what a cut may change: times, hashes that contain times, and the price of asking once more.
+fn essence(played: &Played) -> RunView {
+    let view = played.view.clone();
+    let tasks = view.tasks.into_iter().map(|task| TaskView { commit: None, ..task }).collect();
+    RunView {
+        repository: String::new(),
+        base: CommitId::default(),
+        head: CommitId::default(),
+        started: Timestamp::default(),
+        ended: None,
+        elapsed_ms: Span::default(),
+        spent: Spend::default(),
+        usage: Usage::default(),
+        tasks,
+        ..view
+    }
+}
+
+#[test]
+fn intake() {
+    cut_all("intake");
+}
+#[test]
+fn route() {
+    cut_all("route");
+}
+#[test]
+fn context() {
+    cut_all("context");
+}
+#[test]
+fn plan() {
+    cut_all("plan");
+}
+#[test]
+fn schedule() {
+    cut_all("schedule");
+}
+#[test]
+fn session() {
+    cut_all("session");
+}
+#[test]
+fn permit() {
+    cut_all("permit");
+}
+#[test]
+fn verify() {
+    cut_all("verify");
+}
+#[test]
+fn merge() {
+    cut_all("merge");
+}
+#[test]
+fn gate() {
+    cut_all("gate");
+}
+#[test]
+fn failure() {
+    cut_all("failure");
+}
+#[test]
+fn budget() {
+    cut_all("budget");
+}
+#[test]
+fn human() {
+    cut_all("human");
+}

@@ -1,0 +1,106 @@
+//! The real binary, killed with SIGKILL while it plays the demo, at many different moments, and resumed: the report is
+//! the same as if nothing had happened.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+
+use serde_json::Value;
+
+use crate::binary::{Place, stderr, stdout};
+
+/// How many moments are tried.
+const MOMENTS: usize = 30;
+
+/// The moments are shared out among tests, so that they run side by side.
+#[test]
+fn the_demo_survives_being_killed_while_it_is_planned() {
+    killed_at(0..6);
+}
+#[test]
+fn the_demo_survives_being_killed_when_the_first_tasks_start() {
+    killed_at(6..12);
+}
+#[test]
+fn the_demo_survives_being_killed_when_tasks_are_tried_again() {
+    killed_at(12..18);
+}
+#[test]
+fn the_demo_survives_being_killed_when_tasks_are_merged() {
+    killed_at(18..24);
+}
+#[test]
+fn the_demo_survives_being_killed_near_its_end() {
+    killed_at(24..MOMENTS);
+}
+
+fn killed_at(moments: std::ops::Range<usize>) {
+    let whole = Place::new();
+    let output = whole.run(&["demo", "--keep", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = stdout(&output).lines().count();
+    let expected = essence(report(&stdout(&output)));
+    for moment in moments {
+        let place = Place::new();
+        // The run is on record once its first line is printed; from there on, any moment will do.
+        let after = 1 + moment * (lines - 2) / MOMENTS;
+        kill_after(&place, after, moment);
+        let resumed = place.run(&["resume", "--json"]);
+        if resumed.status.code() == Some(68) {
+            // It was killed after its last line: there is nothing left to resume.
+            let shown = place.run(&["show", "--json"]);
+            let view: Value = serde_json::from_str(&stdout(&shown)).expect("a report");
+            assert_eq!(essence(view), expected, "killed after line {after}");
+            continue;
+        }
+        assert!(resumed.status.success(), "killed after line {after}: {}", stderr(&resumed));
+        assert_eq!(essence(report(&stdout(&resumed))), expected, "killed after line {after}");
+        let verified = place.run(&["log", "--verify"]);
+        assert!(verified.status.success(), "{}", stderr(&verified));
+    }
+}
+
+/// Starts the demo and kills it a little after it has printed so many lines: how little differs from moment to moment,
+/// so that also the time between two lines is hit.
+fn kill_after(place: &Place, lines: usize, moment: usize) {
+    let mut child = place.spawn(&["demo", "--keep", "--json"]);
+    let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
+    let mut line = String::new();
+    for _ in 0..lines {
+        line.clear();
+        out.read_line(&mut line).expect("a line");
+    }
+    // Reading some bytes of what comes next takes as long as the binary takes to get there.
+    let mut bytes = vec![0; moment * 40];
+    out.read_exact(&mut bytes).ok();
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+}
+
+fn report(stdout: &str) -> Value {
+    let last = stdout.lines().last().expect("there is output");
+    let mut last: Value = serde_json::from_str(last).expect("the last line is JSON");
+    last["report"].take()
+}
+
+/// The report without times, hashes that contain times, places, and the price of asking once more.
+fn essence(mut report: Value) -> Value {
+    let changing = [
+        "run",
+        "repository",
+        "branch",
+        "base",
+        "head",
+        "started",
+        "ended",
+        "elapsed_ms",
+        "spent",
+        "usage",
+    ];
+    let object = report.as_object_mut().expect("a report is an object");
+    for key in changing {
+        object.remove(key);
+    }
+    for task in report["tasks"].as_array_mut().expect("a report has tasks") {
+        task.as_object_mut().expect("a task is an object").remove("commit");
+    }
+    report
+}

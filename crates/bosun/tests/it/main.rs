@@ -1,0 +1,12 @@
+//! The integration tests, in one binary.
+
+// Every scenario as it is written.
+mod scenarios;
+// Every scenario with the power cut after each line of each log.
+mod crash;
+// The commands of the real binary, with good and with bad input.
+mod commands;
+// The real binary killed at random moments.
+mod kill;
+// How to run the real binary.
+mod binary;

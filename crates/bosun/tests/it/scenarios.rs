@@ -1,0 +1,124 @@
+//! Every scenario, played as it is written. `UPDATE=1 cargo t` writes the traces anew; the diff is what to review.
+
+use std::collections::BTreeSet;
+
+use testkit::{Scenario, all_below, play, rewrite_trace, scenarios};
+
+/// The folders, in the order of the line.
+pub(crate) const STATIONS: [&str; 13] = [
+    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge",
+    "gate", "failure", "budget", "human",
+];
+
+#[test]
+fn no_folder_of_scenarios_is_forgotten() {
+    let below = std::fs::read_dir(scenarios()).expect("the folder is there");
+    let found: BTreeSet<String> = below
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .collect();
+    let known: BTreeSet<String> = STATIONS.iter().map(ToString::to_string).collect();
+    assert_eq!(found, known);
+}
+
+fn play_all(station: &str) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let paths = all_below(&scenarios().join(station)).expect("the folder can be read");
+    assert!(!paths.is_empty(), "there is no scenario in {station}");
+    for path in paths {
+        let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let played = runtime
+            .block_on(play(&scenario))
+            .unwrap_or_else(|error| panic!("{name} could not be played: {error:?}"));
+        let trace = played.trace();
+        if std::env::var_os("UPDATE").is_some() {
+            let text = std::fs::read_to_string(&path).expect("it was just read");
+            std::fs::write(&path, rewrite_trace(&text, &trace)).expect("it can be written");
+        } else {
+            assert!(
+                scenario.expect.trace == trace,
+                "the trace of {name} is not as written; it is now:\n{trace}"
+            );
+        }
+        assert_eq!(played.view.status, scenario.expect.status, "the status of {name}");
+        assert_eq!(played.files, scenario.expect.files, "the files of {name}");
+        shows(&name, &scenario, &trace);
+    }
+}
+
+/// What a scenario claims to show must be in its trace.
+fn shows(name: &str, scenario: &Scenario, trace: &str) {
+    for shown in &scenario.shows {
+        if let Some(what) = shown.strip_prefix("rule:").or_else(|| shown.strip_prefix("event:")) {
+            assert!(trace.contains(what), "{name} does not show {what}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_of_the_shipped_policy_is_shown_by_a_scenario() {
+    let policy = runtime::presets::preset("crew").expect("the preset can be read");
+    let paths = all_below(&scenarios()).expect("the folder can be read");
+    let mut shown = BTreeSet::new();
+    for path in paths {
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let words = scenario.expect.trace.split_whitespace();
+        shown.extend(words.map(|word| word.trim_end_matches([':', ',']).to_owned()));
+    }
+    let ids = engine::policy::ids(&policy).map(ToString::to_string);
+    let hidden: Vec<String> = ids.filter(|id| !shown.contains(id)).collect();
+    assert_eq!(hidden, Vec::<String>::new(), "no scenario's trace has these rules");
+}
+
+#[test]
+fn intake() {
+    play_all("intake");
+}
+#[test]
+fn route() {
+    play_all("route");
+}
+#[test]
+fn context() {
+    play_all("context");
+}
+#[test]
+fn plan() {
+    play_all("plan");
+}
+#[test]
+fn schedule() {
+    play_all("schedule");
+}
+#[test]
+fn session() {
+    play_all("session");
+}
+#[test]
+fn permit() {
+    play_all("permit");
+}
+#[test]
+fn verify() {
+    play_all("verify");
+}
+#[test]
+fn merge() {
+    play_all("merge");
+}
+#[test]
+fn gate() {
+    play_all("gate");
+}
+#[test]
+fn failure() {
+    play_all("failure");
+}
+#[test]
+fn budget() {
+    play_all("budget");
+}
+#[test]
+fn human() {
+    play_all("human");
+}

@@ -1,0 +1,110 @@
+//! The only place where the state of an attempt changes: one arm for each event of an attempt's log. An event that
+//! does not fit the state is passed over, so that any log can be folded.
+
+use std::sync::Arc;
+
+use types::{
+    Access, CallId, CallOutcome, Event, Inspection, Message, ModelReply, Sealed, Spend, Timestamp,
+};
+
+use super::Attempt;
+use super::session::{Session, Slot, SlotState, Talk};
+use crate::budget::Ledger;
+
+pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
+    match event {
+        Event::SessionStarted { session, brief } => {
+            let brief = Arc::new((**brief).clone());
+            attempt.ledger = Ledger::new(brief.budget);
+            attempt.session = Some(Session::begin(*session, &brief));
+            attempt.brief = Some(brief);
+        }
+        Event::SessionEnded { end, .. } => {
+            attempt.end = Some(end.clone());
+            attempt.ended = at;
+            let Some(session) = &mut attempt.session else { return };
+            if let Talk::Asking { reserved } = session.talk {
+                attempt.ledger.settle(reserved, Spend::default());
+                session.talk = Talk::ToAsk;
+            }
+            session.answer_the_rest();
+        }
+        Event::ModelAsked { turn, reserved, .. } => {
+            attempt.ledger.hold(*reserved);
+            if let Some(session) = &mut attempt.session {
+                session.turn = *turn;
+                session.talk = Talk::Asking { reserved: *reserved };
+            }
+        }
+        Event::ModelReplied { reply, inspections, .. } => replied(attempt, reply, inspections),
+        Event::ModelFailed { fault, .. } => {
+            let Some(session) = &mut attempt.session else { return };
+            if let Talk::Asking { reserved } = session.talk {
+                attempt.ledger.settle(reserved, Spend { calls: 1, ..Spend::default() });
+                session.talk = Talk::Broken { fault: fault.clone() };
+            }
+        }
+        Event::ToolStarted { call, .. } => {
+            let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
+            for slot in slots.filter(|slot| slot.id == *call && slot.state == SlotState::Due) {
+                slot.state = SlotState::Started;
+            }
+        }
+        Event::ToolRefused { call, outcome, decision, .. } => {
+            answer(attempt, *call, *outcome, &decision.reason);
+        }
+        Event::ToolFinished { call, outcome, output } => {
+            answer(attempt, *call, *outcome, &output.text);
+        }
+        Event::ToolLost { call, workspace } => {
+            let text = format!(
+                "This call was cut off when the program stopped. Whether it took effect is not known. \
+                 The workspace now shows:\n{workspace}"
+            );
+            answer(attempt, *call, CallOutcome::Unknown, &text);
+        }
+        Event::AttemptSealed { commit, changes } => {
+            attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
+        }
+        Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
+        // The rest belongs to the run's log.
+        _ => {}
+    }
+}
+
+fn replied(attempt: &mut Attempt, reply: &ModelReply, inspections: &[Inspection]) {
+    let Some(session) = &mut attempt.session else { return };
+    let Talk::Asking { reserved } = session.talk else { return };
+    let used =
+        Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
+    attempt.ledger.settle(reserved, used);
+    attempt.usage = attempt.usage.plus(reply.usage);
+    attempt.turns += 1;
+    let model = Some(session.brief.model.clone());
+    session.push(Message::Assistant { blocks: reply.blocks.clone(), model });
+    let calls = reply.calls().zip(0_u32..);
+    session.round = calls
+        .map(|(call, index)| Slot {
+            id: CallId { session: session.id, turn: session.turn, index },
+            call: call.clone(),
+            inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
+            state: SlotState::Due,
+        })
+        .collect();
+    session.talk = Talk::Answering;
+}
+
+fn not_inspected() -> Inspection {
+    Inspection::Invalid("nobody looked at what this call would do".to_owned())
+}
+
+fn answer(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
+    let Some(session) = &mut attempt.session else { return };
+    let Some(result) = session.slot(call).map(|slot| slot.result(outcome, text)) else { return };
+    session.answer(call, result);
+}
+
+/// Whether a call hands in the role's result.
+pub(super) fn submits(slot: &Slot) -> bool {
+    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
+}

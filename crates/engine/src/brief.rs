@@ -1,0 +1,107 @@
+//! What an attempt is told: the role's prompt, the documents that the rules selected, the task, and what is handed
+//! over from earlier attempts. A pure function of the run, so the same run twice says the same bytes.
+
+use std::fmt::Write as _;
+
+use types::{AttemptId, Brief, ModelRef, Task, TaskId};
+
+use crate::intake;
+use crate::run::{Run, Running};
+
+pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
+    let role = run.policy().roles.get(&running.role);
+    let model = role.and_then(|role| role.model.clone()).or_else(|| default_model(run));
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    Brief {
+        run: run.id().clone(),
+        attempt: attempt.clone(),
+        role: running.role.clone(),
+        model: model.unwrap_or_else(no_model),
+        system: system(run, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
+        task: match task {
+            Some((place, task)) => task_text(run, place, task, running),
+            None => plan_text(run, running),
+        },
+        tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
+        tool_specs: vec![],
+        scope: running.scope.clone(),
+        start: running.start.clone(),
+        budget: running.budget,
+        max_turns: role.map_or(1, |role| role.max_turns),
+        max_output_tokens: role.map_or(0, |role| role.max_output_tokens),
+        output_chars: run.policy().limits.output_chars,
+    }
+}
+
+fn default_model(run: &Run) -> Option<ModelRef> {
+    run.asked().map(|asked| asked.request.model.clone())
+}
+
+#[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
+fn no_model() -> ModelRef {
+    "none/none".parse().expect("none/none names a model")
+}
+
+fn system(run: &Run, prompt: &str) -> String {
+    let mut text = prompt.trim_end().to_owned();
+    let selected = run.documents().unwrap_or_default();
+    let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
+    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
+        let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
+    }
+    text
+}
+
+fn plan_text(run: &Run, running: &Running) -> String {
+    let mut text = format!("# Goal\n\n{}\n", intake::full_text(run).trim_end());
+    if let Some(asked) = run.asked() {
+        let survey = &asked.survey;
+        let _ = write!(text, "\n# Files ({} in all)\n\n", survey.file_count);
+        for file in &survey.files {
+            let _ = writeln!(text, "{file}");
+        }
+        text.push_str("\n# Checks that will decide\n\n");
+        for check in run.project_checks() {
+            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
+        }
+    }
+    append_feedback(&mut text, running);
+    text
+}
+
+fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String {
+    let count = run.plan().map_or(0, |plan| plan.tasks.len());
+    let mut text = format!("# Task {} of {count}: {}\n", place + 1, task.title);
+    let _ = write!(text, "\nPart of this goal: {}\n", intake::full_text(run).trim_end());
+    if !task.description.is_empty() {
+        let _ = write!(text, "\n{}\n", task.description.trim_end());
+    }
+    if !task.acceptance.is_empty() {
+        text.push_str("\n# It is done when\n\n");
+        for criterion in &task.acceptance {
+            let _ = writeln!(text, "- {criterion}");
+        }
+    }
+    let _ = write!(text, "\n# You may write only here\n\n{}\n", running.scope);
+    let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
+    if !checks.is_empty() {
+        text.push_str("\n# What will be run to see whether it is done\n\n");
+        for check in checks {
+            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
+        }
+    }
+    append_feedback(&mut text, running);
+    text
+}
+
+fn append_feedback(text: &mut String, running: &Running) {
+    if let Some(feedback) = &running.feedback {
+        let _ = write!(text, "\n# What was wrong with the attempt before this one\n\n{feedback}\n");
+    }
+}
+
+/// The commit message for what an attempt leaves behind.
+pub(crate) fn seal_message(brief: &Brief) -> String {
+    let what = if brief.attempt.task == TaskId::plan() { "plan" } else { "task" };
+    format!("Bosun: {what} {}\n\nBosun-Run: {}\n", brief.attempt, brief.run)
+}

@@ -1,0 +1,145 @@
+//! One branch: results are put onto it one after the other, in the plan's order, whoever finished first.
+
+use types::{Artifact, Event, Fault, FaultClass, TaskId, Timestamp};
+
+use crate::run::{Lane, Run, Stage};
+
+pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+    let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
+    let Some(lane) = run.lane(&task.id) else { return vec![] };
+    match lane.stage() {
+        Stage::Verified { commit } => vec![Event::MergeStarted {
+            task: task.id.clone(),
+            commit: commit.clone(),
+            onto: run.head().clone(),
+        }],
+        _ => landed(run),
+    }
+}
+
+/// The task whose changes have just come onto the branch is finished.
+pub(crate) fn landed(run: &Run) -> Vec<Event> {
+    let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
+    match run.lane(&task.id).map(Lane::stage) {
+        Some(Stage::Landed { commit }) => {
+            vec![Event::TaskFinished { task: task.id.clone(), commit: commit.clone() }]
+        }
+        _ => vec![],
+    }
+}
+
+/// What the commit on the run's branch says.
+pub(crate) fn message(run: &Run, id: &TaskId) -> String {
+    let title = run.place(id).and_then(|place| run.task(place)).map_or("", |task| &task.title);
+    let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{}\n\nBosun-Run: {}\nBosun-Task: {id}\n", title.trim(), run.id())
+}
+
+/// What the task promised to write.
+pub(crate) fn artifacts(run: &Run, id: &TaskId) -> Vec<Artifact> {
+    let task = run.place(id).and_then(|place| run.task(place));
+    task.map(|task| task.artifacts.clone()).unwrap_or_default()
+}
+
+pub(crate) fn conflict(paths: &[String]) -> Fault {
+    let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));
+    Fault::new(FaultClass::Conflict, "merge.conflict", what)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{only, planned, same};
+
+    const MERGES: [&str; 3] = ["merge", "task", "retry"];
+
+    #[test]
+    fn results_are_merged_in_the_plans_order_whoever_finishes_first() {
+        let mut bench = planned("T1 a; T2 b; T3 c");
+        let done = |task: &str| format!("{task}.1 hands in\ncheck {task}.1/0 exits 0");
+        same(&only(&bench.tell(&done("T3")), &MERGES), "task.verified T3.1 verify.checks_passed");
+        same(&only(&bench.tell(&done("T2")), &MERGES), "task.verified T2.1 verify.checks_passed");
+        same(
+            &only(&bench.tell(&done("T1")), &MERGES),
+            "task.verified T1.1 verify.checks_passed
+             merge.started T1 onto base",
+        );
+        same(
+            &only(&bench.tell("merge T1 lands\nmerge T2 lands\nmerge T3 lands"), &MERGES),
+            "merge.finished T1 merged
+             task.finished T1
+             merge.started T2 onto m-T1
+             merge.finished T2 merged
+             task.finished T2
+             merge.started T3 onto m-T2
+             merge.finished T3 merged
+             task.finished T3",
+        );
+    }
+
+    #[test]
+    fn results_that_wait_for_their_turn_are_not_looked_at_again() {
+        let mut bench = planned("T1 a; T2 b; T3 c");
+        bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0\nT3.1 hands in\ncheck T3.1/0 exits 0");
+        let busy: Vec<String> = bench.machine.busy().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(busy, ["T1"]);
+    }
+
+    #[test]
+    fn a_task_that_failed_does_not_hold_up_those_behind_it() {
+        let mut bench = planned("T1 a; T2 b");
+        bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0");
+        same(
+            &only(&bench.tell("T1.1 fails semantic x.y"), &MERGES),
+            "task.failed T1 failure.stop
+             merge.started T2 onto base",
+        );
+    }
+
+    #[test]
+    fn a_conflict_starts_afresh_from_where_the_branch_is_now() {
+        let mut bench = planned("T1 a; T2 b");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0\nT2.1 hands in\ncheck T2.1/0 exits 0");
+        bench.tell("merge T1 lands");
+        same(
+            &bench.tell("merge T2 conflicts\ntimer T2 fires"),
+            "merge.finished T2 conflict
+             retry.scheduled T2 failure.conflict_retry 1 left
+             retry.released T2
+             attempt.started T2.2 coder",
+        );
+        assert!(bench.asked().iter().any(|effect| matches!(
+            effect,
+            types::Effect::RunAttempt { brief } if brief.start.0 == "m-T1"
+        )));
+        bench.tell("T2.2 hands in\ncheck T2.2/0 exits 0");
+        same(
+            &only(&bench.tell("merge T2 conflicts"), &MERGES),
+            "merge.finished T2 conflict
+             task.failed T2 failure.conflict_retry",
+        );
+    }
+
+    #[test]
+    fn a_merge_that_broke_down_is_a_failure_of_mechanics() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0");
+        same(
+            &bench.tell("merge T1 breaks"),
+            "merge.finished T1 failed
+             retry.scheduled T1 failure.structural_retry 3 left",
+        );
+    }
+
+    #[test]
+    fn a_merge_that_lands_after_a_cancel_is_on_record_as_finished() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0");
+        same(
+            &bench.tell("cancel\nmerge T1 lands"),
+            "run.cancelled ann
+             merge.finished T1 merged
+             task.finished T1
+             run.finished cancelled, person.cancel",
+        );
+    }
+}

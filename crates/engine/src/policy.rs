@@ -1,0 +1,117 @@
+//! Is a policy fit to be used? Every rule must hold for its own examples, and every name must be known.
+
+use std::collections::BTreeSet;
+
+use types::{Condition, Phase, Policy, RoleId, RuleId};
+
+use crate::condition::{Reading, holds};
+
+/// What is wrong with a policy; nothing when it can be used.
+#[must_use]
+pub fn problems(policy: &Policy) -> Vec<String> {
+    let mut found = Vec::new();
+    for rule in &policy.admission {
+        examples(&rule.id, &rule.when, &rule.matches, &rule.not_matches, &mut found);
+    }
+    for rule in &policy.routing {
+        examples(&rule.id, &rule.when, &rule.matches, &rule.not_matches, &mut found);
+        if !policy.roles.contains_key(&rule.to) {
+            found.push(format!("rule {} routes to {}, which is not a role", rule.id, rule.to));
+        }
+    }
+    for role in ["planner", "coder"].map(RoleId::fixed) {
+        if !policy.roles.contains_key(&role) {
+            found.push(format!("there is no role {role}"));
+        }
+    }
+    for phase in Phase::ALL {
+        if !policy.gates.iter().any(|gate| gate.phase == phase) {
+            found.push(format!("there is no gate at the end of {}", phase.word()));
+        }
+    }
+    if policy.limits.parallel_tasks == 0 {
+        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
+    }
+    twice(policy, &mut found);
+    found
+}
+
+fn examples(
+    id: &RuleId,
+    when: &Condition,
+    matches: &[String],
+    not_matches: &[String],
+    found: &mut Vec<String>,
+) {
+    let text = |example: &String| holds(when, &Reading::of_text(example));
+    for example in matches.iter().filter(|example| !text(example)) {
+        found.push(format!("rule {id} does not match its own example {example:?}"));
+    }
+    for example in not_matches.iter().filter(|example| text(example)) {
+        found.push(format!("rule {id} matches {example:?}, which it says it does not"));
+    }
+}
+
+fn twice(policy: &Policy, found: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    for id in ids(policy) {
+        if !seen.insert(id) {
+            found.push(format!("there are two rules with the id {id}"));
+        }
+    }
+}
+
+/// The ids of all rules, in the order of the file.
+pub fn ids(policy: &Policy) -> impl Iterator<Item = &RuleId> {
+    let admission = policy.admission.iter().map(|rule| &rule.id);
+    let routing = policy.routing.iter().map(|rule| &rule.id);
+    let context = policy.context.iter().map(|rule| &rule.id);
+    let permissions = policy.permissions.iter().map(|rule| &rule.id);
+    let failures = policy.failures.iter().map(|rule| &rule.id);
+    let gates = policy.gates.iter().map(|rule| &rule.id);
+    admission.chain(routing).chain(context).chain(permissions).chain(failures).chain(gates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::crew;
+
+    #[test]
+    fn the_preset_can_be_used() {
+        assert_eq!(problems(&crew()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_rule_that_does_not_hold_for_its_own_examples_is_named() {
+        let mut policy = crew();
+        policy.admission[2].matches.push("Build a whole castle".to_owned());
+        policy.admission[2].not_matches.push("fix it".to_owned());
+        assert_eq!(
+            problems(&policy),
+            [
+                "rule intake.too_vague does not match its own example \"Build a whole castle\"",
+                "rule intake.too_vague matches \"fix it\", which it says it does not",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_there_or_there_twice_are_problems() {
+        let mut policy = crew();
+        policy.roles.remove(&RoleId::fixed("planner"));
+        policy.gates.retain(|gate| gate.phase != Phase::Closure);
+        policy.limits.parallel_tasks = 0;
+        policy.context.push(policy.context[0].clone());
+        let found = problems(&policy).join("\n");
+        for part in [
+            "rule route.goal routes to planner, which is not a role",
+            "there is no role planner",
+            "there is no gate at the end of closure",
+            "limits.parallel_tasks is 0",
+            "there are two rules with the id context.agents_file",
+        ] {
+            assert!(found.contains(part), "{part} is not in:\n{found}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! One request on its way along the line: the state, which is the fold of the run's log. Its fields are private
+//! to this module; only `apply` changes them, and the stations read them through the questions below.
+
+mod apply;
+mod decide;
+mod lane;
+mod pending;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use types::{
+    Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
+    Event, GateView, Input, Phase, Plan, Policy, Request, RoleId, RunId, Status, Survey, Task,
+    TaskId, Timestamp, Usage, WorkPath,
+};
+
+use crate::budget::Ledger;
+use crate::dag::Dag;
+use crate::{InFlight, Machine};
+
+pub(crate) use decide::nothing_under_way;
+pub(crate) use lane::{CheckState, Lane, Running, Stage};
+
+/// The state of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    policy: Arc<Policy>,
+    id: RunId,
+    started: Timestamp,
+    ended: Option<Timestamp>,
+    asked: Option<Asked>,
+    admitted: Option<Decision>,
+    refused: Option<Decision>,
+    route: Option<RoleId>,
+    documents: Option<Vec<WorkPath>>,
+    questions: Vec<Question>,
+    planning: Lane,
+    plan: Option<Plan>,
+    lanes: Vec<Lane>,
+    places: BTreeMap<TaskId, usize>,
+    dag: Dag,
+    order: Vec<usize>,
+    /// How many tasks, from the first in the order of merging, are settled.
+    settled: usize,
+    /// How many tasks are settled in all.
+    done: usize,
+    /// Tasks that wait for one that will never be finished.
+    unreachable: BTreeSet<usize>,
+    ready: BTreeSet<usize>,
+    /// Lanes in which something is going on; all work per input is bounded by their number.
+    busy: BTreeSet<usize>,
+    head: CommitId,
+    changes: Changes,
+    missing: Vec<Artifact>,
+    /// The checks that will decide about the merged tree.
+    final_checks: Vec<Check>,
+    merged_checks: Vec<CheckState>,
+    gates: Vec<GateView>,
+    ledger: Ledger,
+    usage: Usage,
+    attempts: u32,
+    retries: u32,
+    cancelled: Option<Decision>,
+    exhausted: Option<Decision>,
+    finished: Option<Status>,
+}
+
+/// The request and what was known when it came in.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) request: Request,
+    pub(crate) survey: Survey,
+    policy: Digest,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) answer: Option<String>,
+}
+
+impl Run {
+    /// A run of which nothing has happened yet.
+    #[must_use]
+    pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
+        Self {
+            ledger: Ledger::new(policy.budget),
+            policy,
+            id,
+            started: Timestamp::default(),
+            ended: None,
+            asked: None,
+            admitted: None,
+            refused: None,
+            route: None,
+            documents: None,
+            questions: Vec::new(),
+            planning: Lane::ready(),
+            plan: None,
+            lanes: Vec::new(),
+            places: BTreeMap::new(),
+            dag: Dag::default(),
+            order: Vec::new(),
+            settled: 0,
+            done: 0,
+            unreachable: BTreeSet::new(),
+            ready: BTreeSet::new(),
+            busy: BTreeSet::new(),
+            head: CommitId::default(),
+            changes: Changes::default(),
+            missing: Vec::new(),
+            final_checks: Vec::new(),
+            merged_checks: Vec::new(),
+            gates: Vec::new(),
+            usage: Usage::default(),
+            attempts: 0,
+            retries: 0,
+            cancelled: None,
+            exhausted: None,
+            finished: None,
+        }
+    }
+
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// How it ended, or where it stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.finished {
+            Some(status) => status,
+            None if self.open_question().is_some() => Status::Waiting,
+            None => Status::Running,
+        }
+    }
+
+    /// The repository's path, the run's branch, and the commit that it started from.
+    #[must_use]
+    pub fn survey(&self) -> Option<&Survey> {
+        self.asked.as_ref().map(|asked| &asked.survey)
+    }
+
+    #[must_use]
+    pub fn request(&self) -> Option<&Request> {
+        self.asked.as_ref().map(|asked| &asked.request)
+    }
+
+    /// The policy blob that the run was started with.
+    #[must_use]
+    pub fn policy_digest(&self) -> Option<Digest> {
+        self.asked.as_ref().map(|asked| asked.policy)
+    }
+
+    /// The branch that the run's results are merged onto.
+    #[must_use]
+    pub fn branch(&self) -> String {
+        branch(&self.id)
+    }
+
+    /// The policy that decides.
+    #[must_use]
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
+    pub(crate) fn asked(&self) -> Option<&Asked> {
+        self.asked.as_ref()
+    }
+
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.admitted.is_some()
+    }
+
+    pub(crate) fn refused(&self) -> Option<&Decision> {
+        self.refused.as_ref()
+    }
+
+    pub(crate) fn route(&self) -> Option<&RoleId> {
+        self.route.as_ref()
+    }
+
+    /// The documents that the agents are given, once that is decided.
+    pub(crate) fn documents(&self) -> Option<&[WorkPath]> {
+        self.documents.as_deref()
+    }
+
+    pub(crate) fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    pub(crate) fn open_question(&self) -> Option<usize> {
+        self.questions.iter().position(|question| question.answer.is_none())
+    }
+
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    pub(crate) fn task(&self, place: usize) -> Option<&Task> {
+        self.plan.as_ref()?.tasks.get(place)
+    }
+
+    /// The lane of a task, or that of the plan itself.
+    pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
+        if *task == TaskId::plan() {
+            return Some(&self.planning);
+        }
+        self.lanes.get(*self.places.get(task)?)
+    }
+
+    pub(crate) fn planning(&self) -> &Lane {
+        &self.planning
+    }
+
+    pub(crate) fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// The lanes in which something is going on, with their tasks; the plan's own lane first.
+    pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
+        let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
+        let tasks = self
+            .busy
+            .iter()
+            .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
+        planning.into_iter().chain(tasks)
+    }
+
+    /// The tasks whose turn to start has come, in the plan's order.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
+        self.ready.iter().copied()
+    }
+
+    pub(crate) fn place(&self, task: &TaskId) -> Option<usize> {
+        self.places.get(task).copied()
+    }
+
+    /// How many tasks are not settled.
+    pub(crate) fn unfinished(&self) -> usize {
+        self.lanes.len().saturating_sub(self.done)
+    }
+
+    /// Tasks that wait for one that failed or was skipped.
+    pub(crate) fn newly_unreachable(&self) -> impl Iterator<Item = usize> {
+        self.unreachable.iter().copied()
+    }
+
+    /// The next task to be merged, if there is one left.
+    pub(crate) fn next_to_merge(&self) -> Option<usize> {
+        self.order.get(self.settled).copied()
+    }
+
+    /// Whether every task is finished, failed or skipped.
+    pub(crate) fn all_settled(&self) -> bool {
+        self.plan.is_some() && self.settled == self.order.len()
+    }
+
+    pub(crate) fn head(&self) -> &CommitId {
+        &self.head
+    }
+
+    pub(crate) fn missing(&self) -> &[Artifact] {
+        &self.missing
+    }
+
+    /// The checks that decide about the merged tree, begun or not.
+    pub(crate) fn final_checks(&self) -> &[Check] {
+        &self.final_checks
+    }
+
+    pub(crate) fn merged_checks(&self) -> &[CheckState] {
+        &self.merged_checks
+    }
+
+    /// The first phase whose gate has not been passed or blocked yet.
+    pub(crate) fn phase(&self) -> Phase {
+        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
+        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
+    }
+
+    pub(crate) fn passed(&self, phase: Phase) -> bool {
+        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
+    }
+
+    pub(crate) fn gates(&self) -> &[GateView] {
+        &self.gates
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn cancelled(&self) -> Option<&Decision> {
+        self.cancelled.as_ref()
+    }
+
+    pub(crate) fn exhausted(&self) -> Option<&Decision> {
+        self.exhausted.as_ref()
+    }
+
+    /// When the run's time is up.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        self.ledger.budget().time_ms.map(|time| self.started.after(time))
+    }
+
+    /// The checks that decide about the request as a whole.
+    pub(crate) fn project_checks(&self) -> &[Check] {
+        let Some(asked) = &self.asked else { return &[] };
+        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
+    }
+}
+
+/// The branch of a run.
+fn branch(id: &RunId) -> String {
+    format!("bosun/{id}")
+}
+
+impl Machine for Run {
+    fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
+        decide::decide(self, input, now)
+    }
+
+    fn apply(&mut self, event: &Event, at: Timestamp) {
+        apply::apply(self, event, at);
+    }
+
+    fn pending(&self, in_flight: &InFlight) -> Vec<Effect> {
+        pending::pending(self, in_flight)
+    }
+
+    fn awaits(&self, effect: &EffectId) -> bool {
+        pending::awaits(self, effect)
+    }
+
+    fn winds_down(&self) -> bool {
+        self.cancelled.is_some() || self.exhausted.is_some() || self.refused.is_some()
+    }
+
+    fn waits_for_a_person(&self) -> bool {
+        !self.winds_down() && self.open_question().is_some()
+    }
+
+    fn is_over(&self) -> bool {
+        self.finished.is_some()
+    }
+}
+
+/// The attempt that a lane is at.
+pub(crate) fn current(task: &TaskId, lane: &Lane) -> AttemptId {
+    AttemptId::new(task.clone(), lane.attempts())
+}
+
+/// Whether a check has ended, and how.
+pub(crate) fn passed(check: &CheckState) -> Option<bool> {
+    check.end.as_ref().map(CheckEnd::passed)
+}

@@ -1,0 +1,268 @@
+//! The only place where the state of a run changes: one arm for each event of a run's log. An event that does not
+//! fit the state is passed over, so that any log can be folded.
+
+use types::{
+    AttemptId, AttemptResult, Budget, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
+    MergeEnd, Plan, RuleId, Spend, Subject, TaskId, Timestamp,
+};
+
+use super::lane::{CheckState, Lane, Running, Stage};
+use super::{Asked, Question, Run};
+use crate::budget::{Ledger, claim};
+use crate::dag;
+
+pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
+    match event.clone() {
+        Event::RunRequested { request, survey, policy } => {
+            run.started = at;
+            run.head = survey.base.clone();
+            run.ledger = Ledger::new(narrower(run.policy.budget, request.budget));
+            run.asked = Some(Asked { request, survey, policy });
+        }
+        Event::RunAccepted { decision } => run.admitted = Some(decision),
+        Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::RunRouted { to, .. } => run.route = Some(to),
+        Event::RunCancelled { by, reason } => {
+            let reason = format!("{by}: {reason}");
+            run.cancelled = Some(Decision::new(RuleId::fixed("person.cancel"), reason));
+        }
+        Event::RunFinished { status, .. } => {
+            run.ended = Some(at);
+            run.finished = Some(status);
+        }
+        Event::ContextSelected { included, .. } => {
+            run.documents = Some(included.into_iter().map(|selected| selected.path).collect());
+        }
+        Event::PlanAdopted { plan, .. } => adopt(run, plan),
+        Event::PlanRefused { problems, .. } => {
+            let fault = crate::plan::fault(&problems);
+            reject(run, &TaskId::plan(), fault, None);
+        }
+        Event::GatePassed { phase, decision } => {
+            run.gates.push(GateView { phase, go: true, decision });
+        }
+        Event::GateBlocked { phase, decision } => {
+            run.gates.push(GateView { phase, go: false, decision });
+        }
+        Event::QuestionAsked { text, .. } => run.questions.push(Question { text, answer: None }),
+        Event::QuestionAnswered { question, text, .. } => {
+            if let Some(asked) = run.questions.get_mut(question as usize) {
+                asked.answer = Some(text);
+            }
+        }
+        Event::BudgetWarned { .. } => run.ledger.mark_warned(),
+        Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
+        other => apply_to_lane(run, other, at),
+    }
+}
+
+fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
+    match event {
+        Event::AttemptStarted { attempt, role, start, scope, budget, feedback } => {
+            run.attempts += 1;
+            run.ledger.hold(claim(budget));
+            let running = Running { role, start, scope, budget, feedback };
+            change(run, &attempt.task, |lane| {
+                lane.attempts = attempt.n;
+                lane.checks.clear();
+                lane.stage = Stage::Running(Box::new(running));
+            });
+        }
+        Event::AttemptFinished { attempt, result, spent, usage, .. } => {
+            run.usage = run.usage.plus(usage);
+            finish_attempt(run, &attempt, result, spent);
+        }
+        Event::CheckStarted { check, what, commit } => {
+            start_check(run, &check, CheckState { what, commit, end: None });
+        }
+        Event::CheckFinished { check, end } => finish_check(run, &check, end),
+        Event::TaskVerified { attempt, commit, .. } => {
+            change(run, &attempt.task, |lane| lane.stage = Stage::Verified { commit });
+        }
+        Event::TaskRejected { attempt, fault } => {
+            let commit = run.lane(&attempt.task).and_then(handed_in);
+            reject(run, &attempt.task, fault, commit);
+        }
+        Event::TaskFinished { task, commit } => {
+            change(run, &task, |lane| lane.stage = Stage::Finished { commit });
+            release(run, &task);
+        }
+        Event::TaskFailed { task, .. } => {
+            change(run, &task, |lane| lane.stage = Stage::Failed);
+            release(run, &task);
+        }
+        Event::TaskSkipped { task, .. } => {
+            change(run, &task, |lane| lane.stage = Stage::Skipped);
+            release(run, &task);
+        }
+        Event::RetryScheduled { task, at, start, feedback, .. } => {
+            run.retries += 1;
+            change(run, &task, |lane| {
+                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+            });
+        }
+        Event::RetryReleased { task } => change(run, &task, |lane| {
+            if let Stage::Retrying { released, .. } = &mut lane.stage {
+                *released = true;
+            }
+        }),
+        Event::MergeStarted { task, commit, onto } => {
+            change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
+        }
+        Event::MergeFinished { task, end } => finish_merge(run, &task, end),
+        // The rest belongs to the logs of attempts.
+        _ => {}
+    }
+}
+
+/// The commit that a lane's attempt left, if it left one.
+fn handed_in(lane: &Lane) -> Option<CommitId> {
+    match &lane.stage {
+        Stage::Submitted { commit, .. }
+        | Stage::Checking { commit }
+        | Stage::Merging { commit, .. } => Some(commit.clone()),
+        Stage::Rejected { commit, .. } => commit.clone(),
+        _ => None,
+    }
+}
+
+/// What binds is the tighter of the two; the request may not loosen the policy.
+fn narrower(policy: Budget, request: Budget) -> Budget {
+    fn least<T: Ord + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
+        a.into_iter().chain(b).min()
+    }
+    Budget {
+        tokens: least(policy.tokens, request.tokens),
+        money: least(policy.money, request.money),
+        calls: least(policy.calls, request.calls),
+        time_ms: least(policy.time_ms, request.time_ms),
+    }
+}
+
+fn adopt(run: &mut Run, plan: Plan) {
+    run.dag = dag::shape(&plan.tasks);
+    // A plan with a cycle is never adopted; a forged log with one is folded to a run that cannot start.
+    run.order = dag::order(&run.dag).unwrap_or_default();
+    dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
+    run.places = dag::places(&plan.tasks);
+    run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
+    run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
+    run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
+    run.planning.stage = Stage::Finished { commit: run.head.clone() };
+    run.plan = Some(plan);
+}
+
+/// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
+fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
+    if *task == TaskId::plan() {
+        how(&mut run.planning);
+        return;
+    }
+    let Some(place) = run.places.get(task).copied() else { return };
+    let Some(lane) = run.lanes.get_mut(place) else { return };
+    how(lane);
+    let (busy, waiting) = (lane.is_busy(), matches!(lane.stage, Stage::Waiting));
+    if busy {
+        run.busy.insert(place);
+    } else {
+        run.busy.remove(&place);
+    }
+    if !waiting {
+        run.ready.remove(&place);
+    }
+}
+
+/// A task is settled: whoever waited for it has one thing less to wait for.
+fn release(run: &mut Run, task: &TaskId) {
+    let Some(place) = run.places.get(task).copied() else { return };
+    let finished = run.lanes.get(place).is_some_and(Lane::is_finished);
+    let followers = run.dag.followers.get(place).cloned().unwrap_or_default();
+    let dependants = run.dag.dependants.get(place).cloned().unwrap_or_default();
+    run.done += 1;
+    run.unreachable.remove(&place);
+    if !finished {
+        let waiting = |place: &usize| matches!(run.lanes[*place].stage, Stage::Waiting);
+        run.unreachable.extend(dependants.iter().copied().filter(waiting));
+    }
+    // Those that needed the result of a task that failed stay where they are until they are skipped.
+    let freed = followers.into_iter().chain(dependants.into_iter().filter(|_| finished));
+    for waiter in freed {
+        let Some(lane) = run.lanes.get_mut(waiter) else { continue };
+        lane.waits_for = lane.waits_for.saturating_sub(1);
+        if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
+            run.ready.insert(waiter);
+        }
+    }
+    while let Some(next) = run.order.get(run.settled) {
+        if !run.lanes.get(*next).is_some_and(Lane::is_settled) {
+            break;
+        }
+        run.settled += 1;
+    }
+}
+
+fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spent: Spend) {
+    let held = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) => claim(running.budget),
+        _ => Spend::default(),
+    };
+    run.ledger.settle(held, spent);
+    match result {
+        AttemptResult::Submitted { commit, changes, submission } => {
+            change(run, &attempt.task, |lane| {
+                lane.stage = Stage::Submitted { commit, changes, submission };
+            });
+        }
+        AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
+        AttemptResult::Cancelled => {
+            change(run, &attempt.task, |lane| lane.stage = Stage::Skipped);
+            release(run, &attempt.task);
+        }
+    }
+}
+
+fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<types::CommitId>) {
+    change(run, task, |lane| {
+        lane.faults.push(fault.clone());
+        lane.stage = Stage::Rejected { fault, commit };
+    });
+}
+
+fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
+    match &check.on {
+        Subject::Merged => run.merged_checks.push(state),
+        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
+            lane.stage = Stage::Checking { commit: state.commit.clone() };
+            lane.checks.push(state);
+        }),
+    }
+}
+
+fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
+    let index = check.index as usize;
+    match &check.on {
+        Subject::Merged => {
+            if let Some(state) = run.merged_checks.get_mut(index) {
+                state.end = Some(end);
+            }
+        }
+        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
+            if let Some(state) = lane.checks.get_mut(index) {
+                state.end = Some(end);
+            }
+        }),
+    }
+}
+
+fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
+    match end {
+        MergeEnd::Merged { commit, changes, missing } => {
+            run.head = commit.clone();
+            run.changes = changes;
+            run.missing.extend(missing);
+            change(run, task, |lane| lane.stage = Stage::Landed { commit });
+        }
+        MergeEnd::Conflict { paths } => reject(run, task, crate::merge::conflict(&paths), None),
+        MergeEnd::Failed { fault } => reject(run, task, fault, None),
+    }
+}

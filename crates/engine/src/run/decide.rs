@@ -1,0 +1,156 @@
+//! What follows from an input, for a run. What came from outside is put on record; what is due because of the
+//! state is asked of the stations, in the order of the line, and the first that has an answer gives it.
+
+use types::{
+    AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect, EffectId,
+    Ended, Event, Fault, Input, MergeEnd, Outcome, RuleId, Shown, Span, Spend, TaskId, TimerId,
+    Timestamp, Usage,
+};
+
+use super::Run;
+use super::lane::{Lane, Stage};
+use crate::{
+    Machine as _, budget, context, failure, gate, intake, merge, plan, report, route, schedule,
+    verify,
+};
+
+type Station = fn(&Run, Timestamp) -> Vec<Event>;
+
+/// The line that every request travels.
+const LINE: [Station; 11] = [
+    intake::due,
+    route::due,
+    context::due,
+    plan::due,
+    budget::due,
+    failure::due,
+    verify::due,
+    merge::due,
+    gate::due,
+    schedule::due,
+    report::due,
+];
+
+pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
+    if run.is_over() {
+        return vec![];
+    }
+    match input {
+        Input::Woke { .. } | Input::Due => due(run, now),
+        Input::Begin(begin) if run.asked.is_none() => vec![Event::RunRequested {
+            request: begin.request.clone(),
+            survey: begin.survey.clone(),
+            policy: begin.policy,
+        }],
+        Input::Command(command) if run.asked.is_some() => command_given(run, command),
+        Input::Outcome(effect, outcome) if run.awaits(effect) => {
+            outcome_of(run, effect, outcome, now)
+        }
+        Input::Begin(_) | Input::Brief(_) | Input::Command(_) | Input::Outcome(..) => vec![],
+    }
+}
+
+fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.asked.is_none() {
+        return vec![];
+    }
+    if run.winds_down() {
+        // What has landed on the branch is there, whatever ends the run.
+        let landed = merge::landed(run);
+        return if landed.is_empty() { report::due(run, now) } else { landed };
+    }
+    LINE.iter()
+        .map(|station| station(run, now))
+        .find(|events| !events.is_empty())
+        .unwrap_or_default()
+}
+
+fn command_given(run: &Run, command: &Command) -> Vec<Event> {
+    match command {
+        Command::Cancel { by, reason } if !run.winds_down() => {
+            vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
+        }
+        Command::Answer { by, question, text }
+            if run.open_question() == Some(*question as usize) =>
+        {
+            vec![Event::QuestionAnswered {
+                question: *question,
+                by: by.clone(),
+                text: text.clone(),
+            }]
+        }
+        Command::Cancel { .. } | Command::Answer { .. } => vec![],
+    }
+}
+
+fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
+    match (effect, outcome) {
+        (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
+        (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
+            vec![finished(attempt, &broken(fault))]
+        }
+        (EffectId::Check(check), Outcome::Check(end)) => {
+            vec![Event::CheckFinished { check: check.clone(), end: end.clone() }]
+        }
+        (EffectId::Check(check), Outcome::Broke(fault)) => {
+            let output =
+                Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
+            let end = CheckEnd { ended: Ended::Stopped, output, elapsed_ms: Span::default() };
+            vec![Event::CheckFinished { check: check.clone(), end }]
+        }
+        (EffectId::Merge(task), Outcome::Merge(end)) => {
+            vec![Event::MergeFinished { task: task.clone(), end: end.clone() }]
+        }
+        (EffectId::Merge(task), Outcome::Broke(fault)) => {
+            let end = MergeEnd::Failed { fault: fault.clone() };
+            vec![Event::MergeFinished { task: task.clone(), end }]
+        }
+        (EffectId::Timer(TimerId::Deadline), Outcome::Fired) => out_of_time(run, now),
+        (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),
+        _ => vec![],
+    }
+}
+
+fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
+    Event::AttemptFinished {
+        attempt: attempt.clone(),
+        result: end.result.clone(),
+        spent: end.spent,
+        usage: end.usage,
+        turns: end.turns,
+        log_head: end.log_head,
+    }
+}
+
+fn broken(fault: &Fault) -> AttemptEnd {
+    AttemptEnd {
+        result: AttemptResult::Failed { fault: fault.clone(), commit: None },
+        spent: Spend::default(),
+        usage: Usage::default(),
+        turns: 0,
+        log_head: Digest::ZERO,
+    }
+}
+
+fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
+    match run.lane(task).map(Lane::stage) {
+        Some(Stage::Retrying { at, .. }) if *at <= now => {
+            vec![Event::RetryReleased { task: task.clone() }]
+        }
+        _ => vec![],
+    }
+}
+
+fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.winds_down() || run.deadline().is_none_or(|deadline| now < deadline) {
+        return vec![];
+    }
+    let budget = run.ledger.budget().time_ms.unwrap_or_default();
+    let reason = format!("the run's time of {budget} is up");
+    vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed("budget.time"), reason) }]
+}
+
+/// What is under way, by name; for the report's decision to wait for it.
+pub(crate) fn nothing_under_way(run: &Run) -> bool {
+    run.pending(&crate::InFlight::new()).iter().all(|effect| matches!(effect, Effect::Wait { .. }))
+}

@@ -1,0 +1,156 @@
+//! Where a task stands, from waiting to finished. The making of the plan has a lane too: it is tried, fails and is
+//! retried like any task.
+
+use types::{
+    Budget, Changes, Check, CheckEnd, CommitId, Fault, RoleId, Scope, TaskStage, Timestamp,
+};
+
+/// One task's way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lane {
+    pub(super) stage: Stage,
+    pub(super) attempts: u32,
+    /// Every way in which an attempt was not good enough, in order.
+    pub(super) faults: Vec<Fault>,
+    /// The checks of the current attempt.
+    pub(super) checks: Vec<CheckState>,
+    /// How many tasks this one still waits for.
+    pub(super) waits_for: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Stage {
+    Waiting,
+    /// An attempt is under way, or about to be.
+    Running(Box<Running>),
+    /// The attempt handed something in.
+    Submitted {
+        commit: CommitId,
+        changes: Changes,
+        submission: serde_json::Value,
+    },
+    /// Bosun runs the checks on what was handed in.
+    Checking {
+        commit: CommitId,
+    },
+    /// It was not good enough; what now is for `failure` to say.
+    Rejected {
+        fault: Fault,
+        commit: Option<CommitId>,
+    },
+    /// The next attempt may start once the wait is over.
+    Retrying {
+        at: Timestamp,
+        start: Option<CommitId>,
+        feedback: Option<String>,
+        released: bool,
+    },
+    Verified {
+        commit: CommitId,
+    },
+    Merging {
+        commit: CommitId,
+        onto: CommitId,
+        since: Timestamp,
+    },
+    /// It is on the branch; to be recorded as finished.
+    Landed {
+        commit: CommitId,
+    },
+    Finished {
+        commit: CommitId,
+    },
+    Failed,
+    Skipped,
+}
+
+/// What an attempt was started with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Running {
+    pub(crate) role: RoleId,
+    pub(crate) start: CommitId,
+    pub(crate) scope: Scope,
+    pub(crate) budget: Budget,
+    pub(crate) feedback: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CheckState {
+    pub(crate) what: Check,
+    pub(crate) commit: CommitId,
+    pub(crate) end: Option<CheckEnd>,
+}
+
+impl Lane {
+    pub(super) fn waiting(waits_for: usize) -> Self {
+        Self { stage: Stage::Waiting, attempts: 0, faults: vec![], checks: vec![], waits_for }
+    }
+
+    pub(super) fn ready() -> Self {
+        Self::waiting(0)
+    }
+
+    pub(crate) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// How many attempts were started.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    pub(crate) fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    pub(crate) fn checks(&self) -> &[CheckState] {
+        &self.checks
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Finished { .. } | Stage::Failed | Stage::Skipped)
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(self.stage, Stage::Finished { .. })
+    }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.stage, Stage::Failed)
+    }
+
+    /// Whether it takes up one of the places for tasks that run at once.
+    pub(crate) fn takes_a_slot(&self) -> bool {
+        matches!(self.stage, Stage::Running(_) | Stage::Submitted { .. } | Stage::Checking { .. })
+    }
+
+    /// Whether something comes of it without another attempt: it is being checked or merged.
+    pub(crate) fn goes_on_by_itself(&self) -> bool {
+        matches!(
+            self.stage,
+            Stage::Submitted { .. }
+                | Stage::Checking { .. }
+                | Stage::Merging { .. }
+                | Stage::Landed { .. }
+        )
+    }
+
+    /// Whether something is going on. A verified result only waits until it is its turn to be merged.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
+    }
+
+    pub(super) fn shown(&self) -> TaskStage {
+        match self.stage {
+            Stage::Waiting => TaskStage::Waiting,
+            Stage::Running(_) => TaskStage::Running,
+            Stage::Submitted { .. } | Stage::Checking { .. } => TaskStage::Checking,
+            Stage::Rejected { .. } | Stage::Retrying { .. } => TaskStage::Retrying,
+            Stage::Verified { .. } => TaskStage::Verified,
+            Stage::Merging { .. } | Stage::Landed { .. } => TaskStage::Merging,
+            Stage::Finished { .. } => TaskStage::Finished,
+            Stage::Failed => TaskStage::Failed,
+            Stage::Skipped => TaskStage::Skipped,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the state of a run asks of the outside world. Read off the lanes in which something is going on, so the
+//! cost does not depend on how much has already happened.
+
+use types::{AttemptId, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
+
+use super::lane::{CheckState, Stage};
+use super::{Run, current};
+use crate::{InFlight, Machine as _, brief, merge};
+
+pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
+    if run.is_over() || run.asked.is_none() {
+        return vec![];
+    }
+    let mut effects: Vec<Effect> = Vec::new();
+    for (task, lane) in run.busy() {
+        let attempt = current(&task, lane);
+        match lane.stage() {
+            Stage::Running(running) if !in_flight.contains(&EffectId::Attempt(attempt.clone())) => {
+                let brief = brief::compose(run, &attempt, running);
+                effects.push(Effect::RunAttempt { brief: Box::new(brief) });
+            }
+            Stage::Checking { .. } => {
+                effects.extend(open_checks(&Subject::Attempt(attempt), lane.checks()));
+            }
+            Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
+                message: merge::message(run, &task),
+                artifacts: merge::artifacts(run, &task),
+                task,
+                commit: commit.clone(),
+                onto: onto.clone(),
+                at: *since,
+            }),
+            Stage::Retrying { at, released: false, .. } if !run.winds_down() => {
+                effects.push(Effect::Wait { timer: TimerId::Retry(task), until: *at });
+            }
+            _ => {}
+        }
+    }
+    effects.extend(open_checks(&Subject::Merged, run.merged_checks()));
+    if let Some(until) = run.deadline()
+        && !run.winds_down()
+    {
+        effects.push(Effect::Wait { timer: TimerId::Deadline, until });
+    }
+    effects.retain(|effect| !in_flight.contains(&effect.id()));
+    effects
+}
+
+pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
+    if run.is_over() {
+        return false;
+    }
+    let stage = |task: &TaskId| run.lane(task).map(|lane| lane.stage());
+    match effect {
+        EffectId::Attempt(AttemptId { task, n }) => {
+            run.lane(task).is_some_and(|lane| lane.attempts() == *n)
+                && matches!(stage(task), Some(Stage::Running(_)))
+        }
+        EffectId::Check(CheckId { on: Subject::Merged, index }) => {
+            is_open(run.merged_checks(), *index)
+        }
+        EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
+            run.lane(&attempt.task).is_some_and(|lane| {
+                lane.attempts() == attempt.n
+                    && matches!(lane.stage(), Stage::Checking { .. })
+                    && is_open(lane.checks(), *index)
+            })
+        }
+        EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
+        EffectId::Timer(TimerId::Retry(task)) => {
+            !run.winds_down()
+                && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
+        }
+        EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
+        EffectId::Model(..) | EffectId::Tool(_) | EffectId::Seal => false,
+    }
+}
+
+fn is_open(checks: &[CheckState], index: u32) -> bool {
+    checks.get(index as usize).is_some_and(|check| check.end.is_none())
+}
+
+fn open_checks<'a>(on: &'a Subject, checks: &'a [CheckState]) -> impl Iterator<Item = Effect> + 'a {
+    let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
+    open.map(|(check, index)| Effect::RunCheck {
+        check: CheckId { on: on.clone(), index },
+        what: check.what.clone(),
+        commit: check.commit.clone(),
+    })
+}

@@ -1,0 +1,82 @@
+//! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
+
+use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp};
+
+use super::lane::{CheckState, Lane, Stage};
+use super::{Run, branch};
+
+impl Run {
+    /// The run as it stands at `now`.
+    #[must_use]
+    pub fn view(&self, now: Timestamp) -> RunView {
+        let survey = self.survey();
+        let stopped = self.refused.as_ref().or(self.cancelled.as_ref()).or(self.exhausted.as_ref());
+        let blocked = self.gates.iter().find(|gate| !gate.go).map(|gate| &gate.decision);
+        RunView {
+            run: self.id.clone(),
+            goal: self.request().map(|request| request.text.clone()).unwrap_or_default(),
+            status: self.status(),
+            phase: self.phase(),
+            policy: self.policy.name.clone(),
+            repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
+            branch: branch(&self.id),
+            base: survey.map(|survey| survey.base.clone()).unwrap_or_default(),
+            head: self.head.clone(),
+            started: self.started,
+            ended: self.ended,
+            why: stopped.or(blocked).cloned(),
+            tasks: self.task_views(),
+            merged_checks: self.merged_checks.iter().map(check_view).collect(),
+            gates: self.gates.clone(),
+            questions: self.question_views(),
+            changes: self.changes.clone(),
+            missing: self.missing.clone(),
+            attempts: self.attempts,
+            retries: self.retries,
+            budget: self.ledger.budget(),
+            spent: self.ledger.spent(),
+            usage: self.usage,
+            elapsed_ms: self.ended.unwrap_or(now).since(self.started),
+        }
+    }
+
+    fn task_views(&self) -> Vec<TaskView> {
+        let Some(plan) = &self.plan else {
+            // Before there is a plan, its making is all there is to see.
+            return vec![task_view(&TaskId::plan(), "make the plan", &[], &self.planning)];
+        };
+        let tasks = plan.tasks.iter().zip(&self.lanes);
+        tasks.map(|(task, lane)| task_view(&task.id, &task.title, &task.depends_on, lane)).collect()
+    }
+
+    fn question_views(&self) -> Vec<QuestionView> {
+        let questions = self.questions.iter().zip(0_u32..);
+        questions
+            .map(|(question, id)| QuestionView {
+                id,
+                text: question.text.clone(),
+                answer: question.answer.clone(),
+            })
+            .collect()
+    }
+}
+
+fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], lane: &Lane) -> TaskView {
+    TaskView {
+        id: id.clone(),
+        title: title.to_owned(),
+        stage: lane.shown(),
+        depends_on: depends_on.to_vec(),
+        attempts: lane.attempts(),
+        checks: lane.checks().iter().map(check_view).collect(),
+        commit: match lane.stage() {
+            Stage::Finished { commit } => Some(commit.clone()),
+            _ => None,
+        },
+        fault: lane.faults().last().map(|fault| fault.what.clone()),
+    }
+}
+
+fn check_view(check: &CheckState) -> CheckView {
+    CheckView { check: check.what.clone(), ended: check.end.as_ref().map(|end| end.ended) }
+}

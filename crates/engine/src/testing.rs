@@ -1,0 +1,170 @@
+//! What the tests of the engine share: the crew's policy, a request, and a bench that does what the loop does.
+//! Inputs are read from short lines and events are written as short lines, so that tests are text in, text out.
+
+mod dice;
+pub(crate) mod drive;
+pub(crate) mod noise;
+mod render;
+mod script;
+pub(crate) mod talk;
+pub(crate) mod world;
+
+use std::sync::Arc;
+
+use types::{
+    Begin, Check, CommitId, Digest, Effect, EffectId, Event, Input, Policy, Request, Survey,
+    Timestamp,
+};
+
+use crate::{InFlight, Machine, Run};
+
+pub(crate) use dice::Dice;
+pub(crate) use render::render;
+pub(crate) use script::{brief, plan, submission};
+
+/// The preset, with its prompts left as they are named in the file.
+pub(crate) fn crew() -> Policy {
+    toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
+}
+
+pub(crate) fn request(text: &str) -> Request {
+    Request {
+        text: text.to_owned(),
+        hint: None,
+        budget: types::Budget::default(),
+        model: "fake/model".parse().expect("a model"),
+        checks: vec![],
+    }
+}
+
+/// A repository with one check of its own.
+pub(crate) fn survey() -> Survey {
+    Survey {
+        repository: "repo".to_owned(),
+        base: CommitId("base".to_owned()),
+        checks: vec![check("tests", "make test")],
+        ..Survey::default()
+    }
+}
+
+pub(crate) fn check(name: &str, command: &str) -> Check {
+    Check { name: name.to_owned(), command: command.to_owned(), timeout_ms: None }
+}
+
+pub(crate) fn begin(request: Request, survey: Survey) -> Input {
+    let run = "r_test".parse().expect("a run id");
+    Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO }))
+}
+
+/// What the loop does with one input: what follows from it, and then whatever is due, until nothing is.
+pub(crate) fn settle(machine: &mut impl Machine, input: &Input, now: Timestamp) -> Vec<Event> {
+    let mut all = Vec::new();
+    let mut input = input.clone();
+    for _ in 0..1_000 {
+        let events = machine.decide(&input, now);
+        if events.is_empty() && input == Input::Due {
+            return all;
+        }
+        events.iter().for_each(|event| machine.apply(event, now));
+        all.extend(events);
+        input = Input::Due;
+    }
+    panic!("there is always something due; the last was {:?}", all.last());
+}
+
+/// A log after it was written down and read again.
+pub(crate) fn reread(log: &[(Event, Timestamp)]) -> Vec<(Event, Timestamp)> {
+    let read = |(event, at): &(Event, Timestamp)| {
+        let text = serde_json::to_string(event).expect("an event can be written");
+        (serde_json::from_str(&text).expect("an event can be read"), *at)
+    };
+    log.iter().map(read).collect()
+}
+
+pub(crate) fn fold<M: Machine>(mut machine: M, log: &[(Event, Timestamp)]) -> M {
+    log.iter().for_each(|(event, at)| machine.apply(event, *at));
+    machine
+}
+
+/// A machine with its log and its clock.
+#[derive(Debug, Clone)]
+pub(crate) struct Bench<M> {
+    pub(crate) machine: M,
+    pub(crate) log: Vec<(Event, Timestamp)>,
+    pub(crate) now: Timestamp,
+}
+
+impl<M: Machine> Bench<M> {
+    pub(crate) fn of(machine: M) -> Self {
+        Self { machine, log: Vec::new(), now: Timestamp::from_millis(1_000_000) }
+    }
+
+    pub(crate) fn send(&mut self, input: &Input) -> Vec<Event> {
+        let events = settle(&mut self.machine, input, self.now);
+        self.log.extend(events.iter().map(|event| (event.clone(), self.now)));
+        events
+    }
+
+    /// Sends what the lines say, one after the other, and says what came of it.
+    pub(crate) fn tell(&mut self, lines: &str) -> String {
+        let mut events = Vec::new();
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let input = script::input(line, &self.asked());
+            if let Input::Outcome(id @ EffectId::Timer(_), _) = &input {
+                self.wait_for(id);
+            }
+            events.extend(self.send(&input));
+        }
+        render(&events)
+    }
+
+    /// Everything that is asked of the outside world, under way or not.
+    pub(crate) fn asked(&self) -> Vec<Effect> {
+        self.machine.pending(&InFlight::new())
+    }
+
+    fn wait_for(&mut self, timer: &EffectId) {
+        let wait = self.asked().into_iter().find(|effect| effect.id() == *timer);
+        if let Some(Effect::Wait { until, .. }) = wait {
+            self.now = self.now.max(until);
+        }
+    }
+}
+
+/// A run of the crew, of which nothing has happened yet.
+pub(crate) fn new_run() -> Bench<Run> {
+    run_with(crew())
+}
+
+pub(crate) fn run_with(policy: Policy) -> Bench<Run> {
+    Bench::of(Run::new("r_test".parse().expect("a run id"), Arc::new(policy)))
+}
+
+/// A run whose plan is adopted and whose first tasks have started.
+pub(crate) fn planned(tasks: &str) -> Bench<Run> {
+    planned_with(crew(), tasks)
+}
+
+pub(crate) fn planned_with(policy: Policy, tasks: &str) -> Bench<Run> {
+    let mut bench = run_with(policy);
+    let events = bench.tell(&format!("begin Build a CLI\nplan.1 plans {tasks}"));
+    assert!(events.contains("plan.adopted"), "{events}");
+    bench
+}
+
+/// Compares line by line, whatever the indentation.
+#[track_caller]
+pub(crate) fn same(actual: &str, expected: &str) {
+    let plain = |text: &str| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let (actual, expected) = (plain(actual), plain(expected));
+    assert!(actual == expected, "expected:\n{expected}\n\ncame:\n{actual}\n");
+}
+
+/// Only the lines that begin in one of these ways.
+pub(crate) fn only(text: &str, beginnings: &[&str]) -> String {
+    let wanted = |line: &&str| beginnings.iter().any(|beginning| line.starts_with(beginning));
+    text.lines().filter(wanted).collect::<Vec<_>>().join("\n")
+}

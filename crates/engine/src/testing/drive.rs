@@ -1,0 +1,90 @@
+//! The loop with a made-up outside world: effects are begun as the state asks for them and end in any order that the
+//! dice choose. Whatever must hold at every step is asserted at every step.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use types::{Effect, EffectId, Input, Outcome, Span, TimerId};
+
+use super::{Bench, Dice, fold, reread};
+use crate::{InFlight, Machine};
+
+/// Something that performs effects. The same effect always has the same outcome.
+pub(crate) trait Outside {
+    fn perform(&self, effect: &Effect) -> Outcome;
+}
+
+/// A machine on its way through an outside world.
+pub(crate) struct Drive<'w, M, W> {
+    pub(crate) bench: Bench<M>,
+    /// What was performed, in the order in which it ended.
+    pub(crate) performed: Vec<EffectId>,
+    fresh: M,
+    outside: &'w W,
+    under_way: BTreeMap<EffectId, Effect>,
+    dice: Dice,
+}
+
+impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w, M, W> {
+    /// `fresh` is the machine before anything happened to it; `bench` is where to go on from.
+    pub(crate) fn new(fresh: M, bench: Bench<M>, outside: &'w W, seed: u64) -> Self {
+        let (under_way, dice) = (BTreeMap::new(), Dice::new(seed));
+        Self { bench, performed: Vec::new(), fresh, outside, under_way, dice }
+    }
+
+    /// Takes one outcome in. Says whether there was one.
+    pub(crate) fn step(&mut self) -> bool {
+        self.begin_what_is_asked();
+        // The deadline is far away; everything else ends before it.
+        let deadline = EffectId::Timer(TimerId::Deadline);
+        let ids: Vec<EffectId> =
+            self.under_way.keys().filter(|id| **id != deadline).cloned().collect();
+        let Some(id) = ids.get(self.dice.throw(ids.len())) else { return false };
+        let Some(effect) = self.under_way.remove(id) else { return false };
+        self.bench.now = self.bench.now.after(Span(1));
+        if let Effect::Wait { until, .. } = effect {
+            self.bench.now = self.bench.now.max(until);
+        }
+        self.performed.push(id.clone());
+        let outcome = self.outside.perform(&effect);
+        self.bench.send(&Input::Outcome(id.clone(), outcome));
+        true
+    }
+
+    /// Goes on until nothing happens any more; then it must be over, or wait for a person.
+    pub(crate) fn finish(&mut self, waits: impl Fn(&M) -> bool) {
+        let most = 100_000;
+        let steps = (0..most).take_while(|_| self.step()).count();
+        assert!(steps < most, "it does not come to an end");
+        let machine = &self.bench.machine;
+        assert!(machine.is_over() || waits(machine), "it hangs:\n{}", self.story());
+        assert!(
+            !machine.is_over() || self.bench.asked().is_empty(),
+            "it asks for more after its end"
+        );
+        self.is_the_fold_of_its_log();
+    }
+
+    pub(crate) fn is_the_fold_of_its_log(&self) {
+        let folded = fold(self.fresh.clone(), &reread(&self.bench.log));
+        assert!(folded == self.bench.machine, "the log says something else:\n{}", self.story());
+    }
+
+    /// All events so far, as text.
+    pub(crate) fn story(&self) -> String {
+        let events: Vec<_> = self.bench.log.iter().map(|(event, _)| event.clone()).collect();
+        super::render(&events)
+    }
+
+    fn begin_what_is_asked(&mut self) {
+        let machine = &self.bench.machine;
+        let in_flight: InFlight = self.under_way.keys().cloned().collect();
+        let offered = machine.pending(&in_flight);
+        let ids: BTreeSet<EffectId> = offered.iter().map(Effect::id).collect();
+        assert_eq!(ids.len(), offered.len(), "an effect is offered twice: {ids:?}");
+        for id in &ids {
+            assert!(!in_flight.contains(id), "{id:?} is offered and under way");
+            assert!(machine.awaits(id), "{id:?} is offered and its outcome not wanted");
+        }
+        self.under_way.extend(offered.into_iter().map(|effect| (effect.id(), effect)));
+    }
+}

@@ -1,0 +1,99 @@
+//! Events as short lines: the written name, then the facts that a test cares about.
+
+use types::{AttemptResult, CheckId, Event, MergeEnd, SessionEnd};
+
+pub(crate) fn render(events: &[Event]) -> String {
+    let line = |event: &Event| format!("{} {}", event.kind(), facts(event)).trim_end().to_owned();
+    events.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn facts(event: &Event) -> String {
+    match event {
+        Event::RunAccepted { decision }
+        | Event::RunRefused { decision }
+        | Event::BudgetExhausted { decision }
+        | Event::BudgetWarned { decision, .. } => decision.rule.to_string(),
+        Event::RunRouted { to, decision } => format!("{to} {}", decision.rule),
+        Event::RunCancelled { by, .. } => by.clone(),
+        Event::RunFinished { status, decision } => format!("{}, {}", status.word(), decision.rule),
+        Event::ContextSelected { included, excluded } => {
+            let list = |sign: char, of: &[types::Selected]| {
+                let each = of.iter().map(|one| format!("{sign}{} {}", one.path, one.rule));
+                each.collect::<Vec<_>>()
+            };
+            [list('+', included), list('-', excluded)].concat().join(", ")
+        }
+        Event::PlanAdopted { plan, .. } => {
+            plan.tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        Event::PlanRefused { attempt, problems, .. } => {
+            format!("{attempt} {}", problems.join("; "))
+        }
+        Event::GatePassed { phase, .. } => phase.word().to_owned(),
+        Event::GateBlocked { phase, decision } => format!("{}: {}", phase.word(), decision.reason),
+        Event::QuestionAsked { question, decision, .. } => format!("{question} {}", decision.rule),
+        Event::QuestionAnswered { question, .. } => question.to_string(),
+        other => of_a_task(other).or_else(|| of_a_session(other)).unwrap_or_default(),
+    }
+}
+
+fn of_a_task(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::AttemptStarted { attempt, role, .. } => format!("{attempt} {role}"),
+        Event::AttemptFinished { attempt, result, .. } => match result {
+            AttemptResult::Submitted { .. } => format!("{attempt} submitted"),
+            AttemptResult::Failed { fault, .. } => {
+                format!("{attempt} failed {} {}", fault.class.word(), fault.code)
+            }
+            AttemptResult::Cancelled => format!("{attempt} cancelled"),
+        },
+        Event::CheckStarted { check, what, .. } => format!("{} {}", place(check), what.name),
+        Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
+        Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
+        Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.word()),
+        Event::TaskFinished { task, .. } => task.to_string(),
+        Event::TaskFailed { task, decision, .. } | Event::TaskSkipped { task, decision } => {
+            format!("{task} {}", decision.rule)
+        }
+        Event::RetryReleased { task } => task.to_string(),
+        Event::RetryScheduled { task, left, start, feedback, decision, .. } => {
+            let from = start.as_ref().map(|commit| format!(", from {commit}")).unwrap_or_default();
+            let told = if feedback.is_some() { ", told why" } else { "" };
+            format!("{task} {} {left} left{from}{told}", decision.rule)
+        }
+        Event::MergeStarted { task, onto, .. } => format!("{task} onto {onto}"),
+        Event::MergeFinished { task, end } => match end {
+            MergeEnd::Merged { .. } => format!("{task} merged"),
+            MergeEnd::Conflict { .. } => format!("{task} conflict"),
+            MergeEnd::Failed { .. } => format!("{task} failed"),
+        },
+        _ => return None,
+    })
+}
+
+fn of_a_session(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::SessionStarted { session, brief } => format!("{session} {}", brief.attempt),
+        Event::SessionEnded { end, .. } => match end {
+            SessionEnd::Submitted { .. } => "submitted".to_owned(),
+            SessionEnd::Failed { fault } => format!("failed {} {}", fault.class.word(), fault.code),
+            SessionEnd::Cancelled => "cancelled".to_owned(),
+        },
+        Event::ModelAsked { turn, .. }
+        | Event::ModelReplied { turn, .. }
+        | Event::ModelFailed { turn, .. } => format!("t{turn}"),
+        Event::ToolStarted { call, tool, decision } => format!("{call} {tool} {}", decision.rule),
+        Event::ToolRefused { call, tool, outcome, decision } => {
+            format!("{call} {tool} {}, {}", outcome.word(), decision.rule)
+        }
+        Event::ToolFinished { call, outcome, .. } => format!("{call} {}", outcome.word()),
+        Event::ToolLost { call, .. } => call.to_string(),
+        Event::AttemptSealed { commit, .. } => commit.to_string(),
+        Event::SealFailed { fault } => fault.code.clone(),
+        _ => return None,
+    })
+}
+
+fn place(check: &CheckId) -> String {
+    format!("{}/{}", check.on, check.index)
+}

@@ -1,0 +1,194 @@
+//! Inputs from short lines, such as `T1.1 hands in src/a.rs` or `model calls read_file a.rs + submit`. A line that
+//! cannot be read ends the test.
+
+use serde_json::{Value, json};
+use types::{
+    AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId, Command, CommitId,
+    Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Input, MergeEnd, Outcome,
+    Sealed, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+};
+
+use super::{begin, request, survey, talk};
+
+/// What a line says, where `asked` is what is being asked of the outside world.
+pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match first {
+        "begin" => begin(request(rest), survey()),
+        "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()) },
+        "due" => Input::Due,
+        "cancel" => Input::Command(Command::Cancel {
+            by: "ann".to_owned(),
+            reason: "changed my mind".to_owned(),
+        }),
+        "answer" => {
+            let (question, text) = rest.split_once(' ').unwrap_or((rest, ""));
+            let question = question.parse().expect("the number of a question");
+            Input::Command(Command::Answer {
+                by: "ann".to_owned(),
+                question,
+                text: text.to_owned(),
+            })
+        }
+        "check" => check(rest),
+        "merge" => merge(rest),
+        "timer" => {
+            let timer = match rest.strip_suffix(" fires").expect("a timer fires") {
+                "deadline" => TimerId::Deadline,
+                task => TimerId::Retry(task.parse().expect("a task")),
+            };
+            Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
+        }
+        "model" => Input::Outcome(talk::the_turn(asked), talk::said(rest)),
+        "tool" => tool(rest, asked),
+        "seal" => seal(rest),
+        _ => attempt(first.parse().expect("a line begins with what it is about"), rest),
+    }
+}
+
+/// A brief for a task that may write to `src/`.
+pub(crate) fn brief(attempt: &str) -> Brief {
+    Brief {
+        run: "r_test".parse().expect("a run"),
+        attempt: attempt.parse().expect("an attempt"),
+        role: types::RoleId::fixed("coder"),
+        model: "fake/model".parse().expect("a model"),
+        system: "You are a coder.".to_owned(),
+        task: "Write src/a.rs".to_owned(),
+        tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
+        tool_specs: vec![],
+        scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
+        start: CommitId("base".to_owned()),
+        budget: types::Budget::default(),
+        max_turns: 5,
+        max_output_tokens: 1_000,
+        output_chars: 100,
+    }
+}
+
+/// `T1 src/a.rs; T2 src/b.rs,docs/ after T1` as the planner would hand it in.
+pub(crate) fn plan(text: &str) -> Value {
+    let task = |text: &str| {
+        let (text, after) = text.split_once(" after ").unwrap_or((text, ""));
+        let (id, artifacts) = text.trim().split_once(' ').expect("a task and its artifacts");
+        let list = |of: &str| {
+            of.split(',').map(str::trim).filter(|x| !x.is_empty()).map(Value::from).collect()
+        };
+        let (artifacts, after): (Vec<Value>, Vec<Value>) = (list(artifacts), list(after));
+        json!({"id": id, "title": format!("Do {id}"), "artifacts": artifacts, "depends_on": after})
+    };
+    json!({"tasks": text.split(';').map(task).collect::<Vec<_>>()})
+}
+
+/// An attempt hands something in.
+pub(crate) fn submission(attempt: &str, submission: Value) -> Input {
+    ended(attempt.parse().expect("an attempt"), submitted(attempt, Changes::default(), submission))
+}
+
+fn submitted(attempt: &str, changes: Changes, submission: Value) -> AttemptResult {
+    AttemptResult::Submitted { commit: CommitId(format!("c-{attempt}")), changes, submission }
+}
+
+fn attempt(attempt: AttemptId, what: &str) -> Input {
+    let name = attempt.to_string();
+    let result = match what.split_once(' ').unwrap_or((what, "")) {
+        ("plans", tasks) => submitted(&name, Changes::default(), plan(tasks)),
+        ("hands", files) => {
+            let files = files.strip_prefix("in").expect("an attempt hands in");
+            submitted(&name, changes(files), json!({"summary": "done"}))
+        }
+        ("fails", fault) => {
+            let commit = Some(CommitId(format!("c-{name}")));
+            AttemptResult::Failed { fault: self::fault(fault), commit }
+        }
+        ("is", "cancelled") => AttemptResult::Cancelled,
+        ("breaks", _) => {
+            let fault = Fault::structural("attempt.broke", "the attempt broke down");
+            return Input::Outcome(EffectId::Attempt(attempt), Outcome::Broke(fault));
+        }
+        _ => panic!("an attempt cannot {what:?}"),
+    };
+    ended(attempt, result)
+}
+
+fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
+    let spent = Spend { tokens: 1_000, calls: 2, ..Spend::default() };
+    let usage = Usage { input: 900, output: 100, ..Usage::default() };
+    let end = AttemptEnd { result, spent, usage, turns: 2, log_head: Digest::ZERO };
+    Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
+}
+
+pub(super) fn changes(files: &str) -> Changes {
+    let change =
+        |path: &str| FileChange { path: path.parse().expect("a path"), added: 1, removed: 0 };
+    Changes(files.split_whitespace().map(change).collect())
+}
+
+/// `structural session.no_submission`
+fn fault(text: &str) -> Fault {
+    let (class, code) = text.split_once(' ').expect("a class and a code");
+    let class: FaultClass = serde_json::from_value(class.into()).expect("a class of faults");
+    Fault::new(class, code, format!("{code} happened"))
+}
+
+/// `T1.1/0 exits 1`, `merged/0 breaks`
+fn check(text: &str) -> Input {
+    let (check, what) = text.split_once(' ').expect("a check and what it did");
+    let (on, index) = check.split_once('/').expect("where the check is and its number");
+    let on = match on {
+        "merged" => Subject::Merged,
+        attempt => Subject::Attempt(attempt.parse().expect("an attempt")),
+    };
+    let check = CheckId { on, index: index.parse().expect("a number") };
+    let outcome = match what.split_once(' ') {
+        Some(("exits", code)) => {
+            let ended = Ended::Exited(code.parse().expect("an exit code"));
+            let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
+            Outcome::Check(CheckEnd { ended, output, elapsed_ms: Span(7) })
+        }
+        _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),
+    };
+    Input::Outcome(EffectId::Check(check), outcome)
+}
+
+/// `T1 lands`, `T1 lands without src/a.rs`, `T1 conflicts`, `T1 breaks`
+fn merge(text: &str) -> Input {
+    let mut words = text.split_whitespace();
+    let task: TaskId = words.next().expect("a task").parse().expect("a task");
+    let commit = CommitId(format!("m-{task}"));
+    let outcome = match words.next() {
+        Some("lands") => {
+            let missing = words.skip(1).map(|path| path.parse().expect("an artifact")).collect();
+            Outcome::Merge(MergeEnd::Merged { commit, changes: changes("src/a.rs"), missing })
+        }
+        Some("conflicts") => {
+            Outcome::Merge(MergeEnd::Conflict { paths: vec!["src/a.rs".to_owned()] })
+        }
+        _ => Outcome::Broke(Fault::structural("merge.broke", "git is not there")),
+    };
+    Input::Outcome(EffectId::Merge(task), outcome)
+}
+
+/// `c0 ok`, `c1 error`, `c0 breaks`, for a call of the current turn.
+fn tool(text: &str, asked: &[Effect]) -> Input {
+    let (call, what) = text.split_once(' ').expect("a call and what came of it");
+    let index: u32 = call.trim_start_matches('c').parse().expect("the number of a call");
+    let call = asked.iter().find_map(|effect| match effect {
+        Effect::RunTool { call, .. } if call.index == index => Some(*call),
+        _ => None,
+    });
+    let outcome = match what {
+        "ok" => Outcome::Tool(ToolOutput::ok("done")),
+        "error" => Outcome::Tool(ToolOutput::error("it did not work")),
+        _ => Outcome::Broke(Fault::structural("tool.broke", "the tool broke down")),
+    };
+    Input::Outcome(EffectId::Tool(call.expect("the call has begun")), outcome)
+}
+
+fn seal(text: &str) -> Input {
+    let sealed = match text {
+        "ok" => Ok(Sealed { commit: CommitId("sealed".to_owned()), changes: changes("src/a.rs") }),
+        _ => Err(Fault::structural("seal.broke", "the disk is full")),
+    };
+    Input::Outcome(EffectId::Seal, Outcome::Sealed(sealed))
+}

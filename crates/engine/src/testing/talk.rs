@@ -1,0 +1,194 @@
+//! A made-up model and made-up tools: what is said in each turn, what each call would do, what comes of it.
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use types::{
+    Access, Arguments, Block, Brief, Call, CallFacts, CommitId, Effect, EffectId, Fault, Input,
+    Inspection, ModelReply, ModelRequest, Outcome, Repeat, Replied, Sealed, StopReason, ToolOutput,
+    Usage,
+};
+
+use super::Bench;
+use super::drive::{Drive, Outside};
+use super::script::changes;
+use crate::Attempt;
+
+/// The turn that the model is being asked for.
+pub(crate) fn the_turn(asked: &[Effect]) -> EffectId {
+    let turn = asked.iter().find(|effect| matches!(effect, Effect::AskModel { .. }));
+    turn.expect("the model is being asked").id()
+}
+
+/// `says hello`, `fails`, `calls read_file a.rs + shell make`
+pub(crate) fn said(text: &str) -> Outcome {
+    let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+    match verb {
+        "says" => reply(vec![Block::text(rest)], vec![]),
+        "calls" => {
+            let calls: Vec<(Call, Inspection)> =
+                rest.split(" + ").zip(0..).map(|(text, index)| call(text, index)).collect();
+            let blocks = calls.iter().map(|(call, _)| Block::call(call.clone())).collect();
+            reply(blocks, calls.into_iter().map(|(_, inspection)| inspection).collect())
+        }
+        _ => Outcome::Model(Err(Fault::structural("model.malformed", "the reply made no sense"))),
+    }
+}
+
+/// A reply that took 120 tokens.
+pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome {
+    let usage = Usage { input: 100, output: 20, ..Usage::default() };
+    let stop = if inspections.is_empty() { StopReason::End } else { StopReason::Calls };
+    let reply = ModelReply { blocks, stop, usage, cost: None };
+    Outcome::Model(Ok(Box::new(Replied { reply, inspections })))
+}
+
+/// `read_file a.rs`, `write_file src/a.rs`, `shell make`, `submit`, `broken`, or any other name with a path to read.
+pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
+    let (tool, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let path = || rest.parse().expect("a path");
+    let facts = |access, repeat| CallFacts { access, paths: vec![], command: None, repeat };
+    let inspection = match tool {
+        "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),
+        "submit" => Inspection::Would(facts(Access::Submit, Repeat::Safe)),
+        "shell" => Inspection::Would(CallFacts {
+            command: Some(rest.to_owned()),
+            ..facts(Access::Execute, Repeat::Unknown)
+        }),
+        "write_file" => Inspection::Would(CallFacts {
+            paths: vec![path()],
+            ..facts(Access::Write, Repeat::Safe)
+        }),
+        _ => Inspection::Would(CallFacts {
+            paths: vec![path()],
+            ..facts(Access::Read, Repeat::Safe)
+        }),
+    };
+    let (tool, arguments) = match tool {
+        "broken" => ("read_file", Arguments::Broken("{\"path\": ".to_owned())),
+        "submit" => ("submit", Arguments::Json(json!({"summary": rest}))),
+        _ => (tool, Arguments::Json(Value::from(rest))),
+    };
+    (Call { wire_id: format!("w{index}"), tool: tool.to_owned(), arguments }, inspection)
+}
+
+/// A made-up outside world for an attempt: what the model says in each turn, and what becomes of its calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Talk {
+    /// The turns that are not listed hand in a result.
+    turns: Vec<Turn>,
+    /// What becomes of a call, by its turn and its place.
+    calls: Vec<u8>,
+    /// A number that the model puts into its result.
+    number: f64,
+    seals: bool,
+    pub(crate) brief: Brief,
+    /// How much of what was set aside a reply really takes; if nothing is said, always the same.
+    pub(crate) percent_spent: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum Turn {
+    Fails,
+    Silent,
+    Calls(Vec<&'static str>),
+}
+
+const CALLS: [&str; 8] = [
+    "read_file a",
+    "read_file b",
+    "write_file src/a.rs",
+    "write_file out.rs",
+    "shell make",
+    "shell git push",
+    "broken",
+    "teleport a",
+];
+
+pub(crate) fn talks() -> impl Strategy<Value = Talk> {
+    let turn = prop_oneof![
+        1 => Just(Turn::Fails),
+        1 => Just(Turn::Silent),
+        12 => vec(prop::sample::select(&CALLS[..]), 1..6).prop_map(Turn::Calls),
+        1 => vec(prop::sample::select(&CALLS[..]), 0..3).prop_map(|mut calls| {
+            calls.push("submit early");
+            Turn::Calls(calls)
+        }),
+    ];
+    let number =
+        prop_oneof![any::<f64>().prop_filter("JSON has no such number", |n| n.is_finite())];
+    (vec(turn, 0..6), vec(0..6_u8, 1..9), number, prop::bool::weighted(0.8)).prop_map(
+        |(turns, calls, number, seals)| {
+            let brief = super::brief("T1.1");
+            Talk { turns, calls, number, seals, brief, percent_spent: None }
+        },
+    )
+}
+
+impl Talk {
+    pub(crate) fn fresh() -> Attempt {
+        Attempt::new(Arc::new(super::crew()))
+    }
+
+    /// An attempt that was just given its brief.
+    pub(crate) fn begun(&self, seed: u64) -> Drive<'_, Attempt, Self> {
+        let mut bench = Bench::of(Self::fresh());
+        bench.send(&Input::Brief(Box::new(self.brief.clone())));
+        Drive::new(Self::fresh(), bench, self, seed)
+    }
+
+    pub(crate) fn ended(&self, seed: u64) -> Drive<'_, Attempt, Self> {
+        let mut drive = self.begun(seed);
+        drive.finish(|_| false);
+        drive
+    }
+
+    fn turn(&self, request: &ModelRequest) -> Outcome {
+        let turn = self.turns.get(request.origin.turn as usize - 1).cloned();
+        let calls = match turn.unwrap_or(Turn::Calls(vec!["submit late"])) {
+            Turn::Fails => return said("fails"),
+            Turn::Silent => return said("says nothing more"),
+            Turn::Calls(calls) => calls,
+        };
+        let made = calls.into_iter().zip(0..).map(|(text, index)| call(text, index));
+        let (mut calls, inspections): (Vec<Call>, Vec<Inspection>) = made.unzip();
+        for call in calls.iter_mut().filter(|call| call.tool == "submit") {
+            call.arguments = Arguments::Json(json!({"number": self.number}));
+        }
+        let outcome = reply(calls.into_iter().map(Block::call).collect(), inspections);
+        let (Some(percent), Outcome::Model(Ok(mut replied))) =
+            (self.percent_spent, outcome.clone())
+        else {
+            return outcome;
+        };
+        let sent = request.messages.iter().map(|message| json!(message).to_string().len() as u64);
+        let usage = &mut replied.reply.usage;
+        usage.input = sent.sum::<u64>() / 2 * percent / 100;
+        usage.output = request.max_output * percent / 100;
+        Outcome::Model(Ok(replied))
+    }
+}
+
+impl Outside for Talk {
+    fn perform(&self, effect: &Effect) -> Outcome {
+        match effect {
+            Effect::AskModel { request } => self.turn(request),
+            Effect::RunTool { call, .. } => {
+                let place = (call.turn * 7 + call.index) as usize % self.calls.len();
+                match self.calls[place] {
+                    0 => Outcome::Tool(ToolOutput::error("it did not work")),
+                    1 => Outcome::Broke(Fault::structural("tool.broke", "the tool broke down")),
+                    n => Outcome::Tool(ToolOutput::ok("done ".repeat(usize::from(n)))),
+                }
+            }
+            Effect::Seal { .. } => Outcome::Sealed(if self.seals {
+                Ok(Sealed { commit: CommitId("sealed".to_owned()), changes: changes("src/a.rs") })
+            } else {
+                Err(Fault::structural("seal.broke", "the disk is full"))
+            }),
+            _ => panic!("an attempt does not ask for {effect:?}"),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What is being performed right now: the running effects with their stop tokens, and the timers. Outcomes come out
+//! in the order in which they arrive, or, for reproducible runs, in the order in which the effects were started.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+
+use engine::InFlight;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use types::{EffectId, Fault, Outcome, TimerId, Timestamp};
+
+use crate::clock::Clock;
+
+/// In which order outcomes are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// As they come: nothing waits for anything it does not need.
+    #[default]
+    Arrival,
+    /// As the effects were started: the same run twice gives the same log. Effects still run at the same time.
+    Started,
+}
+
+#[derive(Debug)]
+pub(crate) struct Flight {
+    order: Order,
+    /// Everything that must not be offered again.
+    ids: InFlight,
+    effects: BTreeMap<u64, (EffectId, CancellationToken)>,
+    timers: BTreeMap<u64, (EffectId, Timestamp)>,
+    arrived: BTreeMap<u64, Outcome>,
+    tickets: u64,
+    sender: mpsc::Sender<(u64, Outcome)>,
+    receiver: mpsc::Receiver<(u64, Outcome)>,
+    suspend: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Flight {
+    /// `suspend` stops everything that is started here.
+    pub(crate) fn new(order: Order, suspend: CancellationToken) -> Self {
+        let (sender, receiver) = mpsc::channel(64);
+        Self {
+            order,
+            ids: InFlight::new(),
+            effects: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            arrived: BTreeMap::new(),
+            tickets: 0,
+            sender,
+            receiver,
+            suspend,
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    pub(crate) fn ids(&self) -> &InFlight {
+        &self.ids
+    }
+
+    /// Nothing is going on but the passing of time.
+    pub(crate) fn only_timers(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    pub(crate) fn start(
+        &mut self,
+        id: EffectId,
+        perform: impl FnOnce(CancellationToken) -> BoxFuture<'static, Outcome>,
+    ) {
+        let ticket = self.ticket(&id);
+        let stop = self.suspend.child_token();
+        self.effects.insert(ticket, (id, stop.clone()));
+        let (sender, performing) = (self.sender.clone(), perform(stop));
+        self.tasks.spawn(async move {
+            let outcome = AssertUnwindSafe(performing).catch_unwind().await.unwrap_or_else(|_| {
+                Outcome::Broke(Fault::bug(
+                    "a panic while performing this; it is in the program's own log",
+                ))
+            });
+            // Nobody listens any more when the loop has ended; then the outcome does not matter.
+            let _unheard = sender.send((ticket, outcome)).await;
+        });
+    }
+
+    pub(crate) fn start_timer(&mut self, id: EffectId, until: Timestamp) {
+        let ticket = self.ticket(&id);
+        self.timers.insert(ticket, (id, until));
+    }
+
+    fn ticket(&mut self, id: &EffectId) -> u64 {
+        self.ids.insert(id.clone());
+        self.tickets += 1;
+        self.tickets
+    }
+
+    /// Lets go of what the state no longer waits for: a timer is forgotten, an effect is told to stop.
+    pub(crate) fn release(&mut self, awaited: impl Fn(&EffectId) -> bool) {
+        let ids: Vec<EffectId> = self.ids.iter().filter(|id| !awaited(id)).cloned().collect();
+        for id in ids {
+            self.timers.retain(|_, (timer, _)| *timer != id);
+            let running = self.effects.values().find(|(effect, _)| *effect == id);
+            match running {
+                Some((_, stop)) => stop.cancel(),
+                None => {
+                    self.ids.remove(&id);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn stop_all(&self) {
+        self.effects.values().for_each(|(_, stop)| stop.cancel());
+    }
+
+    /// The next outcome. Safe to drop at any point: nothing is lost.
+    pub(crate) async fn next(&mut self, clock: &dyn Clock) -> (EffectId, Outcome) {
+        loop {
+            if let Some(outcome) = self.take_arrived() {
+                return outcome;
+            }
+            let timer = self.next_timer();
+            let until = timer.as_ref().map_or_else(Timestamp::default, |(_, until)| *until);
+            tokio::select! {
+                biased;
+                arrived = self.receiver.recv() => {
+                    if let Some((ticket, outcome)) = arrived {
+                        self.arrived.insert(ticket, outcome);
+                    }
+                }
+                () = clock.sleep_until(until), if timer.is_some() => {
+                    if let Some((ticket, _)) = timer
+                        && let Some((id, _)) = self.timers.remove(&ticket)
+                    {
+                        // It stays in flight, so that it is not offered again before the state lets go of it.
+                        return (id, Outcome::Fired);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_arrived(&mut self) -> Option<(EffectId, Outcome)> {
+        let ticket = *self.arrived.keys().next()?;
+        if self.order == Order::Started && self.first_started() != Some(ticket) {
+            return None;
+        }
+        let outcome = self.arrived.remove(&ticket)?;
+        let (id, _) = self.effects.remove(&ticket)?;
+        self.ids.remove(&id);
+        Some((id, outcome))
+    }
+
+    /// The oldest thing in flight; the deadline of a run does not count, it comes when it comes.
+    fn first_started(&self) -> Option<u64> {
+        let timers = self.timers.iter().filter(|(_, (id, _))| !is_deadline(id)).map(|(at, _)| at);
+        timers.chain(self.effects.keys()).min().copied()
+    }
+
+    fn next_timer(&self) -> Option<(u64, Timestamp)> {
+        let first = self.first_started();
+        let may_fire = |ticket: &u64, id: &EffectId| {
+            self.order == Order::Arrival || is_deadline(id) || first == Some(*ticket)
+        };
+        let timers = self.timers.iter().filter(|(ticket, (id, _))| may_fire(ticket, id));
+        timers.map(|(ticket, (_, until))| (*ticket, *until)).min_by_key(|(_, until)| *until)
+    }
+
+    /// When the first timer is due.
+    pub(crate) fn earliest_timer(&self) -> Option<Timestamp> {
+        self.next_timer().map(|(_, until)| until)
+    }
+
+    /// Waits until everything that was started has come to an end. Stops it first.
+    pub(crate) async fn land(mut self) {
+        self.stop_all();
+        self.receiver.close();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+fn is_deadline(id: &EffectId) -> bool {
+    matches!(id, EffectId::Timer(TimerId::Deadline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use types::{CallId, SessionId, Span, TaskId, ToolOutput};
+
+    fn tool(index: u32) -> EffectId {
+        EffectId::Tool(CallId { session: SessionId::ROOT, turn: 1, index })
+    }
+
+    fn done(text: &str) -> Outcome {
+        Outcome::Tool(ToolOutput::ok(text))
+    }
+
+    fn flight(order: Order) -> (Flight, ManualClock) {
+        (Flight::new(order, CancellationToken::new()), ManualClock::at(Timestamp::from_millis(0)))
+    }
+
+    #[tokio::test]
+    async fn outcomes_come_in_the_order_of_arrival_or_of_the_start() {
+        for (order, first) in [(Order::Arrival, tool(2)), (Order::Started, tool(1))] {
+            let (mut flight, clock) = flight(order);
+            let (release, held) = tokio::sync::oneshot::channel::<()>();
+            let (arrived, seen) = tokio::sync::oneshot::channel::<()>();
+            flight.start(tool(1), |_| {
+                Box::pin(async move {
+                    held.await.ok();
+                    done("slow")
+                })
+            });
+            flight.start(tool(2), |_| {
+                Box::pin(async move {
+                    arrived.send(()).ok();
+                    done("fast")
+                })
+            });
+            seen.await.expect("the second one ran");
+            if order == Order::Started {
+                release.send(()).expect("the first one waits");
+                assert_eq!(flight.next(&clock).await.0, first);
+            } else {
+                assert_eq!(flight.next(&clock).await.0, first);
+                release.send(()).expect("the first one waits");
+            }
+            flight.next(&clock).await;
+            assert!(flight.ids().is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_outcome() {
+        let (mut flight, clock) = flight(Order::Arrival);
+        flight.start(tool(1), |_| Box::pin(async { panic!("on purpose") }));
+        let (_, outcome) = flight.next(&clock).await;
+        assert!(matches!(outcome, Outcome::Broke(fault) if fault.class == types::FaultClass::Bug));
+    }
+
+    #[tokio::test]
+    async fn a_timer_that_fired_stays_in_flight_until_it_is_let_go() {
+        let (mut flight, clock) = flight(Order::Arrival);
+        let id = EffectId::Timer(TimerId::Retry(TaskId::plan()));
+        flight.start_timer(id.clone(), Timestamp::from_millis(0).after(Span::seconds(1)));
+        clock.skip_to(Timestamp::from_millis(1_000));
+        assert_eq!(flight.next(&clock).await, (id.clone(), Outcome::Fired));
+        assert!(flight.ids().contains(&id));
+        flight.release(|_| false);
+        assert!(flight.ids().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_longer_wanted_is_told_to_stop() {
+        let (mut flight, clock) = flight(Order::Arrival);
+        flight.start(tool(1), |stop| {
+            Box::pin(async move {
+                stop.cancelled().await;
+                done("stopped")
+            })
+        });
+        flight.release(|_| false);
+        assert_eq!(flight.next(&clock).await, (tool(1), done("stopped")));
+    }
+}

@@ -1,0 +1,79 @@
+//! Which model answers to which name. Models that a program registers, those of a registry, and scripts, which are kept in the journal by
+//! their hash so that a run can be resumed with the very same answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use llm::{Model, Script, ScriptedModel};
+use store::Journal;
+use types::{Digest, Fault, FaultClass, ModelRef};
+
+/// The provider under which scripts are found.
+pub(crate) const SCRIPT: &str = "script";
+
+/// The models that a program knows: its own, by provider, and those of a registry.
+#[derive(Debug, Clone, Default)]
+pub struct Models {
+    providers: BTreeMap<String, Arc<dyn Model>>,
+    registry: Option<Arc<llm::Registry>>,
+}
+
+impl Models {
+    /// All models of a provider are asked through this one.
+    #[must_use]
+    pub fn with(mut self, provider: &str, model: Arc<dyn Model>) -> Self {
+        self.providers.insert(provider.to_owned(), model);
+        self
+    }
+
+    /// Every provider that this registry knows.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Arc<llm::Registry>) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    pub(crate) async fn find(
+        &self,
+        model: &ModelRef,
+        journal: &dyn Journal,
+    ) -> Result<Arc<dyn Model>, Fault> {
+        if let Some(found) = self.providers.get(model.provider()) {
+            return Ok(found.clone());
+        }
+        if let Some(registry) = self.registry.as_ref().filter(|_| model.provider() != SCRIPT) {
+            return registry.model(model);
+        }
+        if model.provider() != SCRIPT {
+            let what = format!("no provider is set up for the model {model}");
+            return Err(Fault::new(FaultClass::Resource, "model.no_provider", what));
+        }
+        let wrong = |what: String| Fault::new(FaultClass::Resource, "model.no_script", what);
+        let digest: Digest =
+            model.name().parse().map_err(|error| wrong(format!("finding {model}: {error}")))?;
+        let bytes = journal
+            .blob(&digest)
+            .await
+            .map_err(|error| wrong(format!("finding {model}: {error}")))?;
+        let script = Script::parse(&String::from_utf8_lossy(&bytes))
+            .map_err(|error| wrong(format!("reading {model}: {error}")))?;
+        Ok(Arc::new(ScriptedModel::new(Arc::new(script))))
+    }
+}
+
+/// Keeps a script in the journal; the name under which it can be asked.
+pub(crate) async fn keep_script(text: &str, journal: &dyn Journal) -> Result<ModelRef, KeepError> {
+    Script::parse(text)?;
+    let blob = journal.put_blob(text.as_bytes()).await?;
+    #[expect(clippy::expect_used, reason = "a provider and 64 hexadecimal digits name a model")]
+    Ok(format!("{SCRIPT}/{}", blob.digest).parse().expect("a script's name is a model's name"))
+}
+
+/// Why a script was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    #[error(transparent)]
+    Script(#[from] llm::ScriptError),
+    #[error(transparent)]
+    Journal(#[from] store::JournalError),
+}

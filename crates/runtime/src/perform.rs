@@ -1,0 +1,33 @@
+//! Effects turned into deeds. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the commit
+//! at the end. Each returns an outcome, whatever happens; none decides anything.
+
+pub(crate) mod attempt;
+pub(crate) mod run;
+
+use store::Journal;
+use types::{BlobRef, Fault, FaultClass};
+
+use crate::shop::Shop;
+
+/// Outputs longer than this are also kept as blobs, whole.
+const BLOB_ABOVE: usize = 4_096;
+
+/// The text without secrets, and where the whole of it is kept if it is long.
+pub(crate) async fn kept(shop: &Shop, text: String) -> Result<(String, Option<BlobRef>), Fault> {
+    let text = match shop.redactor.scrub(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(scrubbed) => scrubbed,
+    };
+    if text.len() <= BLOB_ABOVE {
+        return Ok((text, None));
+    }
+    let journal: &dyn Journal = &*shop.journal;
+    match journal.put_blob(text.as_bytes()).await {
+        Ok(blob) => Ok((text, Some(blob))),
+        Err(error) => Err(error.fault()),
+    }
+}
+
+pub(crate) fn stopped() -> Fault {
+    Fault::new(FaultClass::Person, "stopped", "it was stopped before it was done")
+}

@@ -1,0 +1,164 @@
+//! The deeds of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
+
+use std::sync::{Arc, Mutex};
+
+use engine::{Attempt, Run};
+use futures::future::BoxFuture;
+use sandbox::{Environment as _, LocalEnvironment, Merged};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use types::{
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
+    MergeEnd, Outcome, Policy, Subject, WorkPath,
+};
+
+use super::attempt::AttemptHands;
+use super::{kept, stopped};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted};
+use crate::shop::Shop;
+use crate::workshop::Workshop;
+
+/// What a run's effects are performed with.
+#[derive(Debug, Clone)]
+pub(crate) struct RunHands {
+    pub(crate) shop: Arc<Shop>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) branch: String,
+    pub(crate) base: CommitId,
+    /// Stops everything and leaves it to be resumed.
+    pub(crate) suspend: CancellationToken,
+    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
+    pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
+}
+
+impl Hands<Run> for RunHands {
+    fn look(&self, _run: &Run) -> BoxFuture<'static, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+        let hands = self.clone();
+        Box::pin(async move {
+            let done = match effect {
+                Effect::RunAttempt { brief } => hands.attempt(*brief, stop).await,
+                Effect::RunCheck { check, what, commit } => {
+                    hands.check(&check, what, &commit, &stop).await
+                }
+                Effect::Merge { commit, onto, message, artifacts, at, .. } => {
+                    let merge = Merge { commit, onto, message, artifacts, at };
+                    hands.merge(merge).await
+                }
+                other => Err(Fault::bug(format!("a run cannot perform {:?}", other.id()))),
+            };
+            done.unwrap_or_else(Outcome::Broke)
+        })
+    }
+}
+
+struct Merge {
+    commit: CommitId,
+    onto: CommitId,
+    message: String,
+    artifacts: Vec<types::Artifact>,
+    at: types::Timestamp,
+}
+
+impl RunHands {
+    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
+    fn give_up(&self, error: DriveError) -> Fault {
+        let fault = crate::fault(&error);
+        if let Ok(mut broken) = self.broken.lock() {
+            broken.get_or_insert(error);
+        }
+        self.suspend.cancel();
+        fault
+    }
+
+    /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
+    async fn attempt(&self, brief: Brief, stop: CancellationToken) -> Result<Outcome, Fault> {
+        let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
+        let machine = Attempt::new(self.policy.clone());
+        let folder = self.workshop.of_attempt(&brief.attempt);
+        let around = self.shop.surroundings();
+        let mut drive =
+            Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
+        if drive.is_new() {
+            let repo = self.workshop.repo();
+            repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+            let tool_specs = self.shop.registry.specs(&brief.tools).map_err(|error| {
+                Fault::new(types::FaultClass::Resource, "tool.unknown", error.to_string())
+            })?;
+            let brief = Brief { tool_specs, ..brief.clone() };
+            let first = Input::Brief(Box::new(brief));
+            drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
+        }
+        if !engine::Machine::is_over(&drive.machine) {
+            let hands =
+                AttemptHands::open(self.shop.clone(), self.workshop.clone(), &brief, &folder)
+                    .await?;
+            self.drive(&mut drive, &hands, &stop).await?;
+        }
+        let head = drive.head().await.map_err(|error| self.give_up(error))?;
+        drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
+    }
+
+    async fn drive(
+        &self,
+        drive: &mut Drive<Attempt>,
+        hands: &AttemptHands,
+        stop: &CancellationToken,
+    ) -> Result<Left, Fault> {
+        let (sender, mut inbox) = mpsc::channel(1);
+        let running = drive.run(hands, &mut inbox, &self.suspend);
+        tokio::pin!(running);
+        let ended = tokio::select! {
+            ended = &mut running => ended,
+            () = stop.cancelled() => {
+                // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
+                let command = Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() };
+                let posted = Posted { number: None, command };
+                let (_sent, ended) = tokio::join!(sender.send(posted), running);
+                ended
+            }
+        };
+        ended.map_err(|error| self.give_up(error))
+    }
+
+    async fn check(
+        &self,
+        check: &CheckId,
+        what: Check,
+        commit: &CommitId,
+        stop: &CancellationToken,
+    ) -> Result<Outcome, Fault> {
+        let folder = match &check.on {
+            Subject::Attempt(attempt) => self.workshop.of_attempt(attempt),
+            Subject::Merged => self.workshop.of_merged(),
+        };
+        self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
+        let env = LocalEnvironment::open(&folder).map_err(|error| error.fault())?;
+        let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
+        let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
+        let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
+        let (text, blob) = kept(&self.shop, result.output).await?;
+        let output = engine::head_and_tail(&text, self.policy.limits.report_chars, blob);
+        Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
+    }
+
+    async fn merge(&self, merge: Merge) -> Result<Outcome, Fault> {
+        let repo = self.workshop.repo();
+        let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
+        let commit = match merged.map_err(|error| error.fault())? {
+            Merged::Conflict(paths) => return Ok(Outcome::Merge(MergeEnd::Conflict { paths })),
+            Merged::Commit(commit) => commit,
+        };
+        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
+        let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
+        // What was there before and is not any more was removed by the task, which may be just what it was for.
+        let new =
+            repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
+        let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
+        Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
+    }
+}

@@ -1,0 +1,95 @@
+//! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
+//! are put in, and its rules are held to their own examples before anybody uses it.
+
+use types::Policy;
+
+const CREW: &str = include_str!("../../../policies/crew.toml");
+
+const PROMPTS: [(&str, &str); 2] = [
+    ("planner.md", include_str!("../../../prompts/planner.md")),
+    ("coder.md", include_str!("../../../prompts/coder.md")),
+];
+
+/// Why a policy cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    #[error("there is no preset {name:?}; there is: crew")]
+    NoSuchPreset { name: String },
+    #[error("reading policy {name}, line {line}: {cause}")]
+    Unreadable { name: String, line: usize, cause: String },
+    #[error("policy {name} is broken: {}", problems.join("; "))]
+    Broken { name: String, problems: Vec<String> },
+}
+
+/// A policy that ships with the product.
+pub fn preset(name: &str) -> Result<Policy, PolicyError> {
+    match name {
+        "crew" => read("crew", CREW),
+        _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
+    }
+}
+
+/// A policy from the text of a file; `name` is for messages.
+pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
+    let mut policy: Policy = toml::from_str(text).map_err(|error| PolicyError::Unreadable {
+        name: name.to_owned(),
+        line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
+        cause: error.message().to_owned(),
+    })?;
+    let mut problems = engine::policy::problems(&policy);
+    for (id, role) in &mut policy.roles {
+        let Some(prompt) = role.prompt.strip_prefix('@') else { continue };
+        match PROMPTS.iter().find(|(name, _)| *name == prompt) {
+            Some((_, text)) => role.prompt = (*text).to_owned(),
+            None => {
+                problems.push(format!("role {id} names the prompt {prompt}, which is not there"))
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(policy)
+    } else {
+        Err(PolicyError::Broken { name: name.to_owned(), problems })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(from: &str, to: &str) -> String {
+        assert!(CREW.contains(from), "the preset has changed: {from}");
+        match read("mine.toml", &CREW.replacen(from, to, 1)) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("the broken policy was taken"),
+        }
+    }
+
+    #[test]
+    fn the_preset_holds_its_own_examples_and_has_its_prompts() {
+        let policy = preset("crew").expect("it ships, so it works");
+        assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+    }
+
+    #[test]
+    fn a_broken_policy_is_refused_with_place_and_cause() {
+        let unknown = broken("version = 1", "version = 1\ncolour = \"red\"");
+        assert!(unknown.contains("mine.toml") && unknown.contains("colour"), "{unknown}");
+        let example = broken("matches = [\"fix it\"", "matches = [\"fix it and the rest of it\"");
+        assert!(
+            example.contains("intake.too_vague") && example.contains("own example"),
+            "{example}"
+        );
+        let twice = broken("id = \"intake.malware\"", "id = \"intake.empty\"");
+        assert!(twice.contains("two rules"), "{twice}");
+        let prompt = broken("@coder.md", "@poet.md");
+        assert!(prompt.contains("poet.md"), "{prompt}");
+        let route = broken("to = \"planner\"", "to = \"poet\"");
+        assert!(route.contains("not a role"), "{route}");
+    }
+
+    #[test]
+    fn an_unknown_preset_names_those_that_exist() {
+        assert!(preset("zen").expect_err("there is none").to_string().contains("crew"));
+    }
+}

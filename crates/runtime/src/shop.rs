@@ -1,0 +1,91 @@
+//! Everything that the work is done with, in one place: the journal, the models, the tools, the clock. Handed in by
+//! whoever embeds the library; nothing is global.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sandbox::{GitError, Repo};
+use store::{Journal, Redactor};
+use tools::Registry;
+
+use crate::clock::{Clock, RealClock};
+use crate::drive::Surroundings;
+use crate::flight::Order;
+use crate::hub::Hub;
+use crate::models::Models;
+
+/// What a [`crate::Bosun`] is made of.
+#[derive(Debug)]
+pub struct Setup {
+    pub journal: Arc<dyn Journal>,
+    /// Where worktrees are made.
+    pub home: PathBuf,
+    pub models: Models,
+    pub registry: Registry,
+    pub clock: Arc<dyn Clock>,
+    pub redactor: Redactor,
+    pub order: Order,
+}
+
+impl Setup {
+    /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted.
+    #[must_use]
+    pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
+        Self {
+            journal,
+            home: home.into(),
+            models: Models::default(),
+            registry: Registry::standard(),
+            clock: Arc::new(RealClock),
+            redactor: Redactor::none(),
+            order: Order::Arrival,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Shop {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) home: PathBuf,
+    pub(crate) models: Models,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) order: Order,
+    pub(crate) hub: Hub,
+    /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
+    repos: Mutex<BTreeMap<PathBuf, Repo>>,
+}
+
+impl Shop {
+    pub(crate) fn new(setup: Setup) -> Self {
+        Self {
+            journal: setup.journal,
+            home: setup.home,
+            models: setup.models,
+            registry: setup.registry,
+            clock: setup.clock,
+            redactor: Arc::new(setup.redactor),
+            order: setup.order,
+            hub: Hub::new(),
+            repos: Mutex::default(),
+        }
+    }
+
+    /// The repository that a folder belongs to, the same one for every run in it.
+    pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
+        let found = Repo::discover(folder).await?;
+        let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
+    }
+
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            journal: self.journal.clone(),
+            redactor: self.redactor.clone(),
+            clock: self.clock.clone(),
+            order: self.order,
+        }
+    }
+}

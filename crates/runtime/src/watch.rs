@@ -1,0 +1,116 @@
+//! Watching a run: everything that is already in its logs, then what comes, without a gap. The logs of attempts are
+//! followed as soon as the run's log mentions them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use futures::stream::{BoxStream, SelectAll};
+use futures::{Stream, StreamExt as _};
+use store::{Journal, JournalError};
+use types::{AttemptId, Envelope, Event, LogId, RunId};
+
+/// How the lines of attempts are mixed with those of their run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mix {
+    /// As they come.
+    Live,
+    /// Each attempt's lines as one block, just before the line that says that it is finished. The same run twice
+    /// then gives the same sequence.
+    Grouped,
+}
+
+/// The lines of a run and of its attempts. Ends after the run's last line.
+pub(crate) fn watch(
+    journal: Arc<dyn Journal>,
+    run: RunId,
+    mix: Mix,
+) -> impl Stream<Item = Result<Envelope, JournalError>> + Send + 'static {
+    let mut follow: SelectAll<BoxStream<'static, Result<Envelope, JournalError>>> =
+        SelectAll::new();
+    follow.push(journal.follow(LogId::run(run.clone()), 0));
+    let state = Watch {
+        journal,
+        run,
+        mix,
+        follow,
+        ready: VecDeque::new(),
+        seen: BTreeMap::new(),
+        over: false,
+    };
+    futures::stream::unfold(state, |mut state| async move {
+        let next = state.next().await?;
+        Some((next, state))
+    })
+    .fuse()
+}
+
+struct Watch {
+    journal: Arc<dyn Journal>,
+    run: RunId,
+    mix: Mix,
+    follow: SelectAll<BoxStream<'static, Result<Envelope, JournalError>>>,
+    /// Lines that go out next.
+    ready: VecDeque<Envelope>,
+    /// The last line that went out of each attempt that is not finished.
+    seen: BTreeMap<AttemptId, u64>,
+    over: bool,
+}
+
+impl Watch {
+    async fn next(&mut self) -> Option<Result<Envelope, JournalError>> {
+        loop {
+            if let Some(line) = self.ready.pop_front() {
+                return Some(Ok(line));
+            }
+            if self.over {
+                return None;
+            }
+            let taken = match self.follow.next().await? {
+                Ok(line) => self.take(line).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                self.over = true;
+                return Some(Err(error));
+            }
+        }
+    }
+
+    async fn take(&mut self, line: Envelope) -> Result<(), JournalError> {
+        match (&line.attempt, &line.event) {
+            (None, Event::AttemptStarted { attempt, .. }) => {
+                self.seen.insert(attempt.clone(), 0);
+                if self.mix == Mix::Live {
+                    let log = LogId::attempt(self.run.clone(), attempt.clone());
+                    self.follow.push(self.journal.follow(log, 0));
+                }
+            }
+            // The run's log mentions the end of an attempt after the attempt's own log has recorded it.
+            (None, Event::AttemptFinished { attempt, .. }) => {
+                let attempt = attempt.clone();
+                self.catch_up(&attempt).await?;
+            }
+            (None, Event::RunFinished { .. }) => self.over = true,
+            (Some(attempt), _) => match self.seen.get_mut(attempt) {
+                Some(seen) if *seen < line.seq => *seen = line.seq,
+                // It went out already, before the line that said that the attempt is finished.
+                _ => return Ok(()),
+            },
+            _ => {}
+        }
+        self.ready.push_back(line);
+        Ok(())
+    }
+
+    /// Lets out what is left of an attempt's log.
+    async fn catch_up(&mut self, attempt: &AttemptId) -> Result<(), JournalError> {
+        let mut after = self.seen.remove(attempt).unwrap_or(0);
+        let log = LogId::attempt(self.run.clone(), attempt.clone());
+        loop {
+            let page = self.journal.read(&log, after, 1_000).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            self.ready.extend(page);
+        }
+    }
+}

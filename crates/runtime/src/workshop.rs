@@ -1,0 +1,52 @@
+//! Where attempts work: one folder for each, all below the product's home, out of the user's own tree. Knows where
+//! things are and how to clean up; what is done there is up to others.
+
+use std::path::{Path, PathBuf};
+
+use sandbox::{GitError, Repo};
+use types::{AttemptId, CommitId, RunId};
+
+/// The worktrees of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Workshop {
+    repo: Repo,
+    folder: PathBuf,
+}
+
+impl Workshop {
+    pub(crate) fn new(repo: Repo, home: &Path, run: &RunId) -> Self {
+        Self { repo, folder: home.join("worktrees").join(run.as_str()) }
+    }
+
+    pub(crate) fn repo(&self) -> &Repo {
+        &self.repo
+    }
+
+    pub(crate) fn of_attempt(&self, attempt: &AttemptId) -> PathBuf {
+        self.folder.join(attempt.to_string())
+    }
+
+    pub(crate) fn of_merged(&self) -> PathBuf {
+        self.folder.join("merged")
+    }
+
+    /// A worktree that is exactly this commit, made if it is not there.
+    pub(crate) async fn at(&self, folder: &Path, commit: &CommitId) -> Result<(), GitError> {
+        if folder.join(".git").exists() && self.repo.reset(folder, commit).await.is_ok() {
+            return Ok(());
+        }
+        self.repo.add_worktree(folder, commit).await
+    }
+
+    /// Takes down every worktree of the run. What was committed stays in the repository.
+    pub(crate) async fn clear(&self) -> Result<(), GitError> {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            self.repo.remove_worktree(&entry.path()).await?;
+        }
+        if let Err(error) = std::fs::remove_dir(&self.folder) {
+            tracing::debug!(%error, folder = %self.folder.display(), "the folder of a run stays");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! A command's output within bounds: the beginning and the end are kept, what was between them is counted.
+
+use std::collections::VecDeque;
+
+/// How much of a command's output is held in memory.
+pub(crate) const CAP_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Capture {
+    half: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    dropped: u64,
+}
+
+impl Capture {
+    pub(crate) fn new(cap: usize) -> Self {
+        Self { half: cap / 2, head: Vec::new(), tail: VecDeque::new(), dropped: 0 }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(first);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(self.half);
+        self.tail.drain(..over);
+        self.dropped = self.dropped.saturating_add(over as u64);
+    }
+
+    /// The text, and how many bytes of it are missing from the middle. A marker stands where they were.
+    pub(crate) fn finish(self) -> (String, u64) {
+        let mut text = String::from_utf8_lossy(&self.head).into_owned();
+        let tail: Vec<u8> = self.tail.into();
+        if self.dropped == 0 {
+            let mut whole = self.head;
+            whole.extend_from_slice(&tail);
+            return (String::from_utf8_lossy(&whole).into_owned(), 0);
+        }
+        text.push_str(&format!("\n[{} bytes of output are not shown here]\n", self.dropped));
+        text.push_str(&String::from_utf8_lossy(&tail));
+        (text, self.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_kept_whole_also_when_a_character_lies_across_the_halves() {
+        let mut capture = Capture::new(8);
+        for byte in "abcéfg".as_bytes() {
+            capture.push(&[*byte]);
+        }
+        assert_eq!(capture.finish(), ("abcéfg".to_owned(), 0));
+    }
+
+    #[test]
+    fn head_and_tail_are_kept_and_the_middle_is_counted() {
+        let mut capture = Capture::new(8);
+        capture.push(b"0123456789");
+        capture.push(b"abcdef");
+        let (text, dropped) = capture.finish();
+        assert_eq!(dropped, 8);
+        assert_eq!(text, "0123\n[8 bytes of output are not shown here]\ncdef");
+    }
+
+    #[test]
+    fn one_huge_push_is_bounded_too() {
+        let mut capture = Capture::new(1024);
+        capture.push(&vec![b'x'; 10_000_000]);
+        assert_eq!(capture.dropped, 10_000_000 - 1024);
+        assert_eq!(capture.head.len() + capture.tail.len(), 1024);
+    }
+}

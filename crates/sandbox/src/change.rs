@@ -1,0 +1,66 @@
+//! Several changes to files as one step: all of them, or none.
+
+use types::WorkPath;
+
+use crate::{EnvError, Environment};
+
+/// One change to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Write { path: WorkPath, bytes: Vec<u8> },
+    Delete { path: WorkPath },
+}
+
+impl Change {
+    #[must_use]
+    pub fn path(&self) -> &WorkPath {
+        match self {
+            Self::Write { path, .. } | Self::Delete { path } => path,
+        }
+    }
+}
+
+/// Makes the changes in order. When one fails, the files before it get back what they had.
+pub(crate) async fn one_by_one<E: Environment + ?Sized>(
+    env: &E,
+    changes: Vec<Change>,
+) -> Result<(), EnvError> {
+    let mut undo: Vec<Change> = Vec::new();
+    for change in changes {
+        let path = change.path().clone();
+        let before = match env.read(&path).await {
+            Ok(bytes) => Change::Write { path, bytes },
+            Err(EnvError::NotFound { .. } | EnvError::NotAFolder { .. }) => Change::Delete { path },
+            Err(error) => return take_back(env, undo, error).await,
+        };
+        if let Err(error) = make(env, &change).await {
+            return take_back(env, undo, error).await;
+        }
+        undo.push(before);
+    }
+    Ok(())
+}
+
+async fn make<E: Environment + ?Sized>(env: &E, change: &Change) -> Result<(), EnvError> {
+    match change {
+        Change::Write { path, bytes } => env.write(path, bytes).await,
+        Change::Delete { path } => env.delete(path).await,
+    }
+}
+
+async fn take_back<E: Environment + ?Sized>(
+    env: &E,
+    undo: Vec<Change>,
+    cause: EnvError,
+) -> Result<(), EnvError> {
+    let mut stuck = Vec::new();
+    for change in undo.iter().rev() {
+        if make(env, change).await.is_err() {
+            stuck.push(change.path().to_string());
+        }
+    }
+    if stuck.is_empty() {
+        return Err(cause);
+    }
+    Err(EnvError::HalfDone { paths: stuck.join(", "), cause: Box::new(cause) })
+}

@@ -1,0 +1,129 @@
+//! The attack from inside: what a hostile command would try, tried by ourselves, after all walls are up. Each
+//! attempt says nothing when it was held, and how it got through when it was not.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::net::{TcpStream, UdpSocket};
+use std::path::Path;
+use std::time::Duration;
+
+use super::spec::Targets;
+
+/// The file through which the proof sees that the workspace itself can be used.
+pub(super) const CONTROL: &str = "probe-was-here";
+
+type Attempts = Vec<(String, Option<String>)>;
+
+pub(super) fn attack(workspace: &Path, targets: &Targets) -> Attempts {
+    let mut attempts = Attempts::new();
+    let mut note = |what: &str, through: Option<String>| attempts.push((what.to_owned(), through));
+    note("write outside the workspace", write_outside(&targets.outside));
+    note("read a secret outside the workspace", got(&fs::read(&targets.secret), "read it"));
+    note("change git's own files", change_git(workspace));
+    note("reach the network", reach(targets.port));
+    note("see processes of the machine", see(targets.pid));
+    note("signal a process of the machine", signal(targets.pid));
+    note("trace another process", trace());
+    note("make a namespace", namespace());
+    note("mount something", mounting());
+    note("keep a capability", keep());
+    note(
+        "write to the kernel's settings",
+        got(&open("/proc/sys/kernel/core_pattern"), "opened it"),
+    );
+    note("use the workspace", use_workspace(workspace));
+    attempts
+}
+
+/// An attempt that gave something got through.
+fn got<T>(result: &io::Result<T>, how: &str) -> Option<String> {
+    result.is_ok().then(|| how.to_owned())
+}
+
+fn open(path: impl AsRef<Path>) -> io::Result<fs::File> {
+    OpenOptions::new().write(true).open(path)
+}
+
+fn write_outside(outside: &Path) -> Option<String> {
+    let places = [outside, Path::new("/"), Path::new("/etc"), Path::new("/usr"), Path::new("/dev")];
+    let landed = places.iter().find(|place| fs::write(place.join("bosun-probe"), "x").is_ok());
+    landed.map(|place| format!("wrote to {}", place.display()))
+}
+
+fn change_git(workspace: &Path) -> Option<String> {
+    let git = workspace.join(".git");
+    let moved = got(&fs::rename(&git, workspace.join("moved")), "moved .git away");
+    moved.or_else(|| got(&fs::write(git.join("probe"), "x"), "wrote into .git"))
+}
+
+fn reach(port: u16) -> Option<String> {
+    let address = ([127, 0, 0, 1], port).into();
+    let wait = Duration::from_millis(100);
+    let tcp = got(&TcpStream::connect_timeout(&address, wait), "connected by TCP");
+    let outward = ([192, 0, 2, 1], 9).into();
+    let tcp = tcp.or_else(|| {
+        // With no way out, the kernel says so at once; a time-out would mean that something was sent.
+        let error = TcpStream::connect_timeout(&outward, wait).err()?;
+        (error.kind() == io::ErrorKind::TimedOut).then(|| "sent something out by TCP".to_owned())
+    });
+    tcp.or_else(|| {
+        let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+        got(&socket.send_to(b"x", outward), "sent something out by UDP")
+    })
+}
+
+fn see(pid: i32) -> Option<String> {
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let seen: Vec<i32> = numbers.filter(|number| *number == pid || *number > 2).collect();
+    (!seen.is_empty()).then(|| format!("saw processes {seen:?}"))
+}
+
+fn signal(pid: i32) -> Option<String> {
+    let sent = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None);
+    (sent.is_ok() && pid > 2).then(|| "it took the signal".to_owned())
+}
+
+#[expect(unsafe_code, reason = "ptrace is tried to see that it fails")]
+fn trace() -> Option<String> {
+    // SAFETY: no pointer is passed; asking to be traced has no effect on memory.
+    let done = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+    (done == 0).then(|| "ptrace was allowed".to_owned())
+}
+
+fn namespace() -> Option<String> {
+    let made = nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWUSER);
+    made.is_ok().then(|| "made a user namespace".to_owned())
+}
+
+fn mounting() -> Option<String> {
+    let none = None::<&str>;
+    let flags = nix::mount::MsFlags::empty();
+    let done = nix::mount::mount(Some("tmpfs"), "/tmp", Some("tmpfs"), flags, none);
+    done.is_ok().then(|| "mounted over /tmp".to_owned())
+}
+
+/// What the kernel says about this very process.
+fn keep() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1).map(str::to_owned)
+    };
+    let none = "0000000000000000";
+    let wanted = [
+        ("CapEff:", none),
+        ("CapPrm:", none),
+        ("CapBnd:", none),
+        ("NoNewPrivs:", "1"),
+        ("Seccomp:", "2"),
+    ];
+    let wrong = wanted.iter().find(|(name, wanted)| value(name).as_deref() != Some(wanted));
+    wrong.map(|(name, _)| format!("{name} is {:?}", value(name)))
+}
+
+fn use_workspace(workspace: &Path) -> Option<String> {
+    let written =
+        fs::File::create(workspace.join(CONTROL)).and_then(|mut file| file.write_all(b"x"));
+    written.err().map(|error| format!("the workspace itself cannot be written to: {error}"))
+}

@@ -1,0 +1,85 @@
+//! The proof: a sandbox like those that commands will get, around an attack of our own. It is looked at from both
+//! sides, because what was held from inside must also not have happened outside.
+
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use types::WorkPath;
+
+use super::spec::{Action, Report, Targets};
+use super::{Confine, Control, probe};
+use crate::EnvError;
+
+/// What the attack came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    pub attacks: Vec<Attack>,
+}
+
+/// One thing that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attack {
+    /// What was tried, such as `write outside the workspace`.
+    pub what: String,
+    /// How it got through; nothing when it was held.
+    pub through: Option<String>,
+}
+
+impl Proof {
+    /// Whether everything was held.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        !self.attacks.is_empty() && self.attacks.iter().all(|attack| attack.through.is_none())
+    }
+}
+
+pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
+    let failed = |doing| move |source| EnvError::Exec { doing, source };
+    let ground = tempfile::Builder::new().prefix("bosun-proof-").tempdir();
+    let ground = ground.map_err(failed("making a place to prove"))?;
+    let at = ground.path().canonicalize().map_err(failed("making a place to prove"))?;
+    let (workspace, outside) = (at.join("workspace"), at.join("outside"));
+    for folder in [&workspace.join(".git"), &outside] {
+        std::fs::create_dir_all(folder).map_err(failed("making a place to prove"))?;
+    }
+    let secret = outside.join("secret");
+    std::fs::write(&secret, "secret").map_err(failed("planting a secret for"))?;
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed("listening for"))?;
+    let port = listener.local_addr().map_err(failed("listening for"))?.port();
+    let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
+    let targets = Targets { outside: outside.clone(), secret, port, pid };
+
+    // The scope of a task is about another workspace; here, all of it is the scope.
+    let confine = Confine { scope: None, ..confine.clone() };
+    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), Vec::new());
+    let (mut command, mut control) = Control::prepare().map_err(failed("preparing"))?;
+    let mut child = command.kill_on_drop(true).spawn().map_err(failed("starting the helper of"))?;
+    // It holds the helper's end of the line, which must close when the helper ends.
+    drop(command);
+    control.send(&spec).await.map_err(failed("giving orders to"))?;
+    let report = control.report().await;
+    child.wait().await.map_err(failed("waiting for"))?;
+    drop(listener);
+    match report? {
+        Report::Probed(attempts) => Ok(judged(attempts, &workspace, &outside)),
+        Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
+        other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
+    }
+}
+
+fn judged(attempts: Vec<(String, Option<String>)>, workspace: &Path, outside: &Path) -> Proof {
+    let mut attacks: Vec<Attack> =
+        attempts.into_iter().map(|(what, through)| Attack { what, through }).collect();
+    let mut seen = |what: &str, through: bool| {
+        let through = through.then(|| "it shows outside".to_owned());
+        attacks.push(Attack { what: what.to_owned(), through });
+    };
+    seen("leave a trace outside", outside.join("bosun-probe").exists());
+    seen(
+        "leave git changed",
+        !workspace.join(".git").is_dir() || workspace.join(".git/probe").exists(),
+    );
+    // The other way round: what is allowed must have arrived, or nothing was tried at all.
+    seen("pretend to work", !workspace.join(probe::CONTROL).exists());
+    Proof { attacks }
+}

@@ -1,0 +1,73 @@
+//! What is said between us and the helper.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use types::{Scope, WorkPath};
+
+/// Orders for one command.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    pub(crate) root: PathBuf,
+    pub(crate) folder: WorkPath,
+    pub(crate) action: Action,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    pub(crate) home: PathBuf,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) visible: Vec<PathBuf>,
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Action {
+    Run {
+        shell: PathBuf,
+        line: String,
+    },
+    /// Try to break out.
+    Probe(Targets),
+}
+
+/// What an attack from inside goes for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Targets {
+    /// A folder outside the workspace.
+    pub(crate) outside: PathBuf,
+    /// A file outside the workspace.
+    pub(crate) secret: PathBuf,
+    /// A port of this machine at which somebody listens.
+    pub(crate) port: u16,
+    /// Our own process.
+    pub(crate) pid: i32,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    Exited(i32),
+    Signalled(i32),
+    /// The walls could not be built, so nothing was run.
+    Failed(String),
+    Probed(Vec<(String, Option<String>)>),
+}
+
+/// How much a command may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processes and threads at once.
+    pub processes: u64,
+    /// Memory of one process.
+    pub memory_bytes: u64,
+    /// The largest file that may be written.
+    pub file_bytes: u64,
+    /// The private folder for temporary files.
+    pub temp_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const GIB: u64 = 1 << 30;
+        Self { processes: 1024, memory_bytes: 8 * GIB, file_bytes: 8 * GIB, temp_bytes: 2 * GIB }
+    }
+}

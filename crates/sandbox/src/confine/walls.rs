@@ -1,0 +1,173 @@
+//! The walls behind the namespaces, for the case that one of those has a hole: limits, no capabilities, no new
+//! privileges, Landlock over the files, seccomp over the kernel's own surface.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
+};
+use nix::sys::resource::{Resource, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
+};
+
+use super::inside::{Unbuilt, doing};
+use super::spec::Limits;
+
+/// The level of Landlock that is asked for; older kernels give what they have of it.
+const LANDLOCK: ABI = ABI::V6;
+
+pub(super) fn raise(writable: &[PathBuf], limits: &Limits) -> Result<(), Unbuilt> {
+    bound(limits)?;
+    disarm()?;
+    nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
+    let fenced = fence(writable);
+    let fenced = fenced.map_err(|error| doing("raising Landlock")(io::Error::other(error)))?;
+    if fenced == RulesetStatus::NotEnforced {
+        return Err(doing("raising Landlock")(io::Error::other("this kernel does not have it")));
+    }
+    filter().map_err(|error| doing("raising seccomp")(io::Error::other(error)))
+}
+
+fn bound(limits: &Limits) -> Result<(), Unbuilt> {
+    let all = [
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_NPROC, limits.processes),
+        (Resource::RLIMIT_DATA, limits.memory_bytes),
+        (Resource::RLIMIT_FSIZE, limits.file_bytes),
+    ];
+    for (resource, most) in all {
+        setrlimit(resource, most, most).map_err(doing(format!("setting {resource:?}")))?;
+    }
+    Ok(())
+}
+
+/// Gives up every capability, also those that starting a program as root would bring back.
+fn disarm() -> Result<(), Unbuilt> {
+    for capability in CapabilitySet::all().iter() {
+        // A capability that this kernel does not know is not there to be given up.
+        rustix::thread::remove_capability_from_bounding_set(capability).ok();
+    }
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::clear_ambient_capability_set().map_err(doing("giving up capabilities"))?;
+    rustix::thread::set_capabilities(None, sets).map_err(doing("giving up capabilities"))
+}
+
+/// Reads anywhere in the new root, writes only where it is said, no signals or sockets beyond.
+fn fence(writable: &[PathBuf]) -> Result<RulesetStatus, landlock::RulesetError> {
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(LANDLOCK))?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(LANDLOCK)))?
+        .add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?
+        .restrict_self()?;
+    Ok(status.ruleset)
+}
+
+/// Calls that no build or test needs and that have been ways out.
+const FORBIDDEN: [i64; 49] = [
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_kcmp,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_process_madvise,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_userfaultfd,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_chroot,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_acct,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_syslog,
+    libc::SYS_quotactl,
+    libc::SYS_vhangup,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_fanotify_init,
+    libc::SYS_mbind,
+];
+
+/// The bits of `clone` that ask for a namespace.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
+/// The network is empty, so these can do no harm; tests that talk to themselves need them.
+const FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
+
+fn filter() -> Result<(), seccompiler::Error> {
+    let condition = |argument, operator, value| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+    };
+    let number = |value: i32| u64::from(value.cast_unsigned());
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        FORBIDDEN.into_iter().map(|call| (call, Vec::new())).collect();
+    let spaces = NAMESPACES.into_iter().map(|bit| {
+        SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(number(bit)), number(bit))?])
+    });
+    rules.insert(libc::SYS_clone, spaces.collect::<Result<_, _>>()?);
+    let others = FAMILIES.into_iter().map(|family| condition(0, SeccompCmpOp::Ne, number(family)));
+    let others = SeccompRule::new(others.collect::<Result<_, _>>()?)?;
+    rules.insert(libc::SYS_socket, vec![others.clone()]);
+    rules.insert(libc::SYS_socketpair, vec![others]);
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
+        let request = u64::from(u32::try_from(request).unwrap_or(u32::MAX));
+        SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])
+    });
+    rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
+    install(rules, libc::EPERM)?;
+    // The newer clone hides its bits from filters; without it, programs fall back to the older one.
+    install([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)
+}
+
+fn install(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> Result<(), seccompiler::Error> {
+    let errno = SeccompAction::Errno(errno.cast_unsigned());
+    let arch = std::env::consts::ARCH.try_into()?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
+    let program: BpfProgram = filter.try_into()?;
+    seccompiler::apply_filter(&program)
+}

@@ -1,0 +1,113 @@
+//! Why an environment did not do what it was asked. The texts are read by models as well as by people, so they
+//! name the path as it was given and say what would work.
+
+use std::io;
+
+use types::{Fault, FaultClass, WorkPath};
+
+use crate::MAX_FILE_BYTES;
+
+/// A file operation or command that was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvError {
+    #[error("{path} does not exist")]
+    NotFound { path: WorkPath },
+    #[error("{path} is a folder, not a file")]
+    IsFolder { path: WorkPath },
+    #[error("{path} is not a folder")]
+    NotAFolder { path: WorkPath },
+    #[error("{path} is not a regular file; devices, pipes and sockets are not read or written")]
+    NotRegular { path: WorkPath },
+    #[error("{path} leads out of the workspace; only what is inside it can be used")]
+    Escapes { path: WorkPath },
+    #[error("{path} goes through a symbolic link; write to the link's target by its own path")]
+    ThroughLink { path: WorkPath },
+    #[error("{path} is protected: git's own files are not written or deleted here")]
+    Protected { path: WorkPath },
+    #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
+    TooLarge { path: WorkPath, bytes: u64 },
+    #[error("the pattern is not valid: {cause}")]
+    BadPattern { cause: String },
+    #[error("{doing} {path}")]
+    Io {
+        doing: &'static str,
+        path: WorkPath,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{cause}; and these files could not be put back as they were: {paths}")]
+    HalfDone { paths: String, cause: Box<EnvError> },
+    #[error("opening the workspace {root}")]
+    Root {
+        root: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{doing} the command")]
+    Exec {
+        doing: &'static str,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the sandbox for commands does not work here: {reason}; the command was not run")]
+    Sandbox { reason: String },
+    #[error("the file work was cut off")]
+    CutOff(#[source] tokio::task::JoinError),
+}
+
+impl EnvError {
+    /// What the rest of the product makes of it.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        let (class, code) = match self {
+            Self::Escapes { .. } | Self::ThroughLink { .. } | Self::Protected { .. } => {
+                (FaultClass::Semantic, "env.forbidden_path")
+            }
+            Self::NotFound { .. }
+            | Self::IsFolder { .. }
+            | Self::NotAFolder { .. }
+            | Self::NotRegular { .. }
+            | Self::BadPattern { .. }
+            | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
+            Self::Io { .. } | Self::CutOff(_) | Self::HalfDone { .. } => {
+                (FaultClass::Structural, "env.io")
+            }
+            Self::Root { .. } => (FaultClass::Structural, "env.workspace"),
+            Self::Sandbox { .. } => (FaultClass::Safety, "env.sandbox"),
+            Self::Exec { .. } => (FaultClass::Structural, "env.exec"),
+        };
+        Fault::new(class, code, self.chain())
+    }
+
+    /// The error with all its causes, in one line.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        crate::error::chain(self)
+    }
+}
+
+/// An error with all its causes, in one line; `Display` alone shows only the outermost.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_the_cause_of_the_cause() {
+        let path = WorkPath::root();
+        let source = io::Error::from(io::ErrorKind::PermissionDenied);
+        let fault = EnvError::Io { doing: "reading", path, source }.fault();
+        assert_eq!(fault.what, "reading .: permission denied");
+        assert_eq!(fault.code, "env.io");
+    }
+}

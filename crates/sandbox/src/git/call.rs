@@ -1,0 +1,330 @@
+//! One call of the git program, hardened: an environment from scratch, the user's and the system's configuration
+//! left out, and every setting that could run a command overridden. Bounded in time and in output.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+use types::Timestamp;
+
+use super::GitError;
+
+/// How long one call may take; a checkout of a large tree is the longest of them.
+const TIMEOUT: Duration = Duration::from_secs(300);
+const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
+const MAX_ERRORS: u64 = 16 * 1024;
+
+/// The oldest version with `merge-tree --write-tree`.
+const OLDEST: (u32, u32) = (2, 38);
+
+/// Settings that hold in every call, whatever the repository's own configuration says.
+const SETTINGS: [&str; 27] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=",
+    "core.sshCommand=/bin/false",
+    "core.gitProxy=",
+    "core.attributesFile=/dev/null",
+    "core.quotePath=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    // Without these a changed file could be passed off as unchanged.
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.sparseCheckout=false",
+    "credential.helper=",
+    "commit.gpgsign=false",
+    "gpg.program=/bin/false",
+    "gpg.ssh.program=/bin/false",
+    "diff.external=",
+    "diff.ignoreSubmodules=all",
+    "submodule.recurse=false",
+    "protocol.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+    "safe.bareRepository=explicit",
+    // Ownership is git's guard against configured commands of other people's repositories; none run here.
+    "safe.directory=*",
+];
+
+/// Where a call runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// In a folder; git finds the repository by itself.
+    Folder(&'a Path),
+    /// In a worktree whose git files and index are named, so that nothing in the worktree is believed.
+    Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
+}
+
+/// The git program.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    program: PathBuf,
+}
+
+/// What a call gave.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) code: Option<i32>,
+    pub(super) stdout: Vec<u8>,
+    stderr: String,
+    command: String,
+}
+
+/// What else a call may be given.
+#[derive(Debug, Default)]
+pub(super) struct With<'a> {
+    pub(super) stdin: &'a [u8],
+    /// The date of a commit that the call makes.
+    pub(super) date: Option<Timestamp>,
+    pub(super) settings: &'a [OsString],
+}
+
+impl Git {
+    /// Finds git on our PATH, in absolute places only, and makes sure that it is new enough.
+    pub(super) async fn find() -> Result<Self, GitError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program = std::env::split_paths(&path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("git"))
+            .find(|program| program.is_file())
+            .ok_or(GitError::GitMissing)?;
+        let git = Self { program };
+        let text = git.bare(Path::new("/"), &["--version"]).await?.line()?;
+        let text = text.to_string_lossy().into_owned();
+        let found = text.strip_prefix("git version ").unwrap_or(&text).to_owned();
+        let mut numbers = found.split('.').map(str::parse::<u32>);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= OLDEST => Ok(git),
+            _ => Err(GitError::TooOld { found }),
+        }
+    }
+
+    /// A call that must succeed.
+    pub(super) async fn run<A: AsRef<OsStr>>(
+        &self,
+        at: Place<'_>,
+        args: &[A],
+    ) -> Result<Answer, GitError> {
+        self.run_with(at, args, With::default()).await
+    }
+
+    pub(super) async fn run_with<A: AsRef<OsStr>>(
+        &self,
+        at: Place<'_>,
+        args: &[A],
+        with: With<'_>,
+    ) -> Result<Answer, GitError> {
+        self.try_run_with(at, args, with).await?.or_failed()
+    }
+
+    /// A call whose exit code is an answer.
+    pub(super) async fn try_run<A: AsRef<OsStr>>(
+        &self,
+        at: Place<'_>,
+        args: &[A],
+    ) -> Result<Answer, GitError> {
+        self.try_run_with(at, args, With::default()).await
+    }
+
+    pub(super) async fn try_run_with<A: AsRef<OsStr>>(
+        &self,
+        at: Place<'_>,
+        args: &[A],
+        with: With<'_>,
+    ) -> Result<Answer, GitError> {
+        let mut command = self.command(at);
+        for setting in self.muzzles(at).await? {
+            command.arg("-c").arg(setting);
+        }
+        for setting in with.settings {
+            command.arg("-c").arg(setting);
+        }
+        if let Some(date) = with.date {
+            let seconds = format!("@{} +0000", date.millis().div_euclid(1000));
+            command.env("GIT_AUTHOR_DATE", &seconds).env("GIT_COMMITTER_DATE", &seconds);
+        }
+        command.args(args);
+        complete(command, described(args), with.stdin).await
+    }
+
+    /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
+    /// is a conflict; anything else does nothing.
+    async fn muzzles(&self, at: Place<'_>) -> Result<Vec<OsString>, GitError> {
+        let mut command = self.command(at);
+        let list = ["config", "--list", "--includes", "--name-only", "-z"];
+        command.args(list);
+        let answer = complete(command, described(&list), &[]).await?;
+        // Outside a repository there is nothing to muzzle, and the call itself will say what is wrong.
+        let names = answer.names().filter_map(|name| {
+            let text = String::from_utf8_lossy(name).to_ascii_lowercase();
+            let (section, rest) = text.split_once('.')?;
+            let (_, key) = rest.rsplit_once('.')?;
+            let value = match (section, key) {
+                ("filter", "clean" | "smudge" | "process")
+                | ("diff", "textconv" | "command")
+                | ("trailer", "command" | "cmd") => "",
+                ("filter", "required") => "false",
+                ("merge", "driver") => "false",
+                _ => return None,
+            };
+            let mut setting = OsString::from_vec(name.to_vec());
+            setting.push("=");
+            setting.push(value);
+            Some(setting)
+        });
+        Ok(names.collect())
+    }
+
+    fn command(&self, at: Place<'_>) -> Command {
+        let mut command = self.plain();
+        match at {
+            Place::Folder(folder) => {
+                command.current_dir(folder);
+            }
+            Place::Worktree { dir, git_dir, index } => {
+                command.current_dir(dir).env("GIT_INDEX_FILE", index);
+                command.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(dir);
+            }
+        }
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+
+    /// A call that needs no repository.
+    async fn bare(&self, at: &Path, args: &[&str]) -> Result<Answer, GitError> {
+        let mut command = self.plain();
+        command.current_dir(at).args(args);
+        complete(command, described(args), &[]).await?.or_failed()
+    }
+
+    fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", "/nonexistent")
+            .env("LC_ALL", "C.UTF-8")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_AUTHOR_NAME", "Bosun")
+            .env("GIT_AUTHOR_EMAIL", "bosun@localhost")
+            .env("GIT_COMMITTER_NAME", "Bosun")
+            .env("GIT_COMMITTER_EMAIL", "bosun@localhost")
+            .arg("--no-pager");
+        command
+    }
+
+    /// Where the user's own list of ignored files is, if the user has one. Reading that much of the user's
+    /// configuration is safe, and without it their everyday clutter would count as uncommitted work.
+    pub(super) async fn user_excludes(&self) -> Option<OsString> {
+        let home = std::env::var_os("HOME")?;
+        let mut command = self.plain();
+        command.current_dir("/").env("HOME", &home).env_remove("GIT_CONFIG_GLOBAL");
+        let args = ["config", "--global", "--type=path", "--get", "core.excludesFile"];
+        command.args(args);
+        let answer = complete(command, described(&args), &[]).await.ok()?;
+        let set = answer.succeeded().then(|| answer.line().ok()).flatten();
+        Some(set.unwrap_or_else(|| PathBuf::from(home).join(".config/git/ignore").into()))
+    }
+}
+
+impl Answer {
+    pub(super) fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// Everything that is not an exit with 0 is a failure.
+    pub(super) fn or_failed(self) -> Result<Self, GitError> {
+        if self.succeeded() { Ok(self) } else { Err(self.failure()) }
+    }
+
+    pub(super) fn failure(self) -> GitError {
+        GitError::Failed { command: self.command, stderr: self.stderr.trim().to_owned() }
+    }
+
+    /// The one line that was printed.
+    pub(super) fn line(self) -> Result<OsString, GitError> {
+        match self.stdout.strip_suffix(b"\n") {
+            Some(line) if !line.is_empty() => Ok(OsStr::from_bytes(line).to_owned()),
+            _ => Err(GitError::Failed { command: self.command, stderr: "no answer".to_owned() }),
+        }
+    }
+
+    /// The pieces between the zero bytes of an answer in `-z` form.
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty())
+    }
+}
+
+fn described<A: AsRef<OsStr>>(args: &[A]) -> String {
+    let words = args.iter().take(3).map(|word| word.as_ref().to_string_lossy().into_owned());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+async fn complete(
+    mut command: Command,
+    described: String,
+    stdin: &[u8],
+) -> Result<Answer, GitError> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.kill_on_drop(true).process_group(0);
+    let failed = |doing: &'static str| {
+        let path = format!("git {described}");
+        move |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound if doing == "starting" => GitError::GitMissing,
+            _ => GitError::Io { doing, path, source },
+        }
+    };
+    let mut child = command.spawn().map_err(failed("starting"))?;
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let feed = async {
+        if let Some(mut input) = input {
+            // A program that ends without reading all of its input closes the pipe; its exit code tells.
+            input.write_all(stdin).await.ok();
+        }
+    };
+    let work = async {
+        let (stdout, stderr, ()) =
+            tokio::join!(gather(output, MAX_OUTPUT), gather(errors, MAX_ERRORS), feed);
+        let (stdout, stderr) = (stdout?, stderr?);
+        if stdout.len() as u64 > MAX_OUTPUT {
+            return Ok(None);
+        }
+        let status = child.wait().await?;
+        Ok(Some((status.code(), stdout, String::from_utf8_lossy(&stderr).into_owned())))
+    };
+    match tokio::time::timeout(TIMEOUT, work).await {
+        Err(_) => Err(GitError::TimedOut { command: described, seconds: TIMEOUT.as_secs() }),
+        Ok(Err(source)) => Err(failed("running")(source)),
+        Ok(Ok(None)) => Err(GitError::TooMuch { command: described, bytes: MAX_OUTPUT }),
+        Ok(Ok(Some((code, stdout, stderr)))) => {
+            Ok(Answer { code, stdout, stderr, command: described })
+        }
+    }
+}
+
+/// Reads up to a limit and one byte more, which shows that there was more; what follows is let go.
+async fn gather(from: Option<impl AsyncRead + Unpin>, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        from.take(limit + 1).read_to_end(&mut bytes).await?;
+    }
+    Ok(bytes)
+}

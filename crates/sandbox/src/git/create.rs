@@ -1,0 +1,25 @@
+//! A new repository from the files in a folder: one branch, one commit. For samples and tests.
+
+use std::path::Path;
+
+use types::Timestamp;
+
+use super::call::{Git, Place, With};
+use super::{GitError, Repo};
+
+impl Repo {
+    /// Makes a repository of a folder, with everything in it as the first commit on `main`.
+    pub async fn create(dir: &Path, message: &str, at: Timestamp) -> Result<Self, GitError> {
+        let git = Git::find().await?;
+        let here = Place::Folder(dir);
+        git.run(here, &["init", "--quiet", "--template=", "--initial-branch=main"]).await?;
+        git.run(here, &["add", "--all", "--", "."]).await?;
+        let tree = git.run(here, &["write-tree"]).await?.line()?;
+        let with = With { stdin: message.as_bytes(), date: Some(at), ..With::default() };
+        let tree = tree.to_string_lossy().into_owned();
+        let commit = git.run_with(here, &["commit-tree", &tree, "-F", "-"], with).await?.line()?;
+        let commit = commit.to_string_lossy().into_owned();
+        git.run(here, &["update-ref", "HEAD", &commit]).await?;
+        Self::discover(dir).await
+    }
+}

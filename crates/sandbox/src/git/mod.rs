@@ -1,0 +1,87 @@
+//! Git, by its command line, on a repository that may be hostile: no hook, filter, pager, signer, credential
+//! program or configured command of the repository ever runs. A worktree's own `.git` is never believed, since
+//! an agent may have replaced it; where its git files are is read from the repository's side.
+
+mod call;
+mod commit;
+mod create;
+mod error;
+mod survey;
+mod tree;
+mod worktree;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+use types::CommitId;
+
+use call::{Git, Place};
+pub use commit::Merged;
+pub use error::GitError;
+
+/// A user's repository.
+#[derive(Debug, Clone)]
+pub struct Repo {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    git: Git,
+    root: PathBuf,
+    /// The folder of the repository itself, shared by all its worktrees.
+    common: PathBuf,
+    /// Git does not lock its list of worktrees, so we do.
+    worktrees: Mutex<()>,
+}
+
+impl Repo {
+    /// Finds the repository that a folder belongs to.
+    pub async fn discover(path: &Path) -> Result<Self, GitError> {
+        let git = Git::find().await?;
+        let at = Place::Folder(path);
+        let not_found = || GitError::NotARepository { path: path.display().to_string() };
+        let answer = git.try_run(at, &["rev-parse", "--show-toplevel"]).await?;
+        if !answer.succeeded() {
+            return Err(not_found());
+        }
+        let root = PathBuf::from(answer.line()?);
+        let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let common = PathBuf::from(git.run(at, &wanted).await?.line()?);
+        if !root.is_absolute() || !common.is_absolute() {
+            return Err(not_found());
+        }
+        let worktrees = Mutex::new(());
+        Ok(Self { inner: Arc::new(Inner { git, root, common, worktrees }) })
+    }
+
+    /// Where the user's own working tree is.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.inner.root
+    }
+
+    fn git(&self) -> &Git {
+        &self.inner.git
+    }
+
+    /// The user's working tree, as a place to run git in.
+    fn here(&self) -> Place<'_> {
+        Place::Folder(&self.inner.root)
+    }
+}
+
+/// A commit's hash, once it is certain that it is one and not an option or a name.
+fn hash(commit: &CommitId) -> Result<&str, GitError> {
+    let text = commit.0.as_str();
+    let hexadecimal = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if hexadecimal && matches!(text.len(), 40 | 64) {
+        Ok(text)
+    } else {
+        Err(GitError::NotACommit { text: text.chars().take(80).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! What a repository looks like before work begins: its commit, its files, the documents for agents, and the
+//! checks that its own files suggest. Read from the commit, never from the folder, so it is one consistent state.
+
+use std::ffi::OsString;
+
+use types::{Check, CommitId, Document, Survey, WorkPath};
+
+use super::call::With;
+use super::tree::{escaped, name};
+use super::{GitError, Repo};
+
+const MAX_FILES: usize = 200;
+const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
+/// A file in which checks are looked for is not read beyond this.
+const MAX_MANIFEST_BYTES: usize = 1024 * 1024;
+const MAX_DIRTY: usize = 5;
+
+impl Repo {
+    /// Looks at the repository. Uncommitted work is refused: nobody could tell it from an agent's.
+    pub async fn survey(&self) -> Result<Survey, GitError> {
+        let base = self.head().await?;
+        self.refuse_dirty().await?;
+        let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
+        let branch = self.git().try_run(self.here(), &args).await?;
+        let branch = branch.succeeded().then(|| branch.line()).transpose()?;
+        let args = ["ls-tree", "-r", "-z", &base.0];
+        let answer = self.git().run(self.here(), &args).await?;
+        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let files = blobs.iter().take(MAX_FILES).map(|blob| blob.path.clone()).collect();
+        Ok(Survey {
+            repository: self.root().display().to_string(),
+            base,
+            branch: branch.map(|name| name.to_string_lossy().into_owned()),
+            files,
+            file_count: answer.names().count() as u64,
+            documents: self.documents(&blobs).await?,
+            checks: self.checks(&blobs).await?,
+        })
+    }
+
+    async fn head(&self) -> Result<CommitId, GitError> {
+        let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let answer = self.git().try_run(self.here(), &args).await?;
+        if !answer.succeeded() {
+            return Err(GitError::NoCommit);
+        }
+        Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
+    }
+
+    async fn refuse_dirty(&self) -> Result<(), GitError> {
+        let excludes = self.git().user_excludes().await.map(|file| {
+            let mut setting = OsString::from("core.excludesFile=");
+            setting.push(file);
+            setting
+        });
+        let with = With { settings: excludes.as_slice(), ..With::default() };
+        let args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"];
+        let answer = self.git().run_with(self.here(), &args, with).await?;
+        let count = answer.names().count() as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        let paths = answer.names().take(MAX_DIRTY).map(|line| {
+            let path = line.get(3..).unwrap_or_default();
+            let path = path.strip_suffix(b"/").unwrap_or(path);
+            name(path).map_or_else(|_| escaped(path), |path| path.to_string())
+        });
+        Err(GitError::Dirty { paths: paths.collect(), count })
+    }
+
+    async fn documents(&self, blobs: &[Blob]) -> Result<Vec<Document>, GitError> {
+        let mut documents = Vec::new();
+        let mut room = MAX_DOCUMENT_BYTES;
+        for blob in blobs.iter().filter(|blob| is_document(&blob.path)) {
+            if room == 0 {
+                break;
+            }
+            let mut text = self.text(blob, room).await?;
+            room -= text.len().min(room);
+            if room == 0 {
+                text.push_str("\n[the rest of this document is left out]\n");
+            }
+            documents.push(Document { path: blob.path.clone(), text });
+        }
+        Ok(documents)
+    }
+
+    async fn checks(&self, blobs: &[Blob]) -> Result<Vec<Check>, GitError> {
+        let blob = |path: &str| blobs.iter().find(|blob| blob.path.as_str() == path);
+        let mut checks = Vec::new();
+        let mut add = |name: &str, command: &str| {
+            let (name, command) = (name.to_owned(), command.to_owned());
+            checks.push(Check { name, command, timeout_ms: None });
+        };
+        if blob("Cargo.toml").is_some() {
+            add("cargo test", "cargo test");
+        }
+        if let Some(manifest) = blob("package.json")
+            && has_npm_test(&self.text(manifest, MAX_MANIFEST_BYTES).await?)
+        {
+            add("npm test", "npm test");
+        }
+        if ["pyproject.toml", "pytest.ini", "setup.cfg"]
+            .into_iter()
+            .any(|path| blob(path).is_some())
+        {
+            add("pytest", "python3 -m pytest -q");
+        }
+        if blob("go.mod").is_some() {
+            add("go test", "go test ./...");
+        }
+        if let Some(makefile) = blob("Makefile")
+            && self.text(makefile, MAX_MANIFEST_BYTES).await?.lines().any(is_test_target)
+        {
+            add("make test", "make test");
+        }
+        for script in ["test.sh", "tests/run.sh"] {
+            if blob(script).is_some() {
+                add(script, &format!("sh {script}"));
+            }
+        }
+        Ok(checks)
+    }
+
+    async fn text(&self, blob: &Blob, limit: usize) -> Result<String, GitError> {
+        let answer = self.git().run(self.here(), &["cat-file", "blob", &blob.object]).await?;
+        let bytes = &answer.stdout[..answer.stdout.len().min(limit)];
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+/// A regular file of a commit.
+struct Blob {
+    object: String,
+    path: WorkPath,
+}
+
+impl Blob {
+    /// One line of `ls-tree -z`: mode, kind, object, tab, path. Links and submodules are not files, and a name
+    /// that cannot be used here is left out.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let (facts, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
+        let mut facts = facts.split(' ');
+        let regular = matches!(facts.next()?, "100644" | "100755");
+        let object = facts.nth(1)?.to_owned();
+        regular.then(|| Some(Self { object, path: name(path).ok()? }))?
+    }
+}
+
+fn is_document(path: &WorkPath) -> bool {
+    let path = path.as_str();
+    path == "AGENTS.md" || (path.starts_with("context/") && path.ends_with(".md"))
+}
+
+fn is_test_target(line: &str) -> bool {
+    line.strip_prefix("test").is_some_and(|rest| {
+        let rest = rest.trim_start();
+        rest.starts_with(':') && !rest.starts_with(":=")
+    })
+}
+
+/// Whether a `package.json` has a test script of its own, not the one that `npm init` puts there.
+fn has_npm_test(manifest: &str) -> bool {
+    let manifest: serde_json::Value = serde_json::from_str(manifest).unwrap_or_default();
+    let script = manifest["scripts"]["test"].as_str();
+    script.is_some_and(|script| !script.is_empty() && !script.contains("no test specified"))
+}

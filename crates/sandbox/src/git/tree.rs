@@ -1,0 +1,82 @@
+//! What is in a commit, and what differs between two. Names come from the repository, so they are taken as bytes
+//! and only those that are proper workspace paths get through.
+
+use types::{Artifact, Changes, CommitId, FileChange, WorkPath};
+
+use super::call::With;
+use super::{GitError, Repo, hash};
+
+impl Repo {
+    /// What changed between two commits, with lines added and removed; a renamed file is removed and added.
+    pub async fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Changes, GitError> {
+        let (from, to) = (hash(from)?, hash(to)?);
+        let args = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--numstat",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            from,
+            to,
+            "--",
+        ];
+        let answer = self.git().run(self.here(), &args).await?;
+        answer.names().map(change).collect::<Result<Vec<_>, _>>().map(Changes)
+    }
+
+    /// Those of the artifacts that are not in a commit.
+    pub async fn missing(
+        &self,
+        commit: &CommitId,
+        artifacts: &[Artifact],
+    ) -> Result<Vec<Artifact>, GitError> {
+        if artifacts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let commit = hash(commit)?;
+        let asked = artifacts.iter().map(|artifact| {
+            let path = if artifact.path.is_root() { "" } else { artifact.path.as_str() };
+            format!("{commit}:{path}\n")
+        });
+        let stdin: String = asked.collect();
+        let with = With { stdin: stdin.as_bytes(), ..With::default() };
+        let args = ["cat-file", "--batch-check=%(objecttype)"];
+        let answer = self.git().run_with(self.here(), &args, with).await?;
+        let kinds = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let kinds = kinds.lines().chain(std::iter::repeat("missing"));
+        let absent = artifacts.iter().zip(kinds).filter(|(artifact, kind)| match *kind {
+            "tree" => false,
+            "blob" => artifact.whole_folder,
+            _ => true,
+        });
+        Ok(absent.map(|(artifact, _)| artifact.clone()).collect())
+    }
+}
+
+/// One line of `--numstat -z`: added, removed, path.
+fn change(line: &[u8]) -> Result<FileChange, GitError> {
+    let mut parts = line.splitn(3, |byte| *byte == b'\t');
+    let mut number = || {
+        let text = parts.next().and_then(|part| std::str::from_utf8(part).ok()).unwrap_or("-");
+        // A binary file has a dash here.
+        text.parse().unwrap_or(0)
+    };
+    let (added, removed) = (number(), number());
+    Ok(FileChange { path: name(parts.next().unwrap_or_default())?, added, removed })
+}
+
+/// A file name from a repository, if it is a path that can be used here.
+pub(super) fn name(bytes: &[u8]) -> Result<WorkPath, GitError> {
+    let text = std::str::from_utf8(bytes).ok();
+    let path = text.and_then(|text| text.parse::<WorkPath>().ok());
+    // A name that is not in plain form would come back as another name.
+    path.filter(|path| Some(path.as_str()) == text)
+        .ok_or_else(|| GitError::BadName { name: escaped(bytes) })
+}
+
+/// A file name in a form that cannot be mistaken for anything else, whatever bytes it has.
+pub(super) fn escaped(bytes: &[u8]) -> String {
+    format!("\"{}\"", bytes.escape_ascii()).chars().take(400).collect()
+}

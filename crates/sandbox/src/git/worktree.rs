@@ -1,0 +1,182 @@
+//! Worktrees: one folder per attempt, each with an index of ours beside the one that git commands in the folder
+//! use. What an agent does to its folder's `.git`, or to the flags of its index, has no effect on what we see.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use types::CommitId;
+
+use super::call::{Place, With};
+use super::tree::escaped;
+use super::{GitError, Repo, hash};
+use crate::local::STAGING;
+
+/// The most that a status says.
+const MAX_STATUS_LINES: usize = 100;
+
+/// A worktree, with where its git files are according to the repository.
+#[derive(Debug)]
+pub(super) struct Worktree {
+    dir: PathBuf,
+    git_dir: PathBuf,
+    index: PathBuf,
+    exclude: PathBuf,
+}
+
+impl Worktree {
+    pub(super) fn place(&self) -> Place<'_> {
+        Place::Worktree { dir: &self.dir, git_dir: &self.git_dir, index: &self.index }
+    }
+
+    /// Keeps half-written files of ours out of commits.
+    pub(super) fn exclude_setting(&self) -> OsString {
+        let mut setting = OsString::from("core.excludesFile=");
+        setting.push(&self.exclude);
+        setting
+    }
+
+    fn new(dir: PathBuf, git_dir: PathBuf) -> Self {
+        let (index, exclude) = (git_dir.join("bosun-index"), git_dir.join("bosun-exclude"));
+        Self { dir, git_dir, index, exclude }
+    }
+
+    /// Puts back what an agent, or a crash, may have changed around the files.
+    fn restore(&self) -> Result<(), GitError> {
+        let lock = self.git_dir.join("bosun-index.lock");
+        gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock))?;
+        let link = self.dir.join(".git");
+        let wanted = [b"gitdir: ", self.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
+        let found = std::fs::symlink_metadata(&link);
+        let is_file = found.as_ref().is_ok_and(|found| found.is_file() && found.len() < 8192);
+        if is_file && std::fs::read(&link).is_ok_and(|found| found == wanted) {
+            return Ok(());
+        }
+        let removed = match found {
+            Ok(found) if found.is_dir() => std::fs::remove_dir_all(&link),
+            _ => std::fs::remove_file(&link),
+        };
+        gone(removed).map_err(failed("removing", &link))?;
+        std::fs::write(&link, wanted).map_err(failed("writing", &link))
+    }
+}
+
+impl Repo {
+    /// Makes a worktree of a commit. A half-made one that is already there is made anew.
+    pub async fn add_worktree(&self, dir: &Path, start: &CommitId) -> Result<(), GitError> {
+        let start = hash(start)?;
+        let _one_at_a_time = self.inner.worktrees.lock().await;
+        self.remove(dir).await?;
+        if let Some(above) = dir.parent() {
+            std::fs::create_dir_all(above).map_err(failed("making", above))?;
+        }
+        let args = ["worktree", "add", "--force", "--detach", "--no-guess-remote"];
+        let args: Vec<OsString> = args
+            .into_iter()
+            .map(OsString::from)
+            .chain([OsString::from("--"), dir.as_os_str().to_owned(), start.into()])
+            .collect();
+        self.git().run(self.here(), &args).await?;
+        let worktree = self.find_worktree(dir)?;
+        let index = worktree.git_dir.join("index");
+        std::fs::copy(&index, &worktree.index).map_err(failed("copying", &index))?;
+        std::fs::write(&worktree.exclude, format!("{STAGING}*\n"))
+            .map_err(failed("writing", &worktree.exclude))
+    }
+
+    /// Removes a worktree with all that is in it. One that is not there is fine.
+    pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
+        let _one_at_a_time = self.inner.worktrees.lock().await;
+        self.remove(dir).await
+    }
+
+    /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay.
+    pub async fn reset(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
+        let worktree = self.worktree(dir).await?;
+        let place = worktree.place();
+        self.git().run(place, &["reset", "--hard", "--quiet", hash(commit)?]).await?;
+        self.git().run(place, &["clean", "-ffd", "--quiet"]).await?;
+        // Commands in the folder use the ordinary index; it should tell them the same.
+        let index = worktree.git_dir.join("index");
+        std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
+        Ok(())
+    }
+
+    /// What changed in a worktree since its last commit, one line a file, for people and models.
+    pub async fn status(&self, dir: &Path) -> Result<String, GitError> {
+        let worktree = self.worktree(dir).await?;
+        let settings = [worktree.exclude_setting()];
+        let with = With { settings: &settings, ..With::default() };
+        let args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+        let answer = self.git().run_with(worktree.place(), &args, with).await?;
+        let mut lines: Vec<String> = answer.names().take(MAX_STATUS_LINES).map(shown).collect();
+        let more = answer.names().count() - lines.len();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// A worktree that is there, made safe to use.
+    pub(super) async fn worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
+        let worktree = self.find_worktree(dir)?;
+        worktree.restore()?;
+        if !worktree.index.exists() {
+            self.git().run(worktree.place(), &["read-tree", "HEAD"]).await?;
+        }
+        Ok(worktree)
+    }
+
+    /// Looks a worktree up in the repository's own list, never in the worktree.
+    fn find_worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
+        let absent = || GitError::NoWorktree { dir: dir.display().to_string() };
+        let dir = dir.canonicalize().map_err(|_| absent())?;
+        let link = dir.join(".git");
+        let list = self.inner.common.join("worktrees");
+        let entries = std::fs::read_dir(&list).map_err(|_| absent())?;
+        let found = entries.flatten().map(|entry| entry.path()).find(|git_dir| {
+            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+            points_to.trim_ascii_end() == link.as_os_str().as_encoded_bytes()
+        });
+        found.map(|git_dir| Worktree::new(dir, git_dir)).ok_or_else(absent)
+    }
+
+    async fn remove(&self, dir: &Path) -> Result<(), GitError> {
+        let known = self.find_worktree(dir).ok();
+        let files = std::fs::symlink_metadata(dir);
+        if files.is_ok_and(|files| files.is_dir()) {
+            gone(std::fs::remove_dir_all(dir)).map_err(failed("removing", dir))?;
+        } else {
+            gone(std::fs::remove_file(dir)).map_err(failed("removing", dir))?;
+        }
+        if let Some(worktree) = known {
+            gone(std::fs::remove_dir_all(&worktree.git_dir))
+                .map_err(failed("removing", &worktree.git_dir))?;
+        }
+        self.git().run(self.here(), &["worktree", "prune"]).await?;
+        Ok(())
+    }
+}
+
+/// One line of `--porcelain -z`: two letters, a blank, the name.
+fn shown(line: &[u8]) -> String {
+    let (state, name) = line.split_at(line.len().min(3));
+    let state = String::from_utf8_lossy(state);
+    match super::tree::name(name.strip_suffix(b"/").unwrap_or(name)) {
+        Ok(path) => format!("{state}{path}"),
+        Err(_) => format!("{state}{}", escaped(name)),
+    }
+}
+
+/// What was to be removed and is not there is gone, too.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+    let path = path.display().to_string();
+    move |source| GitError::Io { doing, path, source }
+}

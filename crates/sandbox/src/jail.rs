@@ -1,0 +1,274 @@
+//! Paths stay beneath one folder. Every path is resolved by the kernel from a descriptor of that folder
+//! (`openat2` with `RESOLVE_BENEATH`), so there is no moment between check and use in which a link could be
+//! planted; where the kernel has no `openat2`, each name is opened from its parent and no link is followed.
+//! Reads may follow links that stay inside; writes follow none, because a scope is a matter of paths.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use types::WorkPath;
+
+use crate::EnvError;
+
+/// How links on the way are treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// Followed, as long as they stay inside.
+    Follow,
+    Refuse,
+}
+
+/// A folder that no path leaves.
+#[derive(Debug)]
+pub(crate) struct Jail {
+    root: OwnedFd,
+}
+
+/// A rename elsewhere in the tree makes the kernel give up a lookup; it is then made again, this often.
+const LOOKUPS: u32 = 64;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Jail {
+    pub(crate) fn open(root: &Path) -> io::Result<Self> {
+        Ok(Self { root: rustix::fs::open(root, FOLDER, Mode::empty())? })
+    }
+
+    /// Opens a regular file for reading. `NONBLOCK` keeps a pipe from blocking us before we see that it is one.
+    pub(crate) fn file(&self, path: &WorkPath, links: Links) -> Result<File, EnvError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let fd =
+            self.resolve(path, flags, links).map_err(|errno| refused(errno, "opening", path))?;
+        let stat = rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "opening", path))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(File::from(fd)),
+            FileType::Directory => Err(EnvError::IsFolder { path: path.clone() }),
+            _ => Err(EnvError::NotRegular { path: path.clone() }),
+        }
+    }
+
+    pub(crate) fn folder(&self, path: &WorkPath, links: Links) -> Result<OwnedFd, EnvError> {
+        self.resolve(path, FOLDER, links).map_err(|errno| refused(errno, "opening", path))
+    }
+
+    /// The folder that holds the last name of a path, reached without following any link, and that name.
+    pub(crate) fn parent<'a>(&self, path: &'a WorkPath) -> Result<(OwnedFd, &'a str), EnvError> {
+        let (above, name) = split(path)?;
+        Ok((self.folder(&above, Links::Refuse).map_err(|error| error.about(path))?, name))
+    }
+
+    /// The same, making the folders that are missing.
+    pub(crate) fn make_parent<'a>(
+        &self,
+        path: &'a WorkPath,
+    ) -> Result<(OwnedFd, &'a str), EnvError> {
+        let (above, name) = split(path)?;
+        let failed = |errno| refused(errno, "making the folders of", path);
+        let mut folder =
+            rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty()).map_err(failed)?;
+        for part in above.components() {
+            match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+            let flags = FOLDER | OFlags::NOFOLLOW;
+            folder = rustix::fs::openat(&folder, part, flags, Mode::empty())
+                .map_err(|errno| link_in(&folder, part, errno))
+                .map_err(failed)?;
+        }
+        Ok((folder, name))
+    }
+
+    /// What is at a path, without following a link in its last place; nothing when nothing is there.
+    pub(crate) fn kind(&self, path: &WorkPath) -> Result<Option<FileType>, EnvError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        match self.resolve(path, flags, Links::Follow) {
+            Ok(fd) => {
+                let stat =
+                    rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "looking at", path))?;
+                Ok(Some(FileType::from_raw_mode(stat.st_mode)))
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(refused(errno, "looking at", path)),
+        }
+    }
+
+    /// When a file was last changed, in seconds and nanoseconds.
+    pub(crate) fn changed(&self, path: &WorkPath) -> Result<(i64, i64), EnvError> {
+        let failed = |errno| refused(errno, "looking at", path);
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = self.resolve(path, flags, Links::Refuse).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        Ok((stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)))
+    }
+
+    /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
+    pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let failed = |errno| refused(errno, "looking at", path);
+        let fd = self.resolve(path, flags, Links::Follow).map_err(failed)?;
+        let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+            .map_err(|source| EnvError::Io { doing: "looking at", path: path.clone(), source })?;
+        let inside = place.strip_prefix(root).ok().and_then(|place| place.to_str());
+        match inside {
+            Some("") => Ok(WorkPath::root()),
+            Some(inside) => inside.parse().map_err(|_| EnvError::Escapes { path: path.clone() }),
+            None => Err(EnvError::Escapes { path: path.clone() }),
+        }
+    }
+
+    /// The text of a small file, if there is one.
+    pub(crate) fn small_text(&self, path: &WorkPath, limit: u64) -> Option<String> {
+        let mut text = String::new();
+        self.file(path, Links::Refuse).ok()?.take(limit + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= limit).then_some(text)
+    }
+
+    fn resolve(&self, path: &WorkPath, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let how = match links {
+            Links::Follow => how,
+            Links::Refuse => how | ResolveFlags::NO_SYMLINKS,
+        };
+        let mut last = Errno::AGAIN;
+        for _ in 0..LOOKUPS {
+            match rustix::fs::openat2(&self.root, path.as_str(), flags, Mode::empty(), how) {
+                Err(errno @ (Errno::AGAIN | Errno::INTR)) => last = errno,
+                Err(Errno::NOSYS | Errno::PERM) => return self.walk(path, flags),
+                answer => return answer,
+            }
+        }
+        Err(last)
+    }
+
+    /// The way for kernels without `openat2`: name by name, following no link at all.
+    fn walk(&self, path: &WorkPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let Ok((above, name)) = split(path) else {
+            return rustix::fs::openat(&self.root, ".", flags, Mode::empty());
+        };
+        let mut folder = rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty())?;
+        for part in above.components() {
+            folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|errno| link_in(&folder, part, errno))?;
+        }
+        rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())
+    }
+}
+
+/// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system takes for it.
+pub(crate) fn is_protected(path: &WorkPath) -> bool {
+    path.components().any(|name| {
+        let plain: String = name
+            .chars()
+            .filter(|c| !is_ignorable(*c))
+            .flat_map(char::to_lowercase)
+            .take_while(|c| *c != ':')
+            .collect();
+        matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
+    })
+}
+
+/// Code points that some file systems leave out when they compare names.
+const fn is_ignorable(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}')
+}
+
+/// The path of the folder above, and the last name.
+fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
+    if path.is_root() {
+        return Err(EnvError::IsFolder { path: path.clone() });
+    }
+    match path.as_str().rsplit_once('/') {
+        None => Ok((WorkPath::root(), path.as_str())),
+        Some((above, name)) => {
+            let above = above.parse().map_err(|_| EnvError::Escapes { path: path.clone() })?;
+            Ok((above, name))
+        }
+    }
+}
+
+/// A link where a folder was wanted shows as "not a folder" or "loop"; say which it was.
+fn link_in(folder: impl AsFd, name: &str, errno: Errno) -> Errno {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    match stat {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
+        _ => errno,
+    }
+}
+
+/// What the kernel's answer means for a path.
+pub(crate) fn refused(errno: Errno, doing: &'static str, path: &WorkPath) -> EnvError {
+    let path = path.clone();
+    match errno {
+        Errno::NOENT => EnvError::NotFound { path },
+        Errno::XDEV => EnvError::Escapes { path },
+        Errno::LOOP => EnvError::ThroughLink { path },
+        Errno::NOTDIR => EnvError::NotAFolder { path },
+        Errno::ISDIR => EnvError::IsFolder { path },
+        Errno::NXIO => EnvError::NotRegular { path },
+        errno => EnvError::Io { doing, path, source: errno.into() },
+    }
+}
+
+impl EnvError {
+    /// The same error, told about the path that was asked for instead of a folder on the way to it.
+    fn about(self, asked: &WorkPath) -> Self {
+        match self {
+            Self::ThroughLink { .. } => Self::ThroughLink { path: asked.clone() },
+            Self::Escapes { .. } => Self::Escapes { path: asked.clone() },
+            Self::NotFound { .. } => Self::NotFound { path: asked.clone() },
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn path(text: &str) -> WorkPath {
+        text.parse().expect("a path")
+    }
+
+    #[test]
+    fn git_is_recognised_in_every_spelling() {
+        for name in [
+            ".git",
+            ".git/config",
+            "sub/.git/hooks/x",
+            ".GIT",
+            ".Git/config",
+            ".g\u{200c}it/config",
+            ".git./config",
+            ".git /config",
+            "git~1/config",
+            ".git::$INDEX_ALLOCATION/config",
+        ] {
+            assert!(is_protected(&path(name)), "{name:?} was not recognised");
+        }
+        for name in [".gitignore", ".github/workflows/x.yml", "git", "a.git", "src/git.rs"] {
+            assert!(!is_protected(&path(name)), "{name:?} was taken for git's own");
+        }
+    }
+
+    #[test]
+    fn the_walk_without_openat2_follows_no_link_and_finds_what_is_there() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
+        std::fs::write(dir.path().join("a/b/c"), "x").expect("a file");
+        symlink("b", dir.path().join("a/link")).expect("a link");
+        symlink("/etc/passwd", dir.path().join("out")).expect("a link");
+        let jail = Jail::open(dir.path()).expect("a jail");
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        assert!(jail.walk(&path("a/b/c"), flags).is_ok());
+        assert!(jail.walk(&WorkPath::root(), FOLDER).is_ok());
+        assert_eq!(jail.walk(&path("a/link/c"), flags).err(), Some(Errno::LOOP));
+        assert_eq!(jail.walk(&path("out"), flags).err(), Some(Errno::LOOP));
+    }
+}

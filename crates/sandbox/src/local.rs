@@ -1,0 +1,257 @@
+//! This machine: files through the jail, commands through a process group of their own.
+
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
+use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
+
+use crate::confine::{self, Confine};
+use crate::jail::{self, Jail, Links, refused};
+use crate::process::{self, Shell};
+use crate::search::walk::Ground;
+use crate::{
+    EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
+    variables,
+};
+
+/// A workspace that is a folder of this machine.
+#[derive(Debug, Clone)]
+pub struct LocalEnvironment {
+    jail: Arc<Jail>,
+    root: PathBuf,
+    shell: Shell,
+    confine: Option<confine::Shared>,
+}
+
+/// Files under this name are ours while a write is under way; they are never part of anybody's work.
+pub(crate) const STAGING: &str = ".bosun-staging-";
+
+impl LocalEnvironment {
+    /// Opens an existing folder as a workspace.
+    pub fn open(root: &Path) -> Result<Self, EnvError> {
+        let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+        let jail = Arc::new(Jail::open(root).map_err(failed)?);
+        let root = root.canonicalize().map_err(failed)?;
+        Ok(Self { jail, root, shell: Shell::find(), confine: None })
+    }
+
+    /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
+    #[must_use]
+    pub fn confined(mut self, confine: Confine) -> Self {
+        self.confine = Some(Arc::new(confine));
+        self
+    }
+
+    /// Where the workspace is on this machine.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// File work blocks, so it is done on a thread where blocking is allowed.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        path: &WorkPath,
+        work: impl FnOnce(&Jail, &WorkPath) -> Result<T, EnvError> + Send + 'static,
+    ) -> Result<T, EnvError> {
+        let (jail, path) = (Arc::clone(&self.jail), path.clone());
+        tokio::task::spawn_blocking(move || work(&jail, &path)).await.map_err(EnvError::CutOff)?
+    }
+}
+
+#[async_trait]
+impl Environment for LocalEnvironment {
+    async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+        self.blocking(path, read).await
+    }
+
+    async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
+        let bytes = bytes.to_vec();
+        self.blocking(path, move |jail, path| write(jail, path, &bytes)).await
+    }
+
+    async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+        self.blocking(path, delete).await
+    }
+
+    async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
+        self.blocking(path, |jail, path| Ok(jail.kind(path)?.is_some())).await
+    }
+
+    async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+        self.blocking(path, move |jail, path| list(jail, path, depth)).await
+    }
+
+    async fn grep(
+        &self,
+        request: GrepRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<Hits>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.grep(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn glob(
+        &self,
+        request: GlobRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<WorkPath>, EnvError> {
+        let (root, stop) = (self.root.clone(), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            Ground { jail, root: &root, stop: &stop }.glob(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn exec(
+        &self,
+        request: ExecRequest,
+        stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError> {
+        let folder =
+            self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
+        let variables = variables::for_command(std::env::vars_os(), &self.root);
+        let Some(confine) = &self.confine else {
+            // The child resolves this name itself, so it starts in the very folder that was checked.
+            let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+            let command = self.shell.command(&request.command, &place, variables);
+            return process::run(command, request.timeout, stop).await;
+        };
+        let action = self.shell.action(request.command);
+        let spec = confine.spec(&self.root, request.folder, action, variables);
+        process::run_confined(&spec, request.timeout, stop).await
+    }
+}
+
+fn read(jail: &Jail, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+    let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
+    let file = jail.file(path, Links::Follow)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes });
+    if bytes > MAX_FILE_BYTES {
+        return too_large(bytes);
+    }
+    let mut content = Vec::new();
+    // A file may grow while it is read; the bound holds all the same.
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(failed)? as u64;
+    if read > MAX_FILE_BYTES { too_large(read) } else { Ok(content) }
+}
+
+fn write(jail: &Jail, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
+    if jail::is_protected(path) {
+        return Err(EnvError::Protected { path: path.clone() });
+    }
+    let failed = |errno| refused(errno, "writing", path);
+    let (folder, name) = jail.make_parent(path)?;
+    let before = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some(stat.st_mode),
+        Err(Errno::NOENT) => None,
+        Err(errno) => return Err(failed(errno)),
+    };
+    match before.map(FileType::from_raw_mode) {
+        None | Some(FileType::RegularFile) => {}
+        Some(FileType::Directory) => return Err(EnvError::IsFolder { path: path.clone() }),
+        Some(FileType::Symlink) => return Err(EnvError::ThroughLink { path: path.clone() }),
+        Some(_) => return Err(EnvError::NotRegular { path: path.clone() }),
+    }
+    let (staged, mut file) = stage(&folder).map_err(failed)?;
+    let filled = file
+        .write_all(bytes)
+        .map_err(|source| EnvError::Io { doing: "writing", path: path.clone(), source })
+        .and_then(|()| match before {
+            Some(mode) => {
+                let mode = Mode::from_raw_mode(mode) & Mode::from_raw_mode(0o777);
+                rustix::fs::fchmod(&file, mode).map_err(failed)
+            }
+            None => Ok(()),
+        })
+        .and_then(|()| rustix::fs::renameat(&folder, &staged, &folder, name).map_err(failed));
+    if filled.is_err() {
+        // The write failed and is reported; a staging file that stays behind is never sealed into a commit.
+        rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
+    }
+    filled
+}
+
+/// A new empty file beside the one to be written, under a name that nobody else has.
+fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for n in 0..10_000_u32 {
+        let name = format!("{STAGING}{}-{n}", std::process::id());
+        match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
+            Ok(fd) => return Ok((name, fd.into())),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn delete(jail: &Jail, path: &WorkPath) -> Result<(), EnvError> {
+    if jail::is_protected(path) {
+        return Err(EnvError::Protected { path: path.clone() });
+    }
+    let (folder, name) = jail.parent(path)?;
+    rustix::fs::unlinkat(&folder, name, AtFlags::empty())
+        .map_err(|errno| refused(errno, "deleting", path))
+}
+
+fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+    let mut entries = Vec::new();
+    let mut open = vec![(path.clone(), depth)];
+    while let Some((folder, depth)) = open.pop() {
+        // Only the first folder may be reached through a link; below it, links are entries, not ways.
+        let links = if folder == *path { Links::Follow } else { Links::Refuse };
+        let fd = match jail.folder(&folder, links) {
+            Ok(fd) => fd,
+            Err(error) if folder == *path => return Err(error),
+            // It vanished, or may not be read: its own entry is all there is to say.
+            Err(_) => continue,
+        };
+        for entry in entries_of(&fd, &folder)? {
+            if entries.len() == MAX_ENTRIES {
+                open.clear();
+                break;
+            }
+            if entry.folder && depth > 1 && !jail::is_protected(&entry.path) {
+                open.push((entry.path.clone(), depth - 1));
+            }
+            entries.push(entry);
+        }
+    }
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
+}
+
+/// The entries of one folder. A name that is not text without control characters cannot be asked for, and is
+/// left out.
+fn entries_of(fd: &std::os::fd::OwnedFd, folder: &WorkPath) -> Result<Vec<DirEntry>, EnvError> {
+    let failed = |errno| refused(errno, "listing", folder);
+    let mut entries = Vec::new();
+    for entry in rustix::fs::Dir::read_from(fd).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if matches!(name, "." | "..") || name.starts_with(STAGING) {
+            continue;
+        }
+        let text = if folder.is_root() { name.to_owned() } else { format!("{folder}/{name}") };
+        let Ok(path) = text.parse::<WorkPath>() else { continue };
+        let Ok(stat) = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let bytes = (!is_folder).then(|| u64::try_from(stat.st_size).unwrap_or(0));
+        entries.push(DirEntry { path, folder: is_folder, bytes });
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests;

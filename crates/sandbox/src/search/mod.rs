@@ -1,0 +1,162 @@
+//! Searching files by content and by name. The words are here, and a way that works in any environment, by its
+//! listing and its files; the fast way for this machine is in `walk.rs`. Links are never followed.
+
+mod lines;
+pub(crate) mod walk;
+
+use globset::{GlobBuilder, GlobMatcher};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use tokio_util::sync::CancellationToken;
+use types::WorkPath;
+
+use crate::{EnvError, Environment};
+use lines::search_slice;
+
+/// What to look for in files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrepRequest {
+    /// A regular expression in the syntax of ripgrep.
+    pub pattern: String,
+    /// A folder, with all below it, or one file.
+    pub path: WorkPath,
+    /// Only files whose name (or path, if it has a slash) fits this glob.
+    pub include: Option<String>,
+    pub ignore_case: bool,
+    /// How many lines around each match are shown.
+    pub context: usize,
+    /// The most matching lines in all.
+    pub max: usize,
+}
+
+/// The matches in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hits {
+    pub path: WorkPath,
+    /// How many lines match.
+    pub count: u64,
+    /// Matching lines and those around them, in order.
+    pub lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub number: u64,
+    /// Whether it matches, or only stands near one that does.
+    pub matched: bool,
+    pub text: String,
+}
+
+/// What files to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobRequest {
+    /// A glob over paths below `path`; `**` stands for any number of folders.
+    pub pattern: String,
+    pub path: WorkPath,
+    pub max: usize,
+}
+
+/// What was found, and whether the limit kept more from being found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<T> {
+    pub items: Vec<T>,
+    pub more: bool,
+}
+
+/// A regular expression may not need more memory than this.
+const MAX_REGEX_BYTES: usize = 10 * 1024 * 1024;
+
+pub(crate) fn matcher(request: &GrepRequest) -> Result<RegexMatcher, EnvError> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(request.ignore_case)
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES)
+        .line_terminator(Some(b'\n'))
+        .build(&request.pattern)
+        .map_err(|error| EnvError::BadPattern { cause: error.to_string() })
+}
+
+/// A glob over whole paths.
+pub(crate) fn glob_of(pattern: &str) -> Result<GlobMatcher, EnvError> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| EnvError::BadPattern { cause: error.to_string() })
+}
+
+/// A filter on files: without a slash it is about names, with one about paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Include(Option<GlobMatcher>);
+
+impl Include {
+    pub(crate) fn new(pattern: Option<&str>) -> Result<Self, EnvError> {
+        let anywhere = |pattern: &str| {
+            if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") }
+        };
+        pattern.map(|pattern| glob_of(&anywhere(pattern))).transpose().map(Self)
+    }
+
+    pub(crate) fn takes(&self, path: &WorkPath) -> bool {
+        self.0.as_ref().is_none_or(|glob| glob.is_match(path.as_str()))
+    }
+}
+
+/// A path below a folder, as seen from that folder.
+pub(crate) fn below<'a>(path: &'a WorkPath, folder: &WorkPath) -> &'a str {
+    let rest = path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+    rest.unwrap_or(path.as_str())
+}
+
+/// Content search with nothing but the environment's own listing and files.
+pub(crate) async fn grep_by_listing<E: Environment + ?Sized>(
+    env: &E,
+    request: &GrepRequest,
+    stop: &CancellationToken,
+) -> Result<Found<Hits>, EnvError> {
+    let matcher = matcher(request)?;
+    let include = Include::new(request.include.as_deref())?;
+    let mut items: Vec<Hits> = Vec::new();
+    let mut left = request.max;
+    for path in files(env, &request.path).await?.into_iter().filter(|path| include.takes(path)) {
+        if stop.is_cancelled() || left == 0 {
+            return Ok(Found { items, more: true });
+        }
+        // A file that cannot be read has no matches; a search is not the place to complain about it.
+        let Ok(bytes) = env.read(&path).await else { continue };
+        if let Some(hits) = search_slice(&matcher, request.context, left, path, &bytes) {
+            left = left.saturating_sub(usize::try_from(hits.count).unwrap_or(usize::MAX));
+            items.push(hits);
+        }
+    }
+    Ok(Found { items, more: left == 0 })
+}
+
+/// Name search with nothing but the environment's own listing; sorted by path, since it knows no times.
+pub(crate) async fn glob_by_listing<E: Environment + ?Sized>(
+    env: &E,
+    request: &GlobRequest,
+) -> Result<Found<WorkPath>, EnvError> {
+    let glob = glob_of(&request.pattern)?;
+    let mut items = files(env, &request.path).await?;
+    items.retain(|path| glob.is_match(below(path, &request.path)));
+    let more = items.len() > request.max;
+    items.truncate(request.max);
+    Ok(Found { items, more })
+}
+
+async fn files<E: Environment + ?Sized>(
+    env: &E,
+    path: &WorkPath,
+) -> Result<Vec<WorkPath>, EnvError> {
+    match env.list(path, u32::MAX).await {
+        Ok(entries) => {
+            let files = entries.into_iter().filter(|entry| !entry.folder);
+            Ok(files.map(|entry| entry.path).collect())
+        }
+        Err(EnvError::NotAFolder { path }) => Ok(vec![path]),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The fast search on this machine: ripgrep's own walker, several threads, ignore files of the workspace honoured.
+//! The walker sees names only; every file is opened through the jail, so its content is always from inside.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder, WalkParallel, WalkState};
+use rustix::fs::FileType;
+use tokio_util::sync::CancellationToken;
+use types::WorkPath;
+
+use super::lines::{search_file, searcher};
+use super::{Found, GlobRequest, GrepRequest, Hits, Include, below, glob_of, matcher};
+use crate::EnvError;
+use crate::jail::{Jail, Links, is_protected};
+use crate::local::STAGING;
+
+/// More files than this are not looked at in one search.
+const MAX_FILES: usize = 1_000_000;
+/// Ignore files are small; a larger one is not taken for one.
+const MAX_IGNORE_BYTES: u64 = 256 * 1024;
+
+/// A workspace to search in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) jail: &'a Jail,
+    pub(crate) root: &'a Path,
+    pub(crate) stop: &'a CancellationToken,
+}
+
+impl Ground<'_> {
+    pub(crate) fn grep(&self, request: &GrepRequest) -> Result<Found<Hits>, EnvError> {
+        let matcher = matcher(request)?;
+        let include = Include::new(request.include.as_deref())?;
+        let start = self.start(&request.path)?;
+        let found = Mutex::new(Vec::new());
+        let (total, full) = (AtomicUsize::new(0), AtomicBool::new(false));
+        self.walk(&start)?.run(|| {
+            let mut searcher = searcher(request.context);
+            let (include, matcher, found, total, full) =
+                (&include, &matcher, &found, &total, &full);
+            Box::new(move |entry| {
+                if full.load(Ordering::Relaxed) || self.stop.is_cancelled() {
+                    return WalkState::Quit;
+                }
+                let Some(path) = self.file(entry) else { return WalkState::Continue };
+                if !include.takes(&path) {
+                    return WalkState::Continue;
+                }
+                // A file that vanished or may not be read has no matches.
+                let Ok(file) = self.jail.file(&path, Links::Refuse) else {
+                    return WalkState::Continue;
+                };
+                // Which matches are left out when there are too many shall not depend on the order of threads,
+                // so more than enough are gathered first and the cut is made after sorting.
+                let hits = search_file(&mut searcher, matcher, request.max, path, &file);
+                if let Some(hits) = hits {
+                    let count = usize::try_from(hits.count).unwrap_or(usize::MAX);
+                    let before = total.fetch_add(count, Ordering::Relaxed);
+                    let enough = request.max.saturating_mul(20).max(1000);
+                    full.fetch_or(before.saturating_add(count) > enough, Ordering::Relaxed);
+                    found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(hits);
+                }
+                WalkState::Continue
+            })
+        });
+        let mut items = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        items.sort_by(|a, b| a.path.cmp(&b.path));
+        let more = cut(&mut items, request.max);
+        Ok(Found { items, more: more || full.into_inner() || self.stop.is_cancelled() })
+    }
+
+    pub(crate) fn glob(&self, request: &GlobRequest) -> Result<Found<WorkPath>, EnvError> {
+        let glob = glob_of(&request.pattern)?;
+        let start = self.start(&request.path)?;
+        let found = Mutex::new(Vec::new());
+        let seen = AtomicUsize::new(0);
+        self.walk(&start)?.run(|| {
+            let (glob, found, seen, start) = (&glob, &found, &seen, &start);
+            Box::new(move |entry| {
+                if self.stop.is_cancelled() || seen.fetch_add(1, Ordering::Relaxed) > MAX_FILES {
+                    return WalkState::Quit;
+                }
+                let Some(path) = self.file(entry) else { return WalkState::Continue };
+                if glob.is_match(below(&path, start))
+                    && let Ok(changed) = self.jail.changed(&path)
+                {
+                    let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    found.push((std::cmp::Reverse(changed), path));
+                }
+                WalkState::Continue
+            })
+        });
+        let mut items = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        items.sort();
+        let more = items.len() > request.max || self.stop.is_cancelled();
+        items.truncate(request.max);
+        Ok(Found { items: items.into_iter().map(|(_, path)| path).collect(), more })
+    }
+
+    /// Where a path really is, links inside the workspace followed; what leads out is refused.
+    fn start(&self, path: &WorkPath) -> Result<WorkPath, EnvError> {
+        match self.jail.kind(path)? {
+            Some(FileType::Directory | FileType::RegularFile) => self.jail.real(path, self.root),
+            Some(_) => Err(EnvError::NotRegular { path: path.clone() }),
+            None => Err(EnvError::NotFound { path: path.clone() }),
+        }
+    }
+
+    fn walk(&self, start: &WorkPath) -> Result<WalkParallel, EnvError> {
+        let above = self.ignores_above(start)?;
+        let first = self.root.join(start.as_str());
+        let mut builder = WalkBuilder::new(if start.is_root() { self.root } else { &first });
+        builder
+            .hidden(false)
+            .parents(false)
+            .git_global(false)
+            .require_git(false)
+            .follow_links(false)
+            .filter_entry(move |entry| entry.depth() == 0 || !left_out(entry, &above));
+        Ok(builder.build_parallel())
+    }
+
+    /// The ignore files of the folders above the start, which hold below it too.
+    fn ignores_above(&self, start: &WorkPath) -> Result<Vec<Gitignore>, EnvError> {
+        let mut ignores = Vec::new();
+        let mut folder = PathBuf::new();
+        for name in start.components() {
+            let file = folder.join(".gitignore");
+            let text = file.to_str().and_then(|file| file.parse::<WorkPath>().ok());
+            if let Some(text) = text.and_then(|path| self.jail.small_text(&path, MAX_IGNORE_BYTES))
+            {
+                let mut builder = GitignoreBuilder::new(self.root.join(&folder));
+                for line in text.lines() {
+                    // A line that is no pattern ignores nothing.
+                    builder.add_line(None, line).ok();
+                }
+                ignores.extend(builder.build());
+            }
+            folder.push(name);
+        }
+        Ok(ignores)
+    }
+
+    fn file(&self, entry: Result<DirEntry, ignore::Error>) -> Option<WorkPath> {
+        let entry = entry.ok()?;
+        if !entry.file_type()?.is_file() {
+            return None;
+        }
+        entry.path().strip_prefix(self.root).ok()?.to_str()?.parse().ok()
+    }
+}
+
+fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    if name.starts_with(STAGING) || name.parse().is_ok_and(|name: WorkPath| is_protected(&name)) {
+        return true;
+    }
+    let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    let verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
+    verdicts
+        .filter(|verdict| !verdict.is_none())
+        .map(|verdict| verdict.is_ignore())
+        .next()
+        .unwrap_or(false)
+}
+
+/// Cuts a list of hits to so many matching lines in all; says whether anything was cut.
+fn cut(items: &mut Vec<Hits>, max: usize) -> bool {
+    let mut left = max as u64;
+    for (place, hits) in items.iter_mut().enumerate() {
+        if hits.count >= left {
+            let mut matched = 0;
+            let end = hits.lines.iter().position(|line| {
+                matched += u64::from(line.matched);
+                matched > left
+            });
+            let more = hits.count > left || place + 1 < items.len();
+            let hits = &mut items[place];
+            hits.lines.truncate(end.unwrap_or(hits.lines.len()));
+            hits.count = left;
+            items.truncate(place + 1);
+            return more;
+        }
+        left -= hits.count;
+    }
+    false
+}

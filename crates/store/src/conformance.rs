@@ -1,0 +1,73 @@
+//! The promises of a journal as checks that any implementation can be put through: `conformance::run` calls them all,
+//! each with a journal of its own, and panics at the first promise that is broken. It is meant for tests.
+#![expect(clippy::expect_used, reason = "a broken promise ends the test that runs these checks")]
+
+mod follow;
+mod lease;
+mod lines;
+mod side;
+
+use std::sync::Arc;
+
+use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Timestamp};
+
+use crate::{Batch, Clean, Journal, JournalError, Lease, Redactor};
+
+/// Put an implementation through all checks. `make` returns a new, empty journal each time.
+pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
+    lines::nothing_is_there_before_the_first_append(&*make().await).await;
+    lines::what_is_appended_is_what_is_read(&*make().await).await;
+    lines::each_line_holds_the_hash_of_the_one_before(&*make().await).await;
+    lines::pages_are_cut_where_they_were_asked_to_be(&*make().await).await;
+    lines::a_writer_that_missed_something_is_told_so(&*make().await).await;
+    lines::a_line_that_could_not_be_read_back_is_not_written(&*make().await).await;
+    lines::logs_are_listed_with_the_newest_first(&*make().await).await;
+    lease::a_log_has_one_writer_at_a_time(&*make().await).await;
+    lease::an_outdated_or_foreign_lease_writes_nothing(&*make().await, &*make().await).await;
+    lease::many_logs_are_written_at_once(make().await).await;
+    follow::a_follower_gets_the_past_and_then_the_present(&*make().await).await;
+    follow::a_follower_may_come_before_the_log(&*make().await).await;
+    follow::followers_miss_nothing_while_lines_are_written(make().await).await;
+    side::blobs_are_kept_once_under_their_hash(&*make().await).await;
+    side::a_command_waits_until_it_is_answered(&*make().await).await;
+    side::a_command_is_answered_all_or_nothing(&*make().await).await;
+    side::an_inbox_is_bounded_and_holds_no_keys(&*make().await).await;
+}
+
+fn log(text: &str) -> LogId {
+    text.parse().expect("a log id")
+}
+
+fn noon(minute: i64) -> Timestamp {
+    Timestamp::from_millis(1_793_880_000_000 + minute * 60_000)
+}
+
+/// An event that is recognised by its text.
+fn said(text: impl Into<String>) -> Clean {
+    let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
+    let output = Shown { text: text.into(), ..Shown::default() };
+    Redactor::none().clean(Event::ToolFinished { call, outcome: CallOutcome::Ok, output })
+}
+
+fn text(envelope: &Envelope) -> &str {
+    match &envelope.event {
+        Event::ToolFinished { output, .. } => &output.text,
+        _ => "",
+    }
+}
+
+fn batch(expect: u64, events: &[Clean]) -> Batch<'_> {
+    Batch { expect, at: noon(0), events, taken: None }
+}
+
+/// Write lines 1 to `count`, each with its number as text, one append each.
+async fn count_to(journal: &dyn Journal, lease: &Lease, count: u64) {
+    for seq in 1..=count {
+        let events = [said(seq.to_string())];
+        journal.append(lease, batch(seq - 1, &events)).await.expect("an append");
+    }
+}
+
+fn is_conflict(error: &JournalError, at: u64) -> bool {
+    matches!(error, JournalError::Conflict { found, .. } if *found == at)
+}

@@ -1,0 +1,77 @@
+//! Checks of who may write: one at a time, in order, and many logs side by side.
+
+use std::sync::Arc;
+
+use types::LogId;
+
+use super::{batch, count_to, log, said, text};
+use crate::{Journal, JournalError, Lease};
+
+pub(super) async fn a_log_has_one_writer_at_a_time(journal: &dyn Journal) {
+    let id = log("r_ab");
+    let first = journal.lease(&id).await.expect("a lease");
+    assert_eq!(first.log(), &id);
+    let error = journal.lease(&id).await.expect_err("somebody holds it");
+    assert!(matches!(&error, JournalError::Busy { log } if *log == id), "{error}");
+    let other = journal.lease(&log("r_ab/T1.1")).await.expect("another log is free");
+    count_to(journal, &first, 2).await;
+    let generation = first.generation();
+    drop(first);
+    let second = journal.lease(&id).await.expect("a dropped lease is free at once");
+    assert!(second.generation() > generation);
+    let events = [said("3")];
+    journal.append(&second, batch(2, &events)).await.expect("the new holder writes");
+    count_to(journal, &other, 1).await;
+}
+
+pub(super) async fn an_outdated_or_foreign_lease_writes_nothing(
+    journal: &dyn Journal,
+    other: &dyn Journal,
+) {
+    let id = log("r_ab");
+    let old = journal.lease(&id).await.expect("a lease");
+    count_to(journal, &old, 1).await;
+    let forged = Lease::new(id.clone(), old.generation(), ());
+    drop(old);
+    let _current = journal.lease(&id).await.expect("a lease");
+    let foreign = other.lease(&id).await.expect("a lease of another journal");
+    for lease in [forged, foreign] {
+        let events = [said("x")];
+        let error = journal.append(&lease, batch(1, &events)).await.expect_err("not the writer");
+        assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
+    }
+    assert_eq!(journal.read(&id, 0, 10).await.expect("a read").len(), 1);
+}
+
+pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {
+    const LOGS: u32 = 100;
+    const LINES: u64 = 20;
+    let name = |n: u32| -> LogId { log(&format!("r_many/T{n}.1")) };
+    let writers = (0..LOGS).map(|n| {
+        let journal = journal.clone();
+        tokio::spawn(async move {
+            let lease = journal.lease(&name(n)).await.expect("a lease");
+            for seq in (0..LINES).step_by(2) {
+                let events = [said(format!("{n}:{seq}")), said("and one more")];
+                let stored = journal.append(&lease, batch(seq, &events)).await.expect("an append");
+                assert_eq!(
+                    stored.iter().map(|line| line.seq).collect::<Vec<_>>(),
+                    [seq + 1, seq + 2]
+                );
+            }
+            // A writer that is wrong does not disturb the others that are committed together with it.
+            let error =
+                journal.append(&lease, batch(1, &[said("x")])).await.expect_err("a conflict");
+            assert!(matches!(error, JournalError::Conflict { .. }), "{error}");
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("a writer that did not panic");
+    }
+    for n in 0..LOGS {
+        let summary = journal.verify(&name(n)).await.expect("an intact log");
+        assert_eq!(summary.last_seq, LINES);
+        let read = journal.read(&name(n), 2, 1).await.expect("a read");
+        assert_eq!(text(&read[0]), format!("{n}:2"));
+    }
+}

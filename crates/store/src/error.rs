@@ -1,0 +1,149 @@
+//! What can go wrong with a journal, and what a person can do about it. An append that ends in any of these was not
+//! acknowledged. Nothing here retries.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use types::{Digest, Fault, FaultClass, LogId, Retry, RunId, Span};
+
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error("log {log} has a writer already; wait until that one ends, or stop it first")]
+    Busy { log: LogId },
+    #[error("log {log} ends at line {found}, not at line {expected}; load it again before writing")]
+    Conflict { log: LogId, expected: u64, found: u64 },
+    #[error("lease {generation} on log {log} is no longer valid; stop writing and load it again")]
+    Fenced { log: LogId, generation: u64 },
+    #[error("there is no log {log}; list the logs to see which there are")]
+    UnknownLog { log: LogId },
+    #[error(
+        "log {log} is damaged at line {seq}: {why}; keep the file as evidence and restore a backup"
+    )]
+    Damaged {
+        log: LogId,
+        seq: u64,
+        #[source]
+        why: Damage,
+    },
+    #[error("there is no blob {digest}")]
+    NoBlob { digest: Digest },
+    #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
+    DamagedBlob { digest: Digest },
+    #[error("format {version} of the journal is newer than this program; update it to go on")]
+    TooNew { version: u32 },
+    #[error("{path} is not a journal; name another file, or move this one away")]
+    NotAJournal { path: PathBuf },
+    #[error("writing the journal at {path}; check that the folder exists and may be written to")]
+    CannotWrite {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the disk is full, nothing was written; free some space and resume")]
+    Full,
+    #[error("another process keeps the journal locked, nothing was written; try again")]
+    Locked,
+    #[error("{bytes} bytes are more than the {max} that the journal takes at once")]
+    TooLarge { bytes: usize, max: usize },
+    #[error("line {seq} of log {log} could not be read back, so it was not written")]
+    Unreadable {
+        log: LogId,
+        seq: u64,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("command {number} is not in the inbox of {run}; it was taken before")]
+    NotPosted { run: RunId, number: u64 },
+    #[error("{max} commands already wait in the inbox of {run}; start what drives it")]
+    InboxFull { run: RunId, max: u64 },
+    #[error("the journal stopped after an error of the disk; check the disk, then start again")]
+    Stopped,
+    #[error("{doing}")]
+    Failed {
+        doing: &'static str,
+        #[source]
+        source: Arc<dyn Error + Send + Sync>,
+    },
+}
+
+/// How a stored line differs from what was written.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    #[error("the line is missing")]
+    Missing,
+    #[error("the line is not an event")]
+    NotAnEvent(#[source] serde_json::Error),
+    #[error("the line belongs to another place or another log")]
+    OutOfPlace,
+    #[error("the line does not have the hash that was recorded for it")]
+    Changed,
+    #[error("the line is beyond the recorded end of the log")]
+    BeyondEnd,
+}
+
+impl JournalError {
+    /// The failure as policy and screens see it.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        use FaultClass::{Bug, Resource, Safety, Structural, Transient};
+        let (class, code) = match self {
+            Self::Busy { .. } => (Transient, "journal.busy"),
+            Self::Locked => (Transient, "journal.locked"),
+            Self::Conflict { .. } => (Bug, "journal.conflict"),
+            Self::Fenced { .. } => (Safety, "journal.fenced"),
+            Self::UnknownLog { .. } => (Structural, "journal.unknown_log"),
+            Self::Damaged { .. } => (Safety, "journal.damaged"),
+            Self::NoBlob { .. } => (Structural, "journal.no_blob"),
+            Self::DamagedBlob { .. } => (Safety, "journal.damaged_blob"),
+            Self::TooNew { .. } => (Structural, "journal.too_new"),
+            Self::NotAJournal { .. } => (Structural, "journal.not_a_journal"),
+            Self::CannotWrite { .. } => (Resource, "journal.cannot_write"),
+            Self::Full => (Resource, "journal.full"),
+            Self::TooLarge { .. } => (Structural, "journal.too_large"),
+            Self::Unreadable { .. } => (Structural, "journal.unreadable"),
+            Self::NotPosted { .. } => (Bug, "journal.not_posted"),
+            Self::InboxFull { .. } => (Resource, "journal.inbox_full"),
+            Self::Stopped => (Safety, "journal.stopped"),
+            Self::Failed { .. } => (Safety, "journal.failed"),
+        };
+        let retry = match class {
+            Transient => Retry::After(Span::seconds(1)),
+            _ => Retry::Never,
+        };
+        Fault::new(class, code, self.chain()).retry(retry)
+    }
+
+    /// The whole chain of causes in one line.
+    fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let said = error.to_string();
+            if !text.contains(&said) {
+                text = format!("{text}: {said}");
+            }
+            cause = error.source();
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_every_cause_once() {
+        let source = io::Error::other("read-only file system");
+        let error = JournalError::CannotWrite { path: PathBuf::from("j.db"), source };
+        let fault = error.fault();
+        assert_eq!(fault.class, FaultClass::Resource);
+        assert_eq!(fault.what.matches("read-only file system").count(), 1);
+        let log: LogId = "r_ab".parse().expect("a log id");
+        let fault = JournalError::Damaged { log, seq: 3, why: Damage::Missing }.fault();
+        assert_eq!(fault.what.matches("missing").count(), 1, "{}", fault.what);
+        assert_eq!(JournalError::Locked.fault().retry, Retry::After(Span::seconds(1)));
+    }
+}

@@ -1,0 +1,28 @@
+//! A command as the inbox keeps it: JSON, without anything that is shaped like a key. Who takes a command, and what
+//! it means, is not known here.
+
+use types::Command;
+
+use crate::{JournalError, Redactor};
+
+pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
+    let redactor = Redactor::none();
+    let scrub = |text: &str| redactor.scrub(text).into_owned();
+    let scrubbed = match command {
+        Command::Cancel { by, reason } => Command::Cancel { by: scrub(by), reason: scrub(reason) },
+        Command::Answer { by, question, text } => {
+            Command::Answer { by: scrub(by), question: *question, text: scrub(text) }
+        }
+    };
+    serde_json::to_string(&scrubbed).map_err(|source| JournalError::Failed {
+        doing: "writing a command",
+        source: std::sync::Arc::new(source),
+    })
+}
+
+pub(crate) fn parse(text: &str) -> Result<Command, JournalError> {
+    serde_json::from_str(text).map_err(|source| JournalError::Failed {
+        doing: "reading a posted command",
+        source: std::sync::Arc::new(source),
+    })
+}

@@ -1,0 +1,150 @@
+//! Lines and their chain: an event becomes a line that holds the hash of the line before, and stored lines are
+//! checked against that chain and against the recorded end of their log. Pure; where lines are kept is not known here.
+
+use serde::Deserialize;
+use types::{Digest, Envelope, LogId, Timestamp};
+
+use crate::{Clean, Damage, JournalError, MAX_LINE_BYTES};
+
+/// Where a log ends: the number and the hash of its last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tip {
+    pub(crate) seq: u64,
+    pub(crate) head: Digest,
+}
+
+impl Tip {
+    pub(crate) const EMPTY: Self = Self { seq: 0, head: Digest::ZERO };
+}
+
+/// Lines that continue a log, and where it ends after them.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) lines: Vec<String>,
+    pub(crate) envelopes: Vec<Envelope>,
+    pub(crate) tip: Tip,
+}
+
+/// Make the next lines of a log.
+///
+/// Each line is parsed again, and what came out is what the writer gets: so the state that goes on and the state that
+/// is loaded after a crash are made of the same values, and no line is stored that could not be read (a model's
+/// arguments may be nested more deeply than the parser follows).
+pub(crate) fn write(
+    log: &LogId,
+    mut tip: Tip,
+    at: Timestamp,
+    events: &[Clean],
+) -> Result<Written, JournalError> {
+    let (mut lines, mut envelopes) = (Vec::new(), Vec::new());
+    for clean in events {
+        let envelope = Envelope {
+            v: Envelope::VERSION,
+            seq: tip.seq + 1,
+            at,
+            run: log.run.clone(),
+            attempt: log.attempt.clone(),
+            by: clean.event().by(),
+            prev: tip.head,
+            event: clean.event().clone(),
+        };
+        let unreadable =
+            |source| JournalError::Unreadable { log: log.clone(), seq: tip.seq + 1, source };
+        let line = serde_json::to_string(&envelope).map_err(unreadable)?;
+        if line.len() > MAX_LINE_BYTES {
+            return Err(JournalError::TooLarge { bytes: line.len(), max: MAX_LINE_BYTES });
+        }
+        envelopes.push(serde_json::from_str(&line).map_err(unreadable)?);
+        tip = Tip { seq: tip.seq + 1, head: Digest::of(line.as_bytes()) };
+        lines.push(line);
+    }
+    Ok(Written { lines, envelopes, tip })
+}
+
+/// What was asked of a log, and so which rows have to be fetched to answer and to check it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Page {
+    pub(crate) after: u64,
+    pub(crate) limit: usize,
+}
+
+impl Page {
+    /// The first row to fetch: the line before the page too, since the page's first line holds its hash.
+    pub(crate) fn first(self) -> u64 {
+        self.after.max(1)
+    }
+
+    /// How many rows to fetch: the line behind the page too, since it holds the hash of the page's last line.
+    pub(crate) fn rows(self) -> usize {
+        self.limit.saturating_add(1).saturating_add(usize::from(self.after > 0))
+    }
+
+    /// Check the fetched rows and return the page's own lines. Rows and tip must come from one snapshot.
+    pub(crate) fn check(
+        self,
+        log: &LogId,
+        tip: Tip,
+        rows: &[(u64, String)],
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let damaged = |seq, why| JournalError::Damaged { log: log.clone(), seq, why };
+        let mut envelopes = Vec::new();
+        let mut expected = self.first();
+        let mut before = (self.after == 0).then_some(Digest::ZERO);
+        for (seq, line) in rows {
+            if *seq > tip.seq {
+                return Err(damaged(*seq, Damage::BeyondEnd));
+            }
+            if *seq != expected {
+                return Err(damaged(expected, Damage::Missing));
+            }
+            if *seq > self.after {
+                let envelope = parse(log, *seq, line)?;
+                if before.is_some_and(|digest| envelope.prev != digest) {
+                    return Err(damaged((*seq - 1).max(1), Damage::Changed));
+                }
+                envelopes.push(envelope);
+            }
+            before = Some(Digest::of(line.as_bytes()));
+            expected += 1;
+        }
+        if expected <= tip.seq && rows.len() < self.rows() {
+            return Err(damaged(expected, Damage::Missing));
+        }
+        if expected == tip.seq + 1 && before != Some(tip.head) && !rows.is_empty() {
+            return Err(damaged(tip.seq, Damage::Changed));
+        }
+        envelopes.truncate(self.limit);
+        Ok(envelopes)
+    }
+}
+
+/// Read one stored line, which must be the one that belongs into this place.
+fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
+    let damaged = |why| JournalError::Damaged { log: log.clone(), seq, why };
+    let envelope: Envelope = match serde_json::from_str(line) {
+        Ok(envelope) => envelope,
+        Err(source) => {
+            too_new(line)?;
+            return Err(damaged(Damage::NotAnEvent(source)));
+        }
+    };
+    if envelope.v > Envelope::VERSION {
+        return Err(JournalError::TooNew { version: envelope.v });
+    }
+    if envelope.seq != seq || envelope.log() != *log {
+        return Err(damaged(Damage::OutOfPlace));
+    }
+    Ok(envelope)
+}
+
+/// A line from the future need not parse as an event of today, but it says that it is one.
+fn too_new(line: &str) -> Result<(), JournalError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u32,
+    }
+    match serde_json::from_str::<Version>(line) {
+        Ok(Version { v }) if v > Envelope::VERSION => Err(JournalError::TooNew { version: v }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,265 @@
+//! A journal in memory, for embedding, tests and measurements: the same promises as the one on disk, except that it
+//! ends with the process. One lock around everything; nothing waits while it is held.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
+
+use crate::line::{self, Page, Tip};
+use crate::tail::{self, Tails};
+use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, inbox};
+
+/// A journal that lives as long as the process. A clone is the same journal.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryJournal {
+    shared: Arc<Shared>,
+}
+
+impl MemoryJournal {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    kept: Mutex<Kept>,
+    tails: Tails,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    logs: HashMap<LogId, Log>,
+    blobs: HashMap<Digest, Vec<u8>>,
+    inbox: BTreeMap<u64, (RunId, String)>,
+    last_command: u64,
+}
+
+#[derive(Debug)]
+struct Log {
+    lines: Vec<String>,
+    tip: Tip,
+    generation: u64,
+    leased: bool,
+    /// Its place among all logs, in the order in which they were made.
+    place: usize,
+    created: Timestamp,
+    updated: Timestamp,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        let never = Timestamp::default();
+        Self {
+            lines: Vec::new(),
+            tip: Tip::EMPTY,
+            generation: 0,
+            leased: false,
+            place: 0,
+            created: never,
+            updated: never,
+        }
+    }
+}
+
+/// Gives the log free when the lease is dropped.
+struct Hold {
+    shared: Arc<Shared>,
+    log: LogId,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if let Some(log) = self.shared.lock().logs.get_mut(&self.log) {
+            log.leased = false;
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rows(&self, id: &LogId, page: Page) -> (Tip, Vec<(u64, String)>) {
+        let kept = self.lock();
+        let Some(log) = kept.logs.get(id) else { return (Tip::EMPTY, Vec::new()) };
+        let rows = (1..).zip(&log.lines).skip_while(|(seq, _)| *seq < page.first());
+        (log.tip, rows.take(page.rows()).map(|(seq, line)| (seq, line.clone())).collect())
+    }
+
+    fn read(&self, id: &LogId, page: Page) -> Result<Vec<Envelope>, JournalError> {
+        let (tip, rows) = self.rows(id, page);
+        page.check(id, tip, &rows)
+    }
+
+    fn append(&self, lease: &Lease, batch: &Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
+        let mut kept = self.lock();
+        let Kept { logs, inbox, .. } = &mut *kept;
+        let id = lease.log();
+        let log = logs.get_mut(id).filter(|log| log.generation == lease.generation());
+        let fenced = || JournalError::Fenced { log: id.clone(), generation: lease.generation() };
+        let log = log.ok_or_else(fenced)?;
+        if log.tip.seq != batch.expect {
+            let (expected, found) = (batch.expect, log.tip.seq);
+            return Err(JournalError::Conflict { log: id.clone(), expected, found });
+        }
+        let written = line::write(id, log.tip, batch.at, batch.events)?;
+        if let Some(number) = batch.taken {
+            if inbox.get(&number).is_none_or(|(run, _)| *run != id.run) {
+                return Err(JournalError::NotPosted { run: id.run.clone(), number });
+            }
+            inbox.remove(&number);
+        }
+        if written.lines.is_empty() {
+            return Ok(Vec::new());
+        }
+        if log.lines.is_empty() {
+            log.created = batch.at;
+        }
+        (log.tip, log.updated) = (written.tip, batch.at);
+        log.lines.extend(written.lines);
+        Ok(written.envelopes)
+    }
+}
+
+impl Log {
+    fn summary(&self, id: &LogId) -> LogSummary {
+        LogSummary {
+            log: id.clone(),
+            last_seq: self.tip.seq,
+            head: self.tip.head,
+            created: self.created,
+            updated: self.updated,
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
+        let generation = {
+            let mut kept = self.shared.lock();
+            let place = kept.logs.len();
+            let entry =
+                kept.logs.entry(log.clone()).or_insert_with(|| Log { place, ..Log::default() });
+            if entry.leased {
+                return Err(JournalError::Busy { log: log.clone() });
+            }
+            entry.leased = true;
+            entry.generation += 1;
+            entry.generation
+        };
+        let hold = Hold { shared: self.shared.clone(), log: log.clone() };
+        Ok(Lease::new(log.clone(), generation, hold))
+    }
+
+    async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
+        if !lease.hold::<Hold>().is_some_and(|hold| Arc::ptr_eq(&hold.shared, &self.shared)) {
+            let (log, generation) = (lease.log().clone(), lease.generation());
+            return Err(JournalError::Fenced { log, generation });
+        }
+        let envelopes = self.shared.append(lease, &batch)?;
+        if let Some(last) = envelopes.last() {
+            self.shared.tails.reached(lease.log(), last.seq);
+        }
+        Ok(envelopes)
+    }
+
+    async fn read(
+        &self,
+        log: &LogId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        self.shared.read(log, Page { after, limit })
+    }
+
+    async fn lines(
+        &self,
+        log: &LogId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, JournalError> {
+        let kept = self.shared.lock();
+        let lines = kept.logs.get(log).map(|log| log.lines.as_slice()).unwrap_or_default();
+        let skipped = usize::try_from(after).unwrap_or(usize::MAX);
+        Ok(lines.iter().skip(skipped).take(limit).cloned().collect())
+    }
+
+    fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>> {
+        let shared = self.shared.clone();
+        let id = log.clone();
+        tail::follow(&self.shared.tails, &log, after, move |after, limit| {
+            std::future::ready(shared.read(&id, Page { after, limit }))
+        })
+    }
+
+    async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
+        let kept = self.shared.lock();
+        let mut found: Vec<(&LogId, &Log)> = kept.logs.iter().collect();
+        found.retain(|(id, log)| log.tip.seq > 0 && of.is_none_or(|run| id.run == *run));
+        found.sort_by_key(|(_, log)| std::cmp::Reverse(log.place));
+        Ok(found.into_iter().map(|(id, log)| log.summary(id)).collect())
+    }
+
+    async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {
+        self.shared.read(log, Page { after: 0, limit: usize::MAX })?;
+        let kept = self.shared.lock();
+        let stored = kept.logs.get(log).filter(|log| log.tip.seq > 0);
+        let unknown = || JournalError::UnknownLog { log: log.clone() };
+        Ok(stored.ok_or_else(unknown)?.summary(log))
+    }
+
+    async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
+        if bytes.len() > MAX_BLOB_BYTES {
+            return Err(JournalError::TooLarge { bytes: bytes.len(), max: MAX_BLOB_BYTES });
+        }
+        let digest = Digest::of(bytes);
+        self.shared.lock().blobs.entry(digest).or_insert_with(|| bytes.to_vec());
+        Ok(BlobRef { digest, bytes: bytes.len() as u64 })
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Vec<u8>, JournalError> {
+        let missing = || JournalError::NoBlob { digest: *digest };
+        self.shared.lock().blobs.get(digest).cloned().ok_or_else(missing)
+    }
+
+    async fn post(
+        &self,
+        run: &RunId,
+        _at: Timestamp,
+        command: &Command,
+    ) -> Result<u64, JournalError> {
+        let text = inbox::write(command)?;
+        let mut kept = self.shared.lock();
+        let waiting = kept.inbox.values().filter(|(of, _)| of == run).count() as u64;
+        if waiting >= MAX_POSTED {
+            return Err(JournalError::InboxFull { run: run.clone(), max: MAX_POSTED });
+        }
+        kept.last_command += 1;
+        let number = kept.last_command;
+        kept.inbox.insert(number, (run.clone(), text));
+        Ok(number)
+    }
+
+    async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {
+        let kept = self.shared.lock();
+        let mine = kept.inbox.iter().filter(|(_, (of, _))| of == run);
+        mine.map(|(number, (_, text))| Ok((*number, inbox::parse(text)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_journal_in_memory_keeps_every_promise() {
+        crate::conformance::run(async || Arc::new(MemoryJournal::new()) as Arc<dyn Journal>).await;
+    }
+}

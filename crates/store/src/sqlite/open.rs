@@ -1,0 +1,145 @@
+//! Opening the database: folder and files that only their owner may read, settings that survive a power cut, and the
+//! tables of this version. Only one process at a time gets this far with a file. A file that is not ours is not touched.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection};
+
+use super::code::Broken;
+use super::lock::{Held, Locks, OPENING};
+use crate::JournalError;
+
+/// The form of the tables that this program writes.
+const VERSION: u32 = 1;
+const SCHEMA: &str = include_str!("schema_1.sql");
+/// Marks a SQLite file as a journal of ours: "Bosn".
+const APPLICATION: i64 = 0x426f_736e;
+/// How long to wait for another process that opens the journal or writes to it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The write-ahead log is cut back to this size when it was larger.
+const WAL_BYTES: &str = "67108864";
+
+/// A database that is ready, with the connection for its one writer.
+pub(super) struct Opened {
+    pub(super) writer: SqliteConnection,
+    pub(super) readers: SqliteConnectOptions,
+    pub(super) locks: Arc<Locks>,
+}
+
+pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
+    let file = path.to_owned();
+    let prepared = tokio::task::spawn_blocking(move || prepare(&file)).await;
+    let (locks, opening) = prepared.map_err(|source| JournalError::Failed {
+        doing: "preparing the journal's files",
+        source: Arc::new(source),
+    })??;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+        .disable_statement_logging();
+    let writing = options
+        .clone()
+        .journal_mode(SqliteJournalMode::Wal)
+        .pragma("journal_size_limit", WAL_BYTES);
+    let broken = |broken: Broken| broken.error_at(path);
+    let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
+    let mut writer = connected.map_err(broken)?;
+    match migrate(&mut writer).await.map_err(broken)? {
+        Form::Current => {}
+        Form::Newer(version) => return Err(JournalError::TooNew { version }),
+        Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
+    }
+    drop(opening);
+    Ok(Opened { writer, readers: options.pragma("query_only", "ON"), locks })
+}
+
+/// Make folder and files, and wait until nobody else is opening this journal.
+fn prepare(path: &Path) -> Result<(Arc<Locks>, Held), JournalError> {
+    let cannot = |path: PathBuf, source| JournalError::CannotWrite { path, source };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    make_folder(folder).map_err(|source| cannot(folder.to_owned(), source))?;
+    let locks = Locks::open(path).map_err(|(path, source)| cannot(path, source))?;
+    let opening = wait_for_turn(&locks)?;
+    // An existing database is never opened here: closing it again would take SQLite's own locks away.
+    let mut options = OpenOptions::new();
+    match options.read(true).write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => File::open(folder).and_then(|folder| folder.sync_all()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+    .map_err(|source| cannot(path.to_owned(), source))?;
+    Ok((locks, opening))
+}
+
+/// Make a folder that only its owner may enter, and make sure that it is still there after a power cut.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if fs::metadata(folder).is_ok_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    for parent in missing.iter().filter_map(|made| made.parent()) {
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
+    let started = Instant::now();
+    loop {
+        match locks.hold(OPENING) {
+            Ok(Some(opening)) => return Ok(opening),
+            Ok(None) if started.elapsed() > PATIENCE => return Err(JournalError::Locked),
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Err(source) => {
+                return Err(JournalError::CannotWrite { path: locks.path.clone(), source });
+            }
+        }
+    }
+}
+
+/// What a database turned out to be.
+enum Form {
+    Current,
+    Newer(u32),
+    Foreign,
+}
+
+/// Bring the tables to the form of this version, in one transaction.
+async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
+    let broken = Broken::while_("preparing the journal's tables");
+    let number = async |connection: &mut SqliteConnection, sql: &'static str| {
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(connection).await.map_err(&broken)
+    };
+    let application = number(connection, "PRAGMA application_id").await?;
+    let version = number(connection, "PRAGMA user_version").await?;
+    let version = u32::try_from(version).unwrap_or(u32::MAX);
+    let tables = number(connection, "SELECT count(*) FROM sqlite_schema").await?;
+    let fresh = application == 0 && version == 0 && tables == 0;
+    if !fresh && application != APPLICATION {
+        return Ok(Form::Foreign);
+    }
+    if version > VERSION {
+        return Ok(Form::Newer(version));
+    }
+    if fresh {
+        let make = format!(
+            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
+             PRAGMA user_version = {VERSION}; COMMIT;"
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await.map_err(&broken)?;
+    }
+    Ok(Form::Current)
+}

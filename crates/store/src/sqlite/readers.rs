@@ -1,0 +1,189 @@
+//! Reading: a few connections that cannot write, handed out one at a time. Each answer comes from one statement and so
+//! from one snapshot, which is what lets rows be checked against the recorded end of their log.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow};
+use sqlx::{ConnectOptions, Row, Sqlite, SqliteConnection};
+use tokio::sync::Semaphore;
+use types::{Command, Digest, Envelope, LogId, NotAnId, RunId, Timestamp};
+
+use super::code::Broken;
+use crate::line::{Page, Tip};
+use crate::{JournalError, LogSummary, inbox};
+
+/// How many reads may run at the same time.
+const READERS: usize = 4;
+/// How many lines `verify` looks at in one go.
+const VERIFIED_AT_ONCE: usize = 512;
+
+#[derive(Debug)]
+pub(super) struct Readers {
+    options: SqliteConnectOptions,
+    idle: Mutex<Vec<SqliteConnection>>,
+    turns: Semaphore,
+}
+
+impl Readers {
+    pub(super) fn new(options: SqliteConnectOptions) -> Self {
+        Self { options, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+    }
+
+    pub(super) async fn page(
+        &self,
+        log: &LogId,
+        page: Page,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let (tip, rows) = self.rows(log, page.first(), page.rows()).await?;
+        page.check(log, tip, &rows)
+    }
+
+    pub(super) async fn lines(
+        &self,
+        log: &LogId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, JournalError> {
+        let (_, rows) = self.rows(log, after.saturating_add(1), limit).await?;
+        Ok(rows.into_iter().map(|(_, line)| line).collect())
+    }
+
+    pub(super) async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {
+        let name = log.to_string();
+        let mut after = 0;
+        loop {
+            let page = self.page(log, Page { after, limit: VERIFIED_AT_ONCE }).await?;
+            if let Some(last) = page.last() {
+                after = last.seq;
+                continue;
+            }
+            let sql = "SELECT name, last_seq, head, created, updated FROM logs WHERE name = $1";
+            let found = self.fetch("reading a log", sqlx::query(sql).bind(&name)).await?;
+            let summary = found.first().map(summary).transpose()?;
+            match summary.filter(|found| found.last_seq > 0) {
+                None => return Err(JournalError::UnknownLog { log: log.clone() }),
+                Some(summary) if summary.last_seq == after => return Ok(summary),
+                // Lines came while we were looking; they are checked too.
+                Some(_) => {}
+            }
+        }
+    }
+
+    pub(super) async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
+        let query = match of {
+            None => sqlx::query(
+                "SELECT name, last_seq, head, created, updated FROM logs
+                WHERE last_seq > 0 ORDER BY id DESC",
+            ),
+            Some(run) => sqlx::query(
+                "SELECT name, last_seq, head, created, updated FROM logs
+                WHERE run = $1 AND last_seq > 0 ORDER BY id DESC",
+            )
+            .bind(run.as_str()),
+        };
+        self.fetch("listing the logs", query).await?.iter().map(summary).collect()
+    }
+
+    pub(super) async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, JournalError> {
+        let query = sqlx::query("SELECT bytes FROM blobs WHERE digest = $1");
+        let rows = self.fetch("reading a blob", query.bind(digest.to_string())).await?;
+        let bytes = rows.first().map(|row| row.try_get("bytes"));
+        Ok(bytes.transpose().map_err(Broken::while_("reading a blob"))?)
+    }
+
+    pub(super) async fn has_blob(&self, digest: &Digest) -> Result<bool, JournalError> {
+        let query = sqlx::query("SELECT 1 FROM blobs WHERE digest = $1");
+        let rows = self.fetch("looking for a blob", query.bind(digest.to_string())).await?;
+        Ok(!rows.is_empty())
+    }
+
+    pub(super) async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {
+        let query = sqlx::query("SELECT id, command FROM inbox WHERE run = $1 ORDER BY id");
+        let rows = self.fetch("reading the inbox", query.bind(run.as_str())).await?;
+        let command = |row: &SqliteRow| {
+            let text: String =
+                row.try_get("command").map_err(Broken::while_("reading the inbox"))?;
+            Ok((number(row, "id")?, inbox::parse(&text)?))
+        };
+        rows.iter().map(command).collect()
+    }
+
+    /// The stored rows of a log from line `first` on, and where the log ends.
+    async fn rows(
+        &self,
+        log: &LogId,
+        first: u64,
+        limit: usize,
+    ) -> Result<(Tip, Vec<(u64, String)>), JournalError> {
+        let query = sqlx::query(
+            "SELECT logs.last_seq, logs.head, lines.seq, lines.line
+            FROM logs LEFT JOIN lines ON lines.log = logs.id AND lines.seq >= $2
+            WHERE logs.name = $1 ORDER BY lines.seq LIMIT $3",
+        )
+        .bind(log.to_string())
+        .bind(i64::try_from(first).unwrap_or(i64::MAX))
+        // One row comes even when there are no lines, with the log's end.
+        .bind(i64::try_from(limit.max(1)).unwrap_or(i64::MAX));
+        let fetched = self.fetch("reading a log", query).await?;
+        let Some(any) = fetched.first() else { return Ok((Tip::EMPTY, Vec::new())) };
+        let tip = tip(any)?;
+        let rows = fetched.iter().take(limit).filter_map(|row| line(row).transpose());
+        Ok((tip, rows.collect::<Result<_, _>>()?))
+    }
+
+    async fn fetch(
+        &self,
+        doing: &'static str,
+        query: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<Vec<SqliteRow>, JournalError> {
+        let broken = Broken::while_(doing);
+        let _turn = self.turns.acquire().await.map_err(|_| JournalError::Stopped)?;
+        let idle = self.idle().pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => self.options.connect().await.map_err(&broken)?,
+        };
+        let rows = query.fetch_all(&mut connection).await.map_err(&broken)?;
+        // A connection that failed, or whose reader went away, is not used again.
+        self.idle().push(connection);
+        Ok(rows)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a log ends, from a row with `last_seq` and `head`. A head that is not a hash matches no line.
+pub(super) fn tip(row: &SqliteRow) -> Result<Tip, Broken> {
+    let head: String = row.try_get("head").map_err(Broken::while_("reading the end of a log"))?;
+    Ok(Tip { seq: number(row, "last_seq")?, head: head.parse().unwrap_or_default() })
+}
+
+/// A column that holds a count. What is below zero was not written by us, and is taken as nothing.
+pub(super) fn number(row: &SqliteRow, column: &str) -> Result<u64, Broken> {
+    let number: i64 = row.try_get(column).map_err(Broken::while_("reading a number"))?;
+    Ok(u64::try_from(number).unwrap_or(0))
+}
+
+fn line(row: &SqliteRow) -> Result<Option<(u64, String)>, Broken> {
+    let broken = Broken::while_("reading a line");
+    let seq: Option<i64> = row.try_get("seq").map_err(&broken)?;
+    let bytes: Option<Vec<u8>> = row.try_get_unchecked("line").map_err(&broken)?;
+    // Bytes that are not text are damage, which the check of the hash will find.
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok(seq.zip(bytes).map(|(seq, bytes)| (u64::try_from(seq).unwrap_or(0), text(bytes))))
+}
+
+fn summary(row: &SqliteRow) -> Result<LogSummary, JournalError> {
+    let broken = Broken::while_("reading the summary of a log");
+    let name: String = row.try_get("name").map_err(&broken)?;
+    let time = |column| row.try_get(column).map(Timestamp::from_millis).map_err(&broken);
+    let Tip { seq: last_seq, head } = tip(row)?;
+    let log = name.parse().map_err(|source: NotAnId| JournalError::Failed {
+        doing: "reading the name of a log",
+        source: Arc::new(source),
+    })?;
+    Ok(LogSummary { log, last_seq, head, created: time("created")?, updated: time("updated")? })
+}

@@ -1,0 +1,360 @@
+//! Plays a scenario: a real repository, real processes, a real journal, the scripted model and a clock that stands
+//! still. Then it can be played again with the power cut at a given point, and resumed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail, ensure};
+use futures::StreamExt as _;
+use runtime::sandbox::Repo;
+use runtime::store::{Journal, SqliteJournal};
+use runtime::{Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, presets};
+use types::{
+    Arguments, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Request,
+    RunId, RunView, Status, Timestamp,
+};
+
+use crate::counted::{self, Executions, noted};
+use crate::cut::{Cut, Cutting};
+use crate::scenario::Scenario;
+
+/// When every scenario begins.
+const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+/// How often a run may be left and taken up again before something must be wrong.
+const MOST_ROUNDS: usize = 20;
+
+/// What came of playing a scenario.
+#[derive(Debug)]
+pub struct Played {
+    pub view: RunView,
+    /// Everything that was recorded, attempt by attempt.
+    pub lines: Vec<Envelope>,
+    /// What was really executed, as tool and arguments; after a cut, only what came after it.
+    pub executed: Vec<String>,
+    /// The files on the run's branch.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A place at which the power can be cut: right after this line of this log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    pub log: LogId,
+    pub seq: u64,
+}
+
+impl Played {
+    /// What was recorded, a line an event, without times.
+    #[must_use]
+    pub fn trace(&self) -> String {
+        let lines = self.lines.iter();
+        lines.map(|line| trace_line(line.attempt.as_ref(), &line.event) + "\n").collect()
+    }
+}
+
+fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
+    let attempt = attempt.map(ToString::to_string).unwrap_or_default();
+    format!("{:<18} {attempt:<7} {}", event.kind(), event.summary()).trim_end().to_owned()
+}
+
+/// Whether an event's line in the trace starts like this, however its columns are set.
+pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &str) -> bool {
+    let line = trace_line(attempt, event);
+    line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(wanted)
+}
+
+/// Every place at which a run's power can be cut.
+#[must_use]
+pub fn points(played: &Played) -> Vec<Point> {
+    played.lines.iter().map(|line| Point { log: line.log(), seq: line.seq }).collect()
+}
+
+/// Plays a scenario to its end; if its story has a power cut, with that.
+pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
+    let stage = Stage::set(scenario).await?;
+    let view = match &scenario.cut_at {
+        None => stage.live(stage.journal.clone()).await?,
+        Some(line) => {
+            stage.die(vec![Cut::Like(line.clone())]).await?;
+            stage.live(stage.journal.clone()).await?
+        }
+    };
+    stage.played(view).await
+}
+
+/// Plays a scenario, cuts the power at a point, resumes, and checks what must hold whatever the point: nothing that was
+/// recorded is lost, and nothing that had finished is executed again.
+pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Played> {
+    let stage = Stage::set(scenario).await?;
+    let point = Cut::At(at.clone());
+    let story = scenario.cut_at.clone().map(Cut::Like);
+    stage.die(story.into_iter().chain([point.clone()]).collect()).await?;
+    if !stage.has(at).await? {
+        // That was the story's own cut.
+        stage.die(vec![point]).await?;
+    }
+    let before = stage.recorded().await?;
+    stage.forget_executions();
+    let view = stage.live(stage.journal.clone()).await?;
+    let played = stage.played(view).await?;
+    nothing_lost(&before, &played.lines)?;
+    nothing_twice(&before, &played)?;
+    Ok(played)
+}
+
+/// The world in which a scenario is played.
+struct Stage<'a> {
+    scenario: &'a Scenario,
+    run: RunId,
+    folder: tempfile::TempDir,
+    journal: Arc<dyn Journal>,
+    executions: Executions,
+}
+
+impl<'a> Stage<'a> {
+    async fn set(scenario: &'a Scenario) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let repository = folder.path().join("repo");
+        std::fs::create_dir(&repository)?;
+        for (name, text) in &scenario.files {
+            let path = repository.join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(&repository))?;
+            std::fs::write(path, text)?;
+        }
+        Repo::create(&repository, "Start\n", START).await?;
+        let journal = SqliteJournal::open(&folder.path().join("home/journal.db")).await?;
+        Ok(Self {
+            scenario,
+            run: RunId::fixed("r_story"),
+            folder,
+            journal: Arc::new(journal),
+            executions: Executions::default(),
+        })
+    }
+
+    fn repository(&self) -> PathBuf {
+        self.folder.path().join("repo")
+    }
+
+    fn bosun(&self, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
+        let mut setup = Setup::new(journal, self.folder.path().join("home"));
+        setup.registry = counted::standard(&self.executions)?;
+        setup.clock = Arc::new(ManualClock::at(START));
+        setup.order = Order::Started;
+        Ok(Bosun::new(setup))
+    }
+
+    /// Starts the run, or goes on with it, and stays to its end.
+    async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
+        let bosun = self.bosun(journal)?;
+        let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
+        let handle = if begun {
+            bosun.resume(&self.run).await
+        } else {
+            bosun.start(self.new_run(&bosun).await?).await
+        };
+        match handle {
+            Ok(handle) => self.stay(&bosun, handle).await,
+            Err(DoorError::Over { .. }) => Ok(bosun.view(&self.run).await?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does the same until the power is cut.
+    async fn die(&self, cuts: Vec<Cut>) -> anyhow::Result<()> {
+        let cutting = Arc::new(Cutting::new(self.journal.clone(), cuts.clone()));
+        let ended = self.live(cutting.clone()).await;
+        ensure!(cutting.is_dead(), "the power was never cut at {cuts:?}: {ended:?}");
+        Ok(())
+    }
+
+    async fn has(&self, point: &Point) -> anyhow::Result<bool> {
+        Ok(self.read(&point.log).await?.len() as u64 >= point.seq)
+    }
+
+    async fn new_run(&self, bosun: &Bosun) -> anyhow::Result<NewRun> {
+        let goal = &self.scenario.goal;
+        let model = bosun.keep_script(&self.scenario.script()?).await?;
+        Ok(NewRun {
+            request: Request {
+                text: goal.text.clone(),
+                hint: goal.hint,
+                budget: goal.budget,
+                model,
+                checks: goal.checks.clone(),
+            },
+            repository: self.repository(),
+            policy: policy(&self.scenario.policy)?,
+            id: Some(self.run.clone()),
+        })
+    }
+
+    /// Stays with a run until it is over, being the person in it.
+    async fn stay(&self, bosun: &Bosun, mut handle: Handle) -> anyhow::Result<RunView> {
+        let canceller = self.scenario.cancel_at.clone().map(|at| {
+            let (bosun, run) = (bosun.clone(), self.run.clone());
+            tokio::spawn(async move { cancel_at(&bosun, &run, &at).await })
+        });
+        for _ in 0..MOST_ROUNDS {
+            let Left { view, .. } = handle.finished().await?;
+            if view.status != Status::Waiting {
+                if let Some(canceller) = canceller {
+                    canceller.abort();
+                }
+                return Ok(view);
+            }
+            let answered = view.questions.iter().filter(|q| q.answer.is_some()).count();
+            let Some(text) = self.scenario.answers.get(answered) else { return Ok(view) };
+            let question = u32::try_from(answered)?;
+            let command = Command::Answer { by: "person".to_owned(), question, text: text.clone() };
+            bosun.post(&self.run, &command).await?;
+            handle = bosun.resume(&self.run).await?;
+        }
+        bail!("the run was left and taken up {MOST_ROUNDS} times and is still not over")
+    }
+
+    fn forget_executions(&self) {
+        if let Ok(mut executions) = self.executions.lock() {
+            executions.clear();
+        }
+    }
+
+    async fn played(&self, view: RunView) -> anyhow::Result<Played> {
+        let executed = self.executions.lock().map(|list| list.clone()).unwrap_or_default();
+        let files = self.files(&view.head).await?;
+        Ok(Played { view, lines: self.recorded().await?, executed, files })
+    }
+
+    async fn files(&self, head: &CommitId) -> anyhow::Result<BTreeMap<String, String>> {
+        let folder = self.folder.path().join("final");
+        let repo = Repo::discover(&self.repository()).await?;
+        repo.add_worktree(&folder, head).await?;
+        let mut files = BTreeMap::new();
+        for name in self.scenario.expect.files.keys() {
+            if let Ok(text) = std::fs::read_to_string(folder.join(name)) {
+                files.insert(name.clone(), text);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The lines of all logs, those of an attempt just before the line that says that it is finished.
+    async fn recorded(&self) -> anyhow::Result<Vec<Envelope>> {
+        let mut lines = Vec::new();
+        let mut open = Vec::new();
+        for line in self.read(&LogId::run(self.run.clone())).await? {
+            if let Event::AttemptStarted { attempt, .. } = &line.event {
+                open.push(attempt.clone());
+            }
+            if let Event::AttemptFinished { attempt, .. } = &line.event {
+                open.retain(|other| other != attempt);
+                lines.extend(self.read(&LogId::attempt(self.run.clone(), attempt.clone())).await?);
+            }
+            lines.push(line);
+        }
+        for attempt in open {
+            lines.extend(self.read(&LogId::attempt(self.run.clone(), attempt)).await?);
+        }
+        Ok(lines)
+    }
+
+    async fn read(&self, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
+        Ok(self.journal.read(log, 0, 100_000).await?)
+    }
+}
+
+fn policy(changes: &BTreeMap<String, toml::Value>) -> anyhow::Result<Policy> {
+    let policy = presets::preset("crew")?;
+    if changes.is_empty() {
+        return Ok(policy);
+    }
+    let mut table = toml::Table::try_from(&policy)?;
+    for (path, value) in changes {
+        let (folder, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut place = &mut table;
+        for step in folder.split('.').filter(|step| !step.is_empty()) {
+            place = place
+                .get_mut(step)
+                .and_then(toml::Value::as_table_mut)
+                .with_context(|| format!("the policy has no table {path}"))?;
+        }
+        place.insert(name.to_owned(), value.clone());
+    }
+    Ok(presets::read("the changed policy", &toml::to_string(&table)?)?)
+}
+
+/// Watches until a line of the trace starts as wanted, and cancels then.
+async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<()> {
+    let mut lines = Box::pin(bosun.watch(run, Mix::Live));
+    while let Some(line) = lines.next().await {
+        let line = line?;
+        if starts_like(line.attempt.as_ref(), &line.event, wanted) {
+            let command =
+                Command::Cancel { by: "person".to_owned(), reason: "changed my mind".to_owned() };
+            return Ok(bosun.post(run, &command).await?);
+        }
+    }
+    Ok(())
+}
+
+fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::Result<()> {
+    for line in before {
+        let same = after.iter().any(|other| other == line);
+        ensure!(same, "this line was recorded before the cut and is not there any more: {line:?}");
+    }
+    Ok(())
+}
+
+/// What ran after the cut must be calls that had not finished before it.
+fn nothing_twice(before: &[Envelope], played: &Played) -> anyhow::Result<()> {
+    let finished: Vec<(LogId, CallId)> = before
+        .iter()
+        .filter_map(|line| match &line.event {
+            Event::ToolFinished { call, .. } => Some((line.log(), *call)),
+            _ => None,
+        })
+        .collect();
+    let mut allowed: Vec<String> = started(&played.lines)
+        .into_iter()
+        .filter(|(log, call, _)| !finished.contains(&(log.clone(), *call)))
+        .map(|(_, _, noted)| noted)
+        .collect();
+    for execution in &played.executed {
+        let place = allowed.iter().position(|noted| noted == execution);
+        let Some(place) = place else {
+            bail!("a call that had finished was executed again: {execution}");
+        };
+        allowed.swap_remove(place);
+    }
+    Ok(())
+}
+
+/// Every call that was begun, with how its execution is noted down.
+fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
+    let mut calls: BTreeMap<(LogId, CallId), String> = BTreeMap::new();
+    let mut begun = Vec::new();
+    for line in lines {
+        match &line.event {
+            Event::ModelReplied { session, turn, reply, .. } => {
+                for (call, index) in reply.calls().zip(0_u32..) {
+                    let id = CallId { session: *session, turn: *turn, index };
+                    if let Arguments::Json(arguments) = &call.arguments {
+                        calls.insert((line.log(), id), noted(&call.tool, arguments));
+                    }
+                }
+            }
+            Event::ToolStarted { call, .. } => {
+                let noted = calls.get(&(line.log(), *call)).cloned().unwrap_or_default();
+                begun.push((line.log(), *call, noted));
+            }
+            _ => {}
+        }
+    }
+    begun
+}
+
+/// Where the scenarios are, seen from a crate of this workspace.
+#[must_use]
+pub fn scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}

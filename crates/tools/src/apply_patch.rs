@@ -1,0 +1,198 @@
+//! `apply_patch`: several changes to several files, all of them or none. Every result is computed before the
+//! first file is touched. Lines of context stay as they are in the file, whatever the patch says about their blanks.
+
+use async_trait::async_trait;
+use sandbox::{Change, Environment};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Repeat, WorkPath};
+
+use crate::patch::{self, Hunk, HunkLine, Section};
+use crate::text::{Likeness, Lines};
+use crate::typed::{Typed, facts};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    patch: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct ApplyPatch;
+
+#[async_trait]
+impl Typed for ApplyPatch {
+    type Arguments = Arguments;
+    const NAME: &'static str = "apply_patch";
+    const DESCRIPTION: &'static str = "Changes files by a patch, all of it or none. Form:\n\
+        *** Begin Patch\n*** Update File: path\n@@ a line above the change\n context\n-removed\n+added\n\
+        *** Add File: path\n+content\n*** Delete File: path\n*** End Patch\n\
+        Paths are relative to the workspace. After Update File, a line `*** Move to: path` renames the file; \
+        `*** End of File` after a change ties it to the end.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        let sections = patch::parse(&args.patch)?;
+        let paths = sections.iter().flat_map(Section::paths).cloned().collect();
+        Ok(facts(Access::Write, paths, Repeat::Unknown))
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let mut changes = Vec::new();
+        let mut report = Vec::new();
+        for section in patch::parse(&args.patch)? {
+            let done = plan(env, section, &mut changes).await;
+            report.push(done.map_err(|error| format!("{error}; nothing was changed"))?);
+        }
+        env.apply(changes).await.map_err(|error| error.chain())?;
+        Ok(report.join("\n"))
+    }
+}
+
+/// Works out what a section comes to, and says it in a line.
+async fn plan(
+    env: &dyn Environment,
+    section: Section,
+    changes: &mut Vec<Change>,
+) -> Result<String, String> {
+    match section {
+        Section::Add { path, content } => {
+            refuse_existing(env, &path).await?;
+            let line = format!("added {path}");
+            changes.push(Change::Write { path, bytes: content.into_bytes() });
+            Ok(line)
+        }
+        Section::Delete { path } => {
+            if !env.exists(&path).await.map_err(|error| error.chain())? {
+                return Err(format!("{path} does not exist"));
+            }
+            let line = format!("deleted {path}");
+            changes.push(Change::Delete { path });
+            Ok(line)
+        }
+        Section::Update { path, to, hunks } => {
+            let bytes = env.read(&path).await.map_err(|error| error.chain())?;
+            let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"))?;
+            let mut line = format!("updated {path}");
+            if let Some(to) = to {
+                refuse_existing(env, &to).await?;
+                line = format!("moved {path} to {to}");
+                changes.push(Change::Write { path: to, bytes: updated.bytes });
+                changes.push(Change::Delete { path });
+            } else {
+                changes.push(Change::Write { path, bytes: updated.bytes });
+            }
+            for remark in updated.remarks {
+                line.push_str(&format!("; {remark}"));
+            }
+            Ok(line)
+        }
+    }
+}
+
+async fn refuse_existing(env: &dyn Environment, path: &WorkPath) -> Result<(), String> {
+    if env.exists(path).await.map_err(|error| error.chain())? {
+        return Err(format!("{path} exists already; use Update File to change it"));
+    }
+    Ok(())
+}
+
+struct Updated {
+    bytes: Vec<u8>,
+    remarks: Vec<String>,
+}
+
+fn update(bytes: &[u8], hunks: &[Hunk]) -> Result<Updated, String> {
+    let lines = Lines::of(bytes);
+    let mut out: Vec<Vec<u8>> = Vec::new();
+    let mut remarks = Vec::new();
+    let mut cursor = 0;
+    for (place, hunk) in hunks.iter().enumerate() {
+        let number = place + 1;
+        let (at, likeness) =
+            locate(&lines, hunk, cursor).map_err(|error| format!("change {number} {error}"))?;
+        if let Some(remark) = likeness.remark() {
+            remarks.push(format!("change {number} {remark}"));
+        }
+        out.extend(lines.all[cursor..at].iter().map(|line| line.to_vec()));
+        cursor = at;
+        for line in &hunk.lines {
+            match line {
+                HunkLine::Keep(_) => {
+                    out.extend(lines.all.get(cursor).map(|line| line.to_vec()));
+                    cursor += 1;
+                }
+                HunkLine::Remove(_) => cursor += 1,
+                HunkLine::Insert(text) => out.push([text.as_bytes(), lines.ending()].concat()),
+            }
+        }
+        cursor = cursor.min(lines.all.len());
+    }
+    out.extend(lines.all[cursor..].iter().map(|line| line.to_vec()));
+    Ok(Updated { bytes: lines.join(&out), remarks })
+}
+
+/// The line at which a hunk's own first line stands.
+fn locate(lines: &Lines<'_>, hunk: &Hunk, from: usize) -> Result<(usize, Likeness), String> {
+    let mut from = from;
+    for hint in &hunk.hints {
+        let block: [&[u8]; 1] = [hint.as_bytes()];
+        let found =
+            Likeness::ALL.into_iter().find_map(|like| lines.find(&block, from, like).next());
+        from = found
+            .ok_or_else(|| format!("has the line {hint:?} above it, which is not in the file"))?
+            + 1;
+    }
+    let mut old: Vec<&[u8]> = hunk
+        .lines
+        .iter()
+        .filter_map(|line| match line {
+            HunkLine::Keep(text) | HunkLine::Remove(text) => Some(text.as_bytes()),
+            HunkLine::Insert(_) => None,
+        })
+        .collect();
+    if old.is_empty() {
+        let end = lines.all.len();
+        return Ok((
+            if hunk.hints.is_empty() || hunk.at_end { end } else { from },
+            Likeness::Exact,
+        ));
+    }
+    if let Some(found) = place(lines, &old, from, hunk.at_end) {
+        return Ok(found);
+    }
+    // An empty line at the very end of a hunk is often only the way the patch was written.
+    if matches!(hunk.lines.last(), Some(HunkLine::Keep(text)) if text.is_empty()) && old.len() > 1 {
+        old.pop();
+        if let Some(found) = place(lines, &old, from, hunk.at_end) {
+            return Ok(found);
+        }
+    }
+    let first: String = String::from_utf8_lossy(old[0]).chars().take(120).collect();
+    let near = lines.find(&old[..1], 0, Likeness::Indentation).next();
+    Err(match near {
+        Some(at) => format!(
+            "does not fit: its first line {first:?} is like line {} of the file, but what follows differs",
+            at + 1
+        ),
+        None => format!("does not fit: the line {first:?} is not in the file"),
+    })
+}
+
+fn place(lines: &Lines<'_>, old: &[&[u8]], from: usize, at_end: bool) -> Option<(usize, Likeness)> {
+    let end = lines.all.len().checked_sub(old.len());
+    Likeness::ALL.into_iter().find_map(|likeness| {
+        let mut found = lines.find(old, from, likeness);
+        let at = if at_end { found.find(|at| Some(*at) == end) } else { found.next() };
+        at.map(|at| (at, likeness))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! `edit_file`: one text in a file replaced by another. The text must stand there exactly once, or all places are
+//! meant; a match that is only nearly exact is used when it is the only one, and is reported as such.
+
+use async_trait::async_trait;
+use memchr::memmem;
+use sandbox::Environment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Repeat};
+
+use crate::schema;
+use crate::text::{Likeness, Lines};
+use crate::typed::{Typed, facts};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The file, relative to the workspace.
+    path: String,
+    /// The text to replace, exactly as it is in the file, with enough around it to be the only one.
+    old_string: String,
+    /// The text to put in its place.
+    new_string: String,
+    /// Replace every occurrence instead of the only one.
+    replace_all: Option<bool>,
+    /// How many occurrences there should be; with any other number nothing is changed.
+    #[schemars(range(min = 1))]
+    expected_replacements: Option<usize>,
+}
+
+impl Arguments {
+    fn wanted(&self) -> Wanted {
+        match (self.expected_replacements, self.replace_all) {
+            (Some(count), _) => Wanted::Exactly(count),
+            (None, Some(true)) => Wanted::All,
+            (None, _) => Wanted::Exactly(1),
+        }
+    }
+}
+
+/// How many occurrences are meant.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Exactly(usize),
+    All,
+}
+
+#[derive(Debug)]
+pub(crate) struct EditFile;
+
+#[async_trait]
+impl Typed for EditFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "edit_file";
+    const DESCRIPTION: &'static str = "Replaces a text in a file by another. Read the file first; give the old \
+        text exactly as it stands there, without line numbers.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        let path = schema::file(&args.path)?;
+        if args.old_string.is_empty() {
+            return Err("old_string is empty; use write_file to make a new file".to_owned());
+        }
+        if args.old_string == args.new_string {
+            return Err("old_string and new_string are the same; nothing would change".to_owned());
+        }
+        Ok(facts(Access::Write, vec![path], Repeat::Unknown))
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let path = schema::file(&args.path)?;
+        let bytes = env.read(&path).await.map_err(|error| error.chain())?;
+        let edit = replace(&bytes, &args)?;
+        env.write(&path, &edit.bytes).await.map_err(|error| error.chain())?;
+        Ok(match edit.remark {
+            None => format!("replaced {} in {path}", times(edit.count)),
+            Some(remark) => format!("replaced {} in {path}; it {remark}", times(edit.count)),
+        })
+    }
+}
+
+struct Edit {
+    bytes: Vec<u8>,
+    count: usize,
+    remark: Option<String>,
+}
+
+fn replace(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
+    let (old, new) = (args.old_string.as_bytes(), args.new_string.as_bytes());
+    let count = memmem::find_iter(bytes, old).count();
+    if count > 0 {
+        return substitute(bytes, old, new, count, args);
+    }
+    // Models write line ends as one character; a file may have two.
+    if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {
+        let (old, new) = (with_returns(old), with_returns(new));
+        let count = memmem::find_iter(bytes, &old).count();
+        if count > 0 {
+            return substitute(bytes, &old, &new, count, args);
+        }
+    }
+    nearly(bytes, args)
+}
+
+fn substitute(
+    bytes: &[u8],
+    old: &[u8],
+    new: &[u8],
+    count: usize,
+    args: &Arguments,
+) -> Result<Edit, String> {
+    match args.wanted() {
+        Wanted::Exactly(wanted) if wanted != count => return Err(ambiguous(count, wanted, args)),
+        Wanted::Exactly(_) | Wanted::All => {}
+    }
+    let mut edited = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for at in memmem::find_iter(bytes, old) {
+        edited.extend_from_slice(&bytes[from..at]);
+        edited.extend_from_slice(new);
+        from = at + old.len();
+    }
+    edited.extend_from_slice(&bytes[from..]);
+    Ok(Edit { bytes: edited, count, remark: None })
+}
+
+fn with_returns(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        if *byte == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+/// Whole lines that are the same but for blanks, if they stand in one place only.
+fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
+    let lines = Lines::of(bytes);
+    let old: Vec<&[u8]> = args.old_string.as_bytes().split_inclusive(|b| *b == b'\n').collect();
+    if old.iter().all(|line| line.trim_ascii().is_empty()) {
+        return Err(absent(&lines, &old, args));
+    }
+    for likeness in [Likeness::LineEnds, Likeness::Indentation] {
+        let places: Vec<usize> = lines.find(&old, 0, likeness).collect();
+        let [at] = places.as_slice() else {
+            if places.is_empty() {
+                continue;
+            }
+            return Err(ambiguous(places.len(), 1, args));
+        };
+        let (first, last) = (at + 1, at + old.len());
+        let remark = likeness.remark().map(|how| format!("{how}, in lines {first} to {last}"));
+        return Ok(Edit { bytes: spliced(&lines, *at, &old, args), count: 1, remark });
+    }
+    Err(absent(&lines, &old, args))
+}
+
+/// The file with the block at a place replaced; new lines get the file's own indentation and endings.
+fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &Arguments) -> Vec<u8> {
+    let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
+    let model = old.iter().position(|line| !line.trim_ascii().is_empty()).unwrap_or(0);
+    let (there, given) = (lines.all[at + model], old[model]);
+    let (there, given) = (&there[..indent(there)], &given[..indent(given)]);
+    let fresh = args.new_string.lines().map(|line| {
+        let rest = line.as_bytes().strip_prefix(given);
+        let indented = rest.filter(|rest| !rest.is_empty()).map(|rest| [there, rest].concat());
+        let mut line = indented.unwrap_or_else(|| line.as_bytes().to_vec());
+        line.extend_from_slice(lines.ending());
+        line
+    });
+    let before = lines.all[..at].iter().map(|line| line.to_vec());
+    let after = lines.all[at + old.len()..].iter().map(|line| line.to_vec());
+    lines.join(&before.chain(fresh).chain(after).collect::<Vec<_>>())
+}
+
+fn ambiguous(count: usize, wanted: usize, args: &Arguments) -> String {
+    format!(
+        "old_string occurs {} in {}, not {}; give more of the text around it, or say that all are meant; nothing was changed",
+        times(count),
+        args.path,
+        times(wanted)
+    )
+}
+
+fn absent(lines: &Lines<'_>, old: &[&[u8]], args: &Arguments) -> String {
+    let first = old.iter().find(|line| !line.trim_ascii().is_empty());
+    let near = first
+        .and_then(|first| lines.find(std::slice::from_ref(first), 0, Likeness::Indentation).next());
+    let hint = match near {
+        Some(at) => {
+            format!("its first line is like line {} of the file, but what follows differs", at + 1)
+        }
+        None => "read the file again and copy the text exactly".to_owned(),
+    };
+    format!("old_string was not found in {}; {hint}; nothing was changed", args.path)
+}
+
+fn times(count: usize) -> String {
+    if count == 1 { "1 time".to_owned() } else { format!("{count} times") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(
+        file: &str,
+        old: &str,
+        new: &str,
+        all: bool,
+    ) -> Result<(String, Option<String>), String> {
+        let args = Arguments {
+            path: "f".to_owned(),
+            old_string: old.to_owned(),
+            new_string: new.to_owned(),
+            replace_all: Some(all),
+            expected_replacements: None,
+        };
+        let edit = replace(file.as_bytes(), &args)?;
+        Ok((String::from_utf8(edit.bytes).expect("text"), edit.remark))
+    }
+
+    #[test]
+    fn the_only_occurrence_is_replaced_and_nothing_else_is_touched() {
+        for (file, old, new, result) in [
+            ("a\r\nb\r\nc", "b", "x", "a\r\nx\r\nc"),
+            ("a\r\nb\r\nc", "a\nb", "x\ny", "x\r\ny\r\nc"),
+            ("\u{feff}a\tb\n", "a\tb", "c", "\u{feff}c\n"),
+            ("no end", "end", "final", "no final"),
+            ("a\n", "a\n", "", ""),
+        ] {
+            assert_eq!(edit(file, old, new, false), Ok((result.to_owned(), None)), "{file:?}");
+        }
+    }
+
+    #[test]
+    fn several_occurrences_are_counted_or_all_replaced() {
+        let error = edit("x\nx\n", "x", "y", false).expect_err("ambiguous");
+        assert!(error.contains("occurs 2 times"), "{error}");
+        assert_eq!(edit("x\nx\n", "x", "y", true), Ok(("y\ny\n".to_owned(), None)));
+    }
+
+    #[test]
+    fn a_near_match_is_used_with_the_files_own_indentation_and_is_reported() {
+        let file = "fn f() {\n    if a {\n        b();\n    }\n}\n";
+        let (text, remark) =
+            edit(file, "if a {\n    b();\n}", "if c {\n    d();\n}", false).expect("an edit");
+        assert_eq!(text, "fn f() {\n    if c {\n        d();\n    }\n}\n");
+        assert!(remark.expect("a remark").contains("indentation, in lines 2 to 4"));
+        let (text, remark) = edit("a  \nb\n", "a\nb\n", "c\n", false).expect("an edit");
+        assert_eq!(text, "c\n");
+        assert!(remark.expect("a remark").contains("blanks at line ends"));
+    }
+
+    #[test]
+    fn a_text_that_is_not_there_is_an_error_with_a_hint() {
+        let error = edit("one\ntwo\n", "one\nthree", "x", false).expect_err("absent");
+        assert!(error.contains("not found") && error.contains("line 1"), "{error}");
+        let error = edit("  x\n x\n", "x ", "y", false).expect_err("ambiguous");
+        assert!(error.contains("occurs 2 times"), "{error}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_survive() {
+        let args = Arguments {
+            path: "f".to_owned(),
+            old_string: "a".to_owned(),
+            new_string: "b".to_owned(),
+            replace_all: None,
+            expected_replacements: None,
+        };
+        let edit = replace(b"\xff\xfea\x80", &args).expect("an edit");
+        assert_eq!(edit.bytes, b"\xff\xfeb\x80");
+    }
+}

@@ -1,0 +1,61 @@
+//! `glob`: files by name, the newest first.
+
+use async_trait::async_trait;
+use sandbox::{Environment, GlobRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::CallFacts;
+
+use crate::schema;
+use crate::typed::{Typed, reads};
+
+/// The most files that one call names.
+const MAX_FILES: usize = 1000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// Such as `**/*.rs` or `src/*.{ts,tsx}`, relative to the folder.
+    #[schemars(length(min = 1))]
+    pattern: String,
+    /// The folder to look in, relative to the workspace; the workspace itself if left out.
+    path: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Glob;
+
+#[async_trait]
+impl Typed for Glob {
+    type Arguments = Arguments;
+    const NAME: &'static str = "glob";
+    const DESCRIPTION: &'static str = "Finds files by a pattern over their paths, the most recently changed first. Ignored files are left out.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        reads(args.path.as_deref().unwrap_or("."))
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let path = schema::path(args.path.as_deref().unwrap_or("."))?;
+        let request = GlobRequest { pattern: args.pattern, path, max: MAX_FILES };
+        let found = env.glob(request, stop).await.map_err(|error| error.chain())?;
+        if found.items.is_empty() {
+            return Ok("[no file fits]".to_owned());
+        }
+        let mut text = String::new();
+        for path in &found.items {
+            text.push_str(path.as_str());
+            text.push('\n');
+        }
+        if found.more {
+            text.push_str("[there are more; use a narrower pattern]\n");
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,113 @@
+//! `grep`: lines by content, or the files that have them, or how many.
+
+use async_trait::async_trait;
+use sandbox::{Environment, Found, GrepRequest, Hits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::CallFacts;
+
+use crate::schema;
+use crate::typed::{Typed, reads};
+
+const DEFAULT_MAX: usize = 100;
+/// Files and counts are short, so there may be many.
+const MAX_LINES_FOR_COUNTS: usize = 100_000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// A regular expression.
+    #[schemars(length(min = 1))]
+    pattern: String,
+    /// A folder or file, relative to the workspace; the workspace itself if left out.
+    path: Option<String>,
+    /// Only files that fit this glob, such as `*.rs`.
+    glob_filter: Option<String>,
+    case_insensitive: Option<bool>,
+    /// How many lines to show before and after each match.
+    #[schemars(range(max = 20))]
+    context: Option<usize>,
+    /// The most matching lines to show; 100 if left out.
+    #[schemars(range(min = 1, max = 2000))]
+    max_results: Option<usize>,
+    /// What to show: matching lines, the files that have any, or how many each file has.
+    output: Option<Output>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Output {
+    Lines,
+    Files,
+    Counts,
+}
+
+#[derive(Debug)]
+pub(crate) struct Grep;
+
+#[async_trait]
+impl Typed for Grep {
+    type Arguments = Arguments;
+    const NAME: &'static str = "grep";
+    const DESCRIPTION: &'static str = "Searches the content of files with a regular expression. \
+        Shows path, line number and line. Ignored and binary files are left out.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        reads(args.path.as_deref().unwrap_or("."))
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let output = args.output.unwrap_or(Output::Lines);
+        let max = match output {
+            Output::Lines => args.max_results.unwrap_or(DEFAULT_MAX),
+            Output::Files | Output::Counts => MAX_LINES_FOR_COUNTS,
+        };
+        let request = GrepRequest {
+            pattern: args.pattern,
+            path: schema::path(args.path.as_deref().unwrap_or("."))?,
+            include: args.glob_filter,
+            ignore_case: args.case_insensitive.unwrap_or(false),
+            context: if output == Output::Lines { args.context.unwrap_or(0) } else { 0 },
+            max,
+        };
+        let found = env.grep(request, stop).await.map_err(|error| error.chain())?;
+        Ok(show(&found, output))
+    }
+}
+
+fn show(found: &Found<Hits>, output: Output) -> String {
+    if found.items.is_empty() {
+        return "[no line matches]".to_owned();
+    }
+    let mut text = String::new();
+    for hits in &found.items {
+        match output {
+            Output::Files => text.push_str(&format!("{}\n", hits.path)),
+            Output::Counts => text.push_str(&format!("{}: {}\n", hits.path, hits.count)),
+            Output::Lines => lines(hits, &mut text),
+        }
+    }
+    if found.more {
+        text.push_str("[there are more; use a narrower pattern or path]\n");
+    }
+    text
+}
+
+/// Matching lines with a colon, others with a dash, a gap between lines that do not follow each other.
+fn lines(hits: &Hits, text: &mut String) {
+    let mut last = None;
+    for line in &hits.lines {
+        if !line.matched && last.is_some_and(|last| line.number > last + 1) {
+            text.push_str("--\n");
+        }
+        let mark = if line.matched { ':' } else { '-' };
+        text.push_str(&format!("{}{mark}{}{mark}{}\n", hits.path, line.number, line.text));
+        last = Some(line.number);
+    }
+}

@@ -1,0 +1,61 @@
+//! `list_dir`: what is in a folder, one line an entry, as deep as asked.
+
+use async_trait::async_trait;
+use sandbox::{Environment, MAX_ENTRIES};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::CallFacts;
+
+use crate::schema;
+use crate::typed::{Typed, reads};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The folder, relative to the workspace; the workspace itself if left out.
+    path: Option<String>,
+    /// How many levels of folders to show; 1 if left out.
+    #[schemars(range(min = 1, max = 10))]
+    depth: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ListDir;
+
+#[async_trait]
+impl Typed for ListDir {
+    type Arguments = Arguments;
+    const NAME: &'static str = "list_dir";
+    const DESCRIPTION: &'static str =
+        "Lists a folder. Folders end with a slash; files are shown with their size in bytes.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        reads(args.path.as_deref().unwrap_or("."))
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let path = schema::path(args.path.as_deref().unwrap_or("."))?;
+        let entries =
+            env.list(&path, args.depth.unwrap_or(1)).await.map_err(|error| error.chain())?;
+        if entries.is_empty() {
+            return Ok(format!("[{path} is empty]"));
+        }
+        let mut text = String::new();
+        for entry in &entries {
+            match entry.bytes {
+                Some(bytes) => text.push_str(&format!("{}\t{bytes}\n", entry.path)),
+                None => text.push_str(&format!("{}/\n", entry.path)),
+            }
+        }
+        if entries.len() == MAX_ENTRIES {
+            text.push_str(&format!("[only the first {MAX_ENTRIES} entries are shown]\n"));
+        }
+        Ok(text)
+    }
+}

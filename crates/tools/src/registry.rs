@@ -1,0 +1,192 @@
+//! The tools that there are, by name. Finding a tool, checking a call and running it are here, so that a call
+//! that cannot be made, and a tool that breaks down, look to the loop like any other result.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use jsonschema::Validator;
+use sandbox::Environment;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
+
+use crate::apply_patch::ApplyPatch;
+use crate::edit_file::EditFile;
+use crate::glob::Glob;
+use crate::grep::Grep;
+use crate::list_dir::ListDir;
+use crate::read_file::ReadFile;
+use crate::shell::{self, Shell};
+use crate::submit::Submit;
+use crate::typed::Of;
+use crate::write_file::WriteFile;
+use crate::{Tool, schema};
+
+/// Tools by name.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    tool: Arc<dyn Tool>,
+    validator: Arc<Validator>,
+}
+
+/// A tool that could not be registered.
+#[derive(Debug, thiserror::Error)]
+pub enum Duplicate {
+    #[error("there is a tool named {name} already; replace it or choose another name")]
+    Name { name: String },
+    #[error("the schema of the tool {name} is not a schema: {cause}")]
+    Schema { name: String, cause: String },
+}
+
+/// A name that no tool has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool named {name:?}; there are {}", known.join(", "))]
+pub struct UnknownTool {
+    pub name: String,
+    pub known: Vec<String>,
+}
+
+impl Registry {
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The tools that ship with the product, under their plain names.
+    #[must_use]
+    pub fn standard() -> Self {
+        let tools: [Arc<dyn Tool>; 9] = [
+            Arc::new(Of::new(ReadFile)),
+            Arc::new(Of::new(WriteFile)),
+            Arc::new(Of::new(EditFile)),
+            Arc::new(Of::new(ApplyPatch)),
+            Arc::new(Of::new(ListDir)),
+            Arc::new(Of::new(Glob)),
+            Arc::new(Of::new(Grep)),
+            Arc::new(Of::new(Shell(shell::DEFAULT_TIMEOUT))),
+            Arc::new(Submit::new()),
+        ];
+        let mut registry = Self::empty();
+        for tool in tools {
+            // The schemas of our own tools come from types; a test holds that each of them is one.
+            if let Ok(entry) = Entry::new(tool) {
+                registry.entries.insert(entry.tool.spec().name.clone(), entry);
+            }
+        }
+        registry
+    }
+
+    /// Adds a tool under a name that nobody has yet.
+    pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
+        let name = tool.spec().name.clone();
+        if self.entries.contains_key(&name) {
+            return Err(Duplicate::Name { name });
+        }
+        self.replace(tool)
+    }
+
+    /// Adds a tool, in place of the one that had its name.
+    pub fn replace(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
+        let entry = Entry::new(tool)?;
+        self.entries.insert(entry.tool.spec().name.clone(), entry);
+        Ok(())
+    }
+
+    /// Takes a tool out, if it is there.
+    pub fn unregister(&mut self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.entries.remove(name).map(|entry| entry.tool)
+    }
+
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.entries.get(name).map(|entry| &entry.tool)
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The definitions of some tools, in the order in which they are named.
+    pub fn specs(&self, names: &[String]) -> Result<Vec<ToolSpec>, UnknownTool> {
+        names.iter().map(|name| Ok(self.entry(name)?.tool.spec().clone())).collect()
+    }
+
+    /// What a model's call would do, or what is wrong with it.
+    #[must_use]
+    pub fn inspect(&self, call: &Call) -> Inspection {
+        let arguments = match &call.arguments {
+            Arguments::Json(arguments) => arguments,
+            Arguments::Broken(text) => {
+                let head: String = text.chars().take(80).collect();
+                return Inspection::Invalid(format!(
+                    "the arguments of {} are not valid JSON (they begin with {head:?}); send them again as one JSON object",
+                    call.tool
+                ));
+            }
+        };
+        match self.checked(&call.tool, arguments) {
+            Ok((tool, arguments)) => tool.inspect(&arguments),
+            Err(complaint) => Inspection::Invalid(complaint),
+        }
+    }
+
+    /// Runs a tool. Whatever happens in it, this comes back with an output.
+    pub async fn run(
+        &self,
+        name: &str,
+        arguments: &Value,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> ToolOutput {
+        let (tool, arguments) = match self.checked(name, arguments) {
+            Ok(checked) => checked,
+            Err(complaint) => return ToolOutput::error(complaint),
+        };
+        if let Inspection::Invalid(complaint) = tool.inspect(&arguments) {
+            return ToolOutput::error(complaint);
+        }
+        let work = AssertUnwindSafe(tool.run(&arguments, env, stop)).catch_unwind();
+        work.await.unwrap_or_else(|_| {
+            ToolOutput::error(format!(
+                "the tool {name} broke down; this is a mistake in the tool, not in the call, and whether it took effect is not known"
+            ))
+        })
+    }
+
+    fn entry(&self, name: &str) -> Result<&Entry, UnknownTool> {
+        self.entries.get(name).ok_or_else(|| UnknownTool {
+            name: name.chars().take(80).collect(),
+            known: self.names().map(str::to_owned).collect(),
+        })
+    }
+
+    fn checked(&self, name: &str, arguments: &Value) -> Result<(&Arc<dyn Tool>, Value), String> {
+        let entry = self.entry(name).map_err(|unknown| unknown.to_string())?;
+        let arguments = schema::without_nulls(arguments);
+        match schema::complaints(&entry.validator, name, &arguments) {
+            None => Ok((&entry.tool, arguments)),
+            Some(complaint) => Err(complaint),
+        }
+    }
+}
+
+impl Entry {
+    fn new(tool: Arc<dyn Tool>) -> Result<Self, Duplicate> {
+        let spec = tool.spec();
+        let validator = jsonschema::validator_for(&spec.schema).map_err(|error| {
+            Duplicate::Schema { name: spec.name.clone(), cause: error.to_string() }
+        })?;
+        Ok(Self { tool, validator: Arc::new(validator) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

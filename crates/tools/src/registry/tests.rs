@@ -1,0 +1,259 @@
+//! The standard tools through the registry, as the loop uses them, in a real workspace.
+
+use async_trait::async_trait;
+use sandbox::LocalEnvironment;
+use serde_json::json;
+use types::{Access, CallFacts, Repeat};
+
+use super::*;
+
+fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let env = LocalEnvironment::open(dir.path()).expect("a workspace");
+    (dir, env)
+}
+
+async fn run(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput {
+    Registry::standard().run(tool, &arguments, env, &CancellationToken::new()).await
+}
+
+fn inspect(tool: &str, arguments: Arguments) -> Inspection {
+    let call = Call { wire_id: "x".to_owned(), tool: tool.to_owned(), arguments };
+    Registry::standard().inspect(&call)
+}
+
+fn complaint(inspection: Inspection) -> String {
+    match inspection {
+        Inspection::Invalid(complaint) => complaint,
+        Inspection::Would(facts) => panic!("no complaint but {facts:?}"),
+    }
+}
+
+/// A tool that is broken.
+#[derive(Debug)]
+struct Breaks(ToolSpec);
+
+impl Breaks {
+    fn named(name: &str) -> Arc<dyn Tool> {
+        let schema = json!({"type": "object"});
+        Arc::new(Self(ToolSpec { name: name.to_owned(), description: String::new(), schema }))
+    }
+}
+
+#[async_trait]
+impl Tool for Breaks {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+    fn inspect(&self, _arguments: &Value) -> Inspection {
+        Inspection::Would(CallFacts {
+            access: Access::Read,
+            paths: Vec::new(),
+            command: None,
+            repeat: Repeat::Safe,
+        })
+    }
+    async fn run(&self, _: &Value, _: &dyn Environment, _: &CancellationToken) -> ToolOutput {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn the_standard_tools_are_all_there_with_closed_schemas() {
+    let registry = Registry::standard();
+    let names: Vec<&str> = registry.names().collect();
+    assert_eq!(
+        names,
+        [
+            "apply_patch",
+            "edit_file",
+            "glob",
+            "grep",
+            "list_dir",
+            "read_file",
+            "shell",
+            "submit",
+            "write_file"
+        ]
+    );
+    for name in names.into_iter().filter(|name| *name != "submit") {
+        let spec = registry.get(name).expect("a tool").spec();
+        assert_eq!(spec.schema["additionalProperties"], json!(false), "{name}");
+        assert!(!spec.description.is_empty());
+    }
+}
+
+#[test]
+fn a_duplicate_is_refused_a_replacement_is_not_and_a_removed_tool_is_unknown() {
+    let mut registry = Registry::standard();
+    let refused = registry.register(Breaks::named("shell"));
+    assert!(matches!(refused, Err(Duplicate::Name { .. })));
+    registry.replace(Breaks::named("shell")).expect("a replacement");
+    assert_eq!(registry.get("shell").expect("a tool").spec().description, "");
+    assert!(registry.unregister("shell").is_some());
+    let unknown = registry.specs(&["read_file".to_owned(), "shell".to_owned()]);
+    assert_eq!(unknown.expect_err("unknown").name, "shell");
+}
+
+#[test]
+fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
+    let text = complaint(inspect("fly", Arguments::Json(json!({}))));
+    assert!(text.contains("no tool named \"fly\"") && text.contains("read_file"), "{text}");
+    let text = complaint(inspect("shell", Arguments::Broken("{\"comm".to_owned())));
+    assert!(text.contains("not valid JSON"), "{text}");
+    let text = complaint(inspect("read_file", Arguments::Json(json!({"path": 1, "x": 2}))));
+    assert!(
+        text.contains("validation") && text.contains("/path") && text.contains("'x'"),
+        "{text}"
+    );
+    let text = complaint(inspect("read_file", Arguments::Json(json!({"path": "/etc/passwd"}))));
+    assert!(text.contains("absolute"), "{text}");
+}
+
+#[test]
+fn an_inspection_says_what_a_call_would_touch() {
+    let facts = |tool, arguments| match inspect(tool, Arguments::Json(arguments)) {
+        Inspection::Would(facts) => facts,
+        Inspection::Invalid(complaint) => panic!("{complaint}"),
+    };
+    let write = facts("write_file", json!({"path": "./a//b", "content": ""}));
+    assert_eq!((write.access, write.repeat), (Access::Write, Repeat::Safe));
+    assert_eq!(write.paths[0].as_str(), "a/b");
+    let read = facts("read_file", json!({"path": "a", "limit": null}));
+    assert_eq!((read.access, read.repeat), (Access::Read, Repeat::Safe));
+    let shell = facts("shell", json!({"command": "ls"}));
+    assert_eq!((shell.access, shell.repeat), (Access::Execute, Repeat::Unknown));
+    assert_eq!(shell.command.as_deref(), Some("ls"));
+    let submit = facts("submit", json!({"summary": "done", "anything": [1]}));
+    assert_eq!(submit.access, Access::Submit);
+}
+
+#[tokio::test]
+async fn a_file_is_written_and_read_back_with_numbers() {
+    let (_dir, env) = workspace();
+    let output =
+        run(&env, "write_file", json!({"path": "a/b", "content": "one\r\ntwo\nthree"})).await;
+    assert_eq!(output, ToolOutput::ok("wrote 14 bytes to a/b"));
+    let output = run(&env, "read_file", json!({"path": "a/b"})).await;
+    assert_eq!(output.text, "     1\tone\n     2\ttwo\n     3\tthree\n");
+    let output = run(&env, "read_file", json!({"path": "a/b", "offset": 2, "limit": 1})).await;
+    assert_eq!(output.text, "     2\ttwo\n[lines 2 to 2 of 3]\n");
+    let output = run(&env, "read_file", json!({"path": "a/b", "offset": 9})).await;
+    assert_eq!(output, ToolOutput::error("a/b has 3 lines; there is no line 9"));
+}
+
+#[tokio::test]
+async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
+    let (dir, env) = workspace();
+    let output = run(&env, "read_file", json!({"path": "nope"})).await;
+    assert_eq!(output, ToolOutput::error("nope does not exist"));
+    std::fs::write(dir.path().join("bin"), b"\x7fELF\0\0").expect("a file");
+    let output = run(&env, "read_file", json!({"path": "bin"})).await;
+    assert!(!output.success && output.text.contains("binary file of 6 bytes"), "{output:?}");
+    let output = run(&env, "write_file", json!({"path": ".git/config", "content": ""})).await;
+    assert!(!output.success && output.text.contains("protected"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_command_ends_with_its_exit_code_and_fails_when_that_is_not_zero() {
+    let (_dir, env) = workspace();
+    let output = run(&env, "shell", json!({"command": "printf hi"})).await;
+    assert_eq!(output, ToolOutput::ok("hi\n[exit code 0]"));
+    let output = run(&env, "shell", json!({"command": "exit 7"})).await;
+    assert_eq!(output, ToolOutput::error("[exit code 7]"));
+    let output = run(&env, "shell", json!({"command": "sleep 600", "timeout_ms": 50})).await;
+    assert!(!output.success && output.text.contains("timed out after 50 ms"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_long_line_is_cut_and_says_so() {
+    let (_dir, env) = workspace();
+    let content = "é".repeat(3000);
+    run(&env, "write_file", json!({"path": "a", "content": content})).await;
+    let output = run(&env, "read_file", json!({"path": "a"})).await;
+    assert!(output.text.ends_with("é [2000 more bytes in this line]\n"), "{}", output.text.len());
+}
+
+#[tokio::test]
+async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
+    let (_dir, env) = workspace();
+    let mut registry = Registry::empty();
+    registry.register(Breaks::named("breaks")).expect("a tool");
+    let output = registry.run("breaks", &json!({}), &env, &CancellationToken::new()).await;
+    assert!(!output.success && output.text.contains("broke down"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_patch_over_several_files_is_applied_whole() {
+    let (dir, env) = workspace();
+    for (name, text) in [("a", "1\n"), ("b", "2\n"), ("c", "3\n")] {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
+    let patch = "*** Begin Patch\n*** Add File: n/d\n+4\n*** Delete File: b\n*** Update File: c\n\
+        *** Move to: m/e\n@@\n-3\n+5\n*** Update File: a\n@@\n-1\n+6\n*** End Patch";
+    let output = run(&env, "apply_patch", json!({"patch": patch})).await;
+    assert_eq!(output, ToolOutput::ok("added n/d\ndeleted b\nmoved c to m/e\nupdated a"));
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).ok();
+    assert_eq!(text("n/d").as_deref(), Some("4\n"));
+    assert_eq!((text("b"), text("c")), (None, None));
+    assert_eq!(text("m/e").as_deref(), Some("5\n"));
+    assert_eq!(text("a").as_deref(), Some("6\n"));
+}
+
+#[tokio::test]
+async fn a_patch_of_which_one_part_fails_changes_nothing() {
+    let (dir, env) = workspace();
+    let patches = [
+        "*** Add File: created\n+x\n*** Update File: missing\n@@\n-x\n+y",
+        "*** Add File: created\n+x\n*** Delete File: missing",
+        "*** Add File: created\n+x\n*** Add File: .git/hooks/x\n+x",
+        "*** Add File: created\n+x\n*** Add File: out/x\n+x",
+    ];
+    std::os::unix::fs::symlink("/tmp", dir.path().join("out")).expect("a link");
+    for body in patches {
+        let patch = format!("*** Begin Patch\n{body}\n*** End Patch");
+        let output = run(&env, "apply_patch", json!({"patch": patch})).await;
+        assert!(!output.success, "{body}: {output:?}");
+        assert!(!dir.path().join("created").exists(), "{body} left something behind");
+    }
+}
+
+#[tokio::test]
+async fn files_are_listed_found_and_searched() {
+    let (_dir, env) = workspace();
+    for (path, content) in [("src/a.rs", "fn one() {}\nfn two() {}\n"), ("b.md", "one\n")] {
+        run(&env, "write_file", json!({"path": path, "content": content})).await;
+    }
+    let output = run(&env, "list_dir", json!({"depth": 2})).await;
+    assert_eq!(output.text, "b.md\t4\nsrc/\nsrc/a.rs\t24\n");
+    let output = run(&env, "glob", json!({"pattern": "**/*.rs"})).await;
+    assert_eq!(output.text, "src/a.rs\n");
+    let output = run(&env, "grep", json!({"pattern": "one"})).await;
+    assert_eq!(output.text, "b.md:1:one\nsrc/a.rs:1:fn one() {}\n");
+    let output =
+        run(&env, "grep", json!({"pattern": "ONE", "case_insensitive": true, "output": "files"}))
+            .await;
+    assert_eq!(output.text, "b.md\nsrc/a.rs\n");
+    let output =
+        run(&env, "grep", json!({"pattern": "two", "context": 1, "glob_filter": "*.rs"})).await;
+    assert_eq!(output.text, "src/a.rs-1-fn one() {}\nsrc/a.rs:2:fn two() {}\n");
+    let output = run(&env, "grep", json!({"pattern": "fn", "output": "counts"})).await;
+    assert_eq!(output.text, "src/a.rs: 2\n");
+    let output = run(&env, "grep", json!({"pattern": "("})).await;
+    assert!(!output.success && output.text.contains("not valid"), "{output:?}");
+}
+
+#[tokio::test]
+async fn an_edit_through_the_registry_names_its_mistakes() {
+    let (_dir, env) = workspace();
+    run(&env, "write_file", json!({"path": "f", "content": "x\nx\n"})).await;
+    let edit = |old: &str| json!({"path": "f", "old_string": old, "new_string": "y"});
+    let output = run(&env, "edit_file", edit("x")).await;
+    assert!(!output.success && output.text.contains("2 times"), "{output:?}");
+    let output = run(&env, "edit_file", edit("")).await;
+    assert!(!output.success && output.text.contains("empty"), "{output:?}");
+    let output = run(&env, "edit_file", edit("x\nx")).await;
+    assert_eq!(output, ToolOutput::ok("replaced 1 time in f"));
+    let output = run(&env, "write_file", json!({"path": "dir/", "content": "x"})).await;
+    assert!(!output.success && output.text.contains("folder"), "{output:?}");
+}

@@ -1,0 +1,151 @@
+//! Arguments: from Rust types to the schema that a model is told, and from a model's JSON back to the types, with
+//! messages that a model can act on. `Value` stops here.
+
+use jsonschema::Validator;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use types::{ToolSpec, WorkPath};
+
+/// The most complaints about one call that a model is given at once.
+const MAX_COMPLAINTS: usize = 5;
+/// A complaint may quote what was sent, which may be a whole file.
+const MAX_COMPLAINT_CHARS: usize = 300;
+
+/// The definition of a tool whose arguments are a `T`.
+pub(crate) fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = Value::from(settings.into_generator().into_root_schema_for::<T>());
+    if let Some(root) = schema.as_object_mut() {
+        root.remove("title");
+        root.remove("description");
+    }
+    simplify(&mut schema);
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
+}
+
+/// Takes out what confuses models and some providers: "or null" for what may be left out, widths of numbers.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.retain(|key, value| !(key == "default" && value.is_null()));
+            if members
+                .get("format")
+                .is_some_and(|format| format.as_str().is_some_and(|format| format.contains("int")))
+            {
+                members.remove("format");
+            }
+            if let Some(Value::Array(kinds)) = members.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
+                if let [kind] = kinds.as_slice() {
+                    let kind = kind.clone();
+                    members.insert("type".to_owned(), kind);
+                }
+            }
+            members.values_mut().for_each(simplify);
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        _ => {}
+    }
+}
+
+/// The arguments without members that are `null`, which is how some models leave out an option.
+pub(crate) fn without_nulls(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(members) => {
+            let given = members.iter().filter(|(_, value)| !value.is_null());
+            Value::Object(given.map(|(key, value)| (key.clone(), value.clone())).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// What is wrong with the arguments, in one sentence for the model.
+pub(crate) fn complaints(validator: &Validator, tool: &str, arguments: &Value) -> Option<String> {
+    let list: Vec<String> = validator
+        .iter_errors(arguments)
+        .take(MAX_COMPLAINTS)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let text = error.to_string();
+            let text = if place.is_empty() { text } else { format!("{place}: {text}") };
+            text.chars().take(MAX_COMPLAINT_CHARS).collect()
+        })
+        .collect();
+    (!list.is_empty()).then(|| {
+        format!("the arguments of {tool} failed validation against its schema: {}", list.join("; "))
+    })
+}
+
+/// The arguments as the tool's own type.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
+    serde_json::from_value(arguments.clone())
+        .map_err(|error| format!("the arguments failed validation: {error}"))
+}
+
+/// A path that a model gave, or what to tell it.
+pub(crate) fn path(text: &str) -> Result<WorkPath, String> {
+    text.parse().map_err(|error: types::BadPath| error.to_string())
+}
+
+/// A path that names a file to be written. A slash at the end would say that it is a folder.
+pub(crate) fn file(text: &str) -> Result<WorkPath, String> {
+    let path = path(text)?;
+    if path.is_root() || text.ends_with('/') {
+        return Err(format!("{text:?} names a folder; give the path of a file"));
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Arguments {
+        /// Where.
+        path: String,
+        #[schemars(range(min = 1))]
+        limit: Option<u32>,
+    }
+
+    #[test]
+    fn a_schema_is_closed_plain_and_described() {
+        let spec = spec::<Arguments>("t", "does");
+        assert_eq!(
+            spec.schema,
+            json!({
+                "type": "object",
+                "properties": {
+                    "path": {"description": "Where.", "type": "string"},
+                    "limit": {"type": "integer", "minimum": 1}
+                },
+                "additionalProperties": false,
+                "required": ["path"]
+            })
+        );
+    }
+
+    #[test]
+    fn every_mistake_is_named_with_its_place() {
+        let spec = spec::<Arguments>("t", "does");
+        let validator = jsonschema::validator_for(&spec.schema).expect("a schema");
+        let arguments = json!({"path": 1, "limit": 0, "x": 1});
+        let text = complaints(&validator, "t", &arguments).expect("complaints");
+        for part in ["validation", "/path: 1 is not of type \"string\"", "/limit: 0 is less", "'x'"]
+        {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+        assert_eq!(complaints(&validator, "t", &json!({"path": "a"})), None);
+        let nulls = without_nulls(&json!({"path": "a", "limit": null}));
+        assert_eq!(complaints(&validator, "t", &nulls), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! `shell`: a command line, run in the workspace. Its exit code is the last line of what the model sees, and a
+//! command that did not exit with 0 is a failed call.
+
+use async_trait::async_trait;
+use sandbox::Environment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Repeat, Span, WorkPath};
+
+use crate::schema;
+use crate::typed::Typed;
+
+pub(crate) const DEFAULT_TIMEOUT: Span = Span::seconds(10);
+const MAX_TIMEOUT: Span = Span::seconds(600);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The command line for the shell.
+    #[schemars(length(min = 1))]
+    command: String,
+    /// How long it may take, in milliseconds, 600000 at most.
+    #[schemars(range(min = 1))]
+    timeout_ms: Option<u64>,
+    /// The folder to run it in, relative to the workspace; the workspace itself if left out.
+    cwd: Option<String>,
+}
+
+impl Arguments {
+    fn folder(&self) -> Result<WorkPath, String> {
+        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
+    }
+}
+
+/// The shell, with the time that a command has when the model does not say.
+#[derive(Debug)]
+pub(crate) struct Shell(pub(crate) Span);
+
+#[async_trait]
+impl Typed for Shell {
+    type Arguments = Arguments;
+    const NAME: &'static str = "shell";
+    const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
+        exit code. There is no terminal and no input; processes left in the background are ended with the command.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        if args.command.contains('\0') {
+            return Err("the command has a zero byte in it".to_owned());
+        }
+        args.folder()?;
+        Ok(CallFacts {
+            access: Access::Execute,
+            paths: Vec::new(),
+            command: Some(args.command.clone()),
+            repeat: Repeat::Unknown,
+        })
+    }
+
+    async fn act(
+        &self,
+        args: Arguments,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let timeout = args.timeout_ms.map_or(self.0, Span::millis).min(MAX_TIMEOUT);
+        let folder = args.folder()?;
+        let request = ExecRequest { command: args.command, folder, timeout };
+        show(env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
+    }
+}
+
+fn show(result: ExecResult, timeout: Span) -> Result<String, String> {
+    let passed = result.passed();
+    let mut text = result.output;
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&match result.ended {
+        Ended::Exited(code) => format!("[exit code {code}]"),
+        Ended::Signalled(signal) => format!("[ended by signal {signal}]"),
+        Ended::TimedOut => format!(
+            "[timed out after {timeout} and was ended; give a larger timeout_ms if it needs longer]"
+        ),
+        Ended::Stopped => "[stopped before it ended]".to_owned(),
+    });
+    if passed { Ok(text) } else { Err(text) }
+}

@@ -1,0 +1,52 @@
+//! `submit`: hands in a role's result. It touches nothing; the engine takes the result from the call itself.
+
+use async_trait::async_trait;
+use sandbox::Environment;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
+
+use crate::Tool;
+
+#[derive(Debug)]
+pub(crate) struct Submit {
+    spec: ToolSpec,
+}
+
+impl Submit {
+    pub(crate) fn new() -> Self {
+        let description = "Hands in your result and ends your work. Call it once, at the end.";
+        Self {
+            spec: ToolSpec {
+                name: "submit".to_owned(),
+                description: description.to_owned(),
+                schema: json!({"type": "object"}),
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Submit {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn inspect(&self, _arguments: &Value) -> Inspection {
+        Inspection::Would(CallFacts {
+            access: Access::Submit,
+            paths: Vec::new(),
+            command: None,
+            repeat: Repeat::Safe,
+        })
+    }
+
+    async fn run(
+        &self,
+        _arguments: &Value,
+        _env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> ToolOutput {
+        ToolOutput::ok("the result is handed in")
+    }
+}

@@ -1,0 +1,81 @@
+//! A tool written over a type of its own: what it is told is derived from the type, what it gets is the type.
+//! This is the only place where JSON becomes arguments.
+
+use async_trait::async_trait;
+use sandbox::Environment;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec, WorkPath};
+
+use crate::{Tool, schema};
+
+/// A tool whose arguments are a type. Both answers are texts for the model; `Err` is a failed call.
+#[async_trait]
+pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
+    type Arguments: DeserializeOwned + JsonSchema + Send + Sync;
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+
+    fn facts(&self, args: &Self::Arguments) -> Result<CallFacts, String>;
+
+    async fn act(
+        &self,
+        args: Self::Arguments,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> Result<String, String>;
+}
+
+/// A typed tool as a tool like any other.
+#[derive(Debug)]
+pub(crate) struct Of<T> {
+    spec: ToolSpec,
+    tool: T,
+}
+
+impl<T: Typed> Of<T> {
+    pub(crate) fn new(tool: T) -> Self {
+        Self { spec: schema::spec::<T::Arguments>(T::NAME, T::DESCRIPTION), tool }
+    }
+}
+
+#[async_trait]
+impl<T: Typed> Tool for Of<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn inspect(&self, arguments: &Value) -> Inspection {
+        match schema::parse(arguments).and_then(|args| self.tool.facts(&args)) {
+            Ok(facts) => Inspection::Would(facts),
+            Err(complaint) => Inspection::Invalid(complaint),
+        }
+    }
+
+    async fn run(
+        &self,
+        arguments: &Value,
+        env: &dyn Environment,
+        stop: &CancellationToken,
+    ) -> ToolOutput {
+        let done = match schema::parse(arguments) {
+            Ok(args) => self.tool.act(args, env, stop).await,
+            Err(complaint) => Err(complaint),
+        };
+        match done {
+            Ok(text) => ToolOutput::ok(text),
+            Err(text) => ToolOutput::error(text),
+        }
+    }
+}
+
+/// A call that looks at a path.
+pub(crate) fn reads(path: &str) -> Result<CallFacts, String> {
+    Ok(facts(Access::Read, vec![schema::path(path)?], Repeat::Safe))
+}
+
+pub(crate) fn facts(access: Access, paths: Vec<WorkPath>, repeat: Repeat) -> CallFacts {
+    CallFacts { access, paths, command: None, repeat }
+}

@@ -1,0 +1,195 @@
+//! An event in one line, for logs and traces that people read: who or what, how it went, by which rule.
+//! Never the place of times or random ids, so that the same run twice reads the same. Text that came from outside is
+//! cut and stripped of anything a terminal could act on.
+
+use std::fmt::Write as _;
+
+use crate::{
+    AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
+    Selected, SessionEnd,
+};
+
+/// How much of a text from outside is shown.
+const MOST: usize = 120;
+
+/// A text on one line, without control characters, at most `most` characters long.
+#[must_use]
+pub fn one_line(text: &str, most: usize) -> String {
+    let hidden = |c: &char| {
+        // Marks that turn the direction of writing can make a line read as something else.
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut line: String = text
+        .split(|c: char| c.is_control() || c.is_whitespace())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    line.retain(|c| !hidden(&c));
+    if line.chars().count() > most {
+        line = line.chars().take(most.saturating_sub(1)).collect();
+        line.push('…');
+    }
+    line
+}
+
+impl Event {
+    /// The event in one line, without its name.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::RunRequested { request, .. } => one_line(&request.text, MOST),
+            Self::RunAccepted { decision } | Self::RunRefused { decision } => rule(decision),
+            Self::RunRouted { to, decision } => format!("to {to}, {}", decision.rule),
+            Self::RunCancelled { by, reason } => format!("by {}: {}", word(by), word(reason)),
+            Self::RunFinished { status, decision } => {
+                format!("{}, {}", status.word(), rule(decision))
+            }
+            Self::ContextSelected { included, excluded } => selected(included, excluded),
+            Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
+            Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
+            Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
+            Self::GateBlocked { phase, decision } => {
+                format!("{}, {}", phase.word(), rule(decision))
+            }
+            Self::QuestionAsked { text, decision, .. } => {
+                format!("{}: {}", decision.rule, word(text))
+            }
+            Self::QuestionAnswered { by, text, .. } => format!("by {}: {}", word(by), word(text)),
+            Self::BudgetWarned { decision, .. } | Self::BudgetExhausted { decision } => {
+                rule(decision)
+            }
+            _ => self.summary_of_work(),
+        }
+    }
+
+    fn summary_of_work(&self) -> String {
+        match self {
+            Self::AttemptStarted { attempt, role, feedback, .. } => {
+                let told = if feedback.is_some() { ", told what was wrong" } else { "" };
+                format!("{attempt} {role}{told}")
+            }
+            Self::AttemptFinished { attempt, result, .. } => format!("{attempt} {}", ended(result)),
+            Self::CheckStarted { check, what, .. } => format!("{} {}", on(check), word(&what.name)),
+            Self::CheckFinished { check, end } => format!("{} {}", on(check), end.ended),
+            Self::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", rule(decision)),
+            Self::TaskRejected { attempt, fault } => {
+                format!("{attempt} {}: {}", fault.class.word(), word(&fault.what))
+            }
+            Self::TaskFinished { task, .. } => task.to_string(),
+            Self::TaskFailed { task, fault, decision } => {
+                format!("{task} {}, {}: {}", decision.rule, fault.class.word(), word(&fault.what))
+            }
+            Self::TaskSkipped { task, decision } => format!("{task} {}", rule(decision)),
+            Self::RetryScheduled { task, left, decision, .. } => {
+                format!("{task} {}, {left} left", decision.rule)
+            }
+            Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
+            Self::MergeFinished { task, end } => match end {
+                MergeEnd::Merged { .. } => format!("{task} merged"),
+                MergeEnd::Conflict { paths } => {
+                    format!("{task} conflict in {}", word(&paths.join(", ")))
+                }
+                MergeEnd::Failed { fault } => format!("{task} failed: {}", word(&fault.what)),
+            },
+            _ => self.summary_of_talk(),
+        }
+    }
+
+    fn summary_of_talk(&self) -> String {
+        match self {
+            Self::SessionStarted { session, brief } => format!("{session} {}", brief.role),
+            Self::SessionEnded { session, end } => match end {
+                SessionEnd::Submitted { .. } => format!("{session} submitted"),
+                SessionEnd::Failed { fault } => {
+                    format!("{session} {}: {}", fault.code, word(&fault.what))
+                }
+                SessionEnd::Cancelled => format!("{session} cancelled"),
+            },
+            Self::ModelAsked { session, turn, .. } => format!("{session} turn {turn}"),
+            Self::ModelReplied { session, turn, reply, inspections, .. } => {
+                format!("{session} turn {turn} {}", said(reply, inspections))
+            }
+            Self::ModelFailed { session, turn, fault } => {
+                format!("{session} turn {turn} {}: {}", fault.code, word(&fault.what))
+            }
+            Self::ToolStarted { call, decision, .. } => {
+                format!("{call} {}, {}", word(&decision.seen.join(" ")), decision.rule)
+            }
+            Self::ToolRefused { call, tool, outcome, decision } => {
+                format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
+            }
+            Self::ToolFinished { call, outcome, output } => {
+                let cut = if output.removed > 0 { ", cut" } else { "" };
+                format!("{call} {}{cut}", outcome.word())
+            }
+            Self::ToolLost { call, .. } => format!("{call} {}", CallOutcome::Unknown.word()),
+            Self::AttemptSealed { changes, .. } => plural(changes.0.len(), "file"),
+            Self::SealFailed { fault } => word(&fault.what),
+            _ => String::new(),
+        }
+    }
+}
+
+fn word(text: &str) -> String {
+    one_line(text, MOST)
+}
+
+fn rule(decision: &Decision) -> String {
+    format!("{}: {}", decision.rule, word(&decision.reason))
+}
+
+fn selected(included: &[Selected], excluded: &[Selected]) -> String {
+    let mut line = format!("{} in, {} out", included.len(), excluded.len());
+    let included = included.iter().map(|document| ('+', document));
+    let all = included.chain(excluded.iter().map(|document| ('-', document)));
+    for (place, (sign, document)) in all.enumerate() {
+        let gap = if place == 0 { ": " } else { ", " };
+        let _ = write!(line, "{gap}{sign}{} {}", document.path, document.rule);
+    }
+    one_line(&line, MOST)
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn on(check: &CheckId) -> String {
+    format!("{} #{}", check.on, check.index + 1)
+}
+
+fn ended(result: &AttemptResult) -> String {
+    match result {
+        AttemptResult::Submitted { changes, .. } => {
+            format!("submitted, {}", plural(changes.0.len(), "file"))
+        }
+        AttemptResult::Failed { fault, .. } => {
+            format!("failed, {} {}", fault.class.word(), fault.code)
+        }
+        AttemptResult::Cancelled => "cancelled".to_owned(),
+    }
+}
+
+fn said(reply: &ModelReply, inspections: &[Inspection]) -> String {
+    let mut line = String::new();
+    for (call, inspection) in reply.calls().zip(inspections) {
+        let valid = if matches!(inspection, Inspection::Invalid(_)) { " (invalid)" } else { "" };
+        let _ = write!(
+            line,
+            "{}{}{valid}",
+            if line.is_empty() { "calls " } else { ", " },
+            word(&call.tool)
+        );
+    }
+    if line.is_empty() { "only talks".to_owned() } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_cannot_act_on_a_terminal() {
+        assert_eq!(one_line("a\u{1b}[2Jb\r\nc\u{202e}d  e", 80), "a [2Jb cd e");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+    }
+}

@@ -1,0 +1,87 @@
+//! Figures of the product against their targets. A bench is one file in `bench/`, its `mod` line and
+//! its row below; what takes a build says so.
+
+mod runs;
+mod size;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+struct Bench {
+    name: &'static str,
+    /// What it measures, in one line.
+    about: &'static str,
+    run: fn(&Path) -> anyhow::Result<()>,
+}
+
+const BENCHES: &[Bench] = &[
+    Bench { name: "size", about: size::ABOUT, run: size::run },
+    Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+];
+
+pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    let [name] = words else {
+        for bench in BENCHES {
+            println!("{:<8} {}", bench.name, bench.about);
+        }
+        return Ok(());
+    };
+    match BENCHES.iter().find(|bench| bench.name == *name) {
+        Some(bench) => (bench.run)(root),
+        None => bail!("there is no bench `{name}`; `cargo xtask bench` lists them"),
+    }
+}
+
+/// Something that was measured, and the most it may be.
+struct Figure {
+    what: &'static str,
+    value: f64,
+    most: f64,
+    unit: &'static str,
+}
+
+/// Prints each figure beside its target and fails where one is missed.
+fn judge(figures: &[Figure]) -> anyhow::Result<()> {
+    for figure in figures {
+        let Figure { what, value, most, unit } = figure;
+        let verdict = if value <= most { "ok" } else { "MISSED" };
+        println!("{what:<44} {value:9.2} {unit:<3} target {most:>4} {unit:<3} {verdict}");
+    }
+    let missed: Vec<&str> = figures
+        .iter()
+        .filter(|figure| figure.value > figure.most)
+        .map(|figure| figure.what)
+        .collect();
+    if missed.is_empty() { Ok(()) } else { bail!("missed: {}", missed.join(", ")) }
+}
+
+/// The release binary of the product, which the person has to have built.
+fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let binary = root.join(target).join("release/bosun");
+    if !binary.is_file() {
+        bail!("{} is missing; run `cargo build --release -p bosun`", binary.display());
+    }
+    Ok(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_target_fails_by_name() {
+        let figure = |what, value| Figure { what, value, most: 20.0, unit: "ms" };
+        assert!(judge(&[figure("start", 20.0)]).is_ok());
+        let missed = judge(&[figure("start", 3.0), figure("end", 20.1)]).unwrap_err();
+        assert_eq!(missed.to_string(), "missed: end");
+    }
+
+    #[test]
+    fn an_unknown_bench_is_refused() {
+        assert!(run(Path::new("."), &["no-such"]).is_err());
+        assert!(run(Path::new("."), &[]).is_ok());
+    }
+}

@@ -1,0 +1,162 @@
+//! Everything a change must pass, in order, stopping at the first step that fails.
+//! The same on a desk and on a build machine; building the release binary is no part of it.
+
+mod needs;
+mod stream;
+mod totals;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use toml::{Table, Value};
+
+use crate::tidy;
+use crate::tree::Tree;
+use stream::{Streamed, stream};
+use totals::Totals;
+
+type Step = (&'static str, fn(&Path) -> anyhow::Result<()>);
+
+const STEPS: &[Step] = &[
+    ("format", format),
+    ("lints", lints),
+    ("house", tidy::run),
+    ("needs of the tests", needs::meet),
+    ("tests", tests),
+];
+
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let began = Instant::now();
+    for (at, (name, step)) in STEPS.iter().enumerate() {
+        let place = format!("step {} of {}, {name}", at + 1, STEPS.len());
+        println!("\n== ci: {place}");
+        let step_began = Instant::now();
+        let done = step(root);
+        let took = seconds(step_began.elapsed());
+        done.map_err(|error| anyhow::anyhow!("ci: FAILED at {place}, after {took}: {error:#}"))?;
+        println!("== ci: {name} passed in {took}");
+    }
+    println!("\nci: passed, all {} steps in {}", STEPS.len(), seconds(began.elapsed()));
+    Ok(())
+}
+
+fn format(root: &Path) -> anyhow::Result<()> {
+    let streamed = stream(cargo(root, &["fmt", "--all", "--check"]), |_| false)?;
+    expect_success(&streamed, "the format differs; run `cargo fmt --all`")
+}
+
+/// Clippy only warns about a path in a clippy.toml that does not exist, outside of all lint levels;
+/// such a line forbids nothing, so it counts as an error here.
+fn lints(root: &Path) -> anyhow::Result<()> {
+    let words = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    let streamed = stream(cargo(root, &words), points_into_conf)?;
+    expect_success(&streamed, "clippy objects, see above")?;
+    match streamed.kept.first() {
+        None => Ok(()),
+        Some(place) => bail!("a line of a clippy.toml has no effect, see {}", place.trim()),
+    }
+}
+
+/// The line of a diagnostic that says where, when that is in a clippy.toml.
+fn points_into_conf(line: &str) -> bool {
+    line.trim_start().starts_with("--> ") && line.contains("clippy.toml:")
+}
+
+fn tests(root: &Path) -> anyhow::Result<()> {
+    let nextest = Command::new("cargo").args(["nextest", "--version"]).output();
+    let (mut totals, mut passed) = if nextest.is_ok_and(|output| output.status.success()) {
+        with_nextest(root)?
+    } else {
+        println!("cargo-nextest is not installed, so `cargo test` runs the tests");
+        with_cargo_test(root, &["--workspace", "--all-targets"])?
+    };
+    for name in documented_by_tests(&Tree::read(root)?)? {
+        let (more, well) = with_cargo_test(root, &["--doc", "--package", &name])?;
+        totals.add(more);
+        passed &= well;
+    }
+    if totals.any() {
+        print!("\n{totals}");
+    }
+    match (passed, totals.failed) {
+        (true, 0) => Ok(()),
+        (_, 0) => bail!("the tests did not build or did not end, see above"),
+        (_, failed) => bail!("{failed} failed, see above"),
+    }
+}
+
+fn with_nextest(root: &Path) -> anyhow::Result<(Totals, bool)> {
+    let words = ["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--color", "never"];
+    let mut command = cargo(root, &words);
+    command.args(["--status-level", "pass", "--final-status-level", "fail"]);
+    let streamed = stream(command, totals::nextest_tells)?;
+    Ok((totals::of_nextest(&streamed.kept), streamed.success))
+}
+
+fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)> {
+    let mut command = cargo(root, &["test", "--locked", "--no-fail-fast"]);
+    command.args(which);
+    let streamed = stream(command, totals::cargo_test_tells)?;
+    Ok((totals::of_cargo_test(&streamed.kept), streamed.success))
+}
+
+/// The libraries whose examples in comments are tests.
+fn documented_by_tests(tree: &Tree) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for name in tree.crates() {
+        let path = format!("crates/{name}/Cargo.toml");
+        let manifest: Table = tree
+            .file(&path)
+            .unwrap_or_default()
+            .parse()
+            .with_context(|| format!("reading {path}"))?;
+        let doctest = manifest.get("lib").and_then(|lib| lib.get("doctest"));
+        let library = tree.file(&format!("crates/{name}/src/lib.rs")).is_some();
+        if library && doctest.and_then(Value::as_bool) != Some(false) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+fn cargo(root: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    // Lines are read as well as shown, so they come without colours.
+    command.args(words).current_dir(root).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+fn expect_success(streamed: &Streamed, otherwise: &str) -> anyhow::Result<()> {
+    if streamed.success { Ok(()) } else { bail!("{otherwise}") }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_about_clippys_own_file_is_recognised() {
+        assert!(points_into_conf("  --> /a/clippy.toml:25:5"));
+        assert!(!points_into_conf("  --> crates/a/src/lib.rs:25:5"));
+        assert!(!points_into_conf("   = note: set it in clippy.toml: see the book"));
+    }
+
+    #[test]
+    fn only_libraries_that_do_not_opt_out_have_doc_tests() {
+        let tree = Tree::of(&[
+            ("crates/a/Cargo.toml", "[lib]\ndoctest = false\n"),
+            ("crates/a/src/lib.rs", ""),
+            ("crates/b/Cargo.toml", "[lib]\n"),
+            ("crates/b/src/lib.rs", ""),
+            ("crates/c/Cargo.toml", ""),
+            ("crates/c/src/main.rs", ""),
+        ]);
+        assert_eq!(documented_by_tests(&tree).unwrap(), ["b"]);
+    }
+}

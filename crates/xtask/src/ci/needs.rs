@@ -1,0 +1,74 @@
+//! Programs that the tests run: looked for before the tests, so that a bare machine fails with a
+//! sentence instead of with forty tests. Installs what it may, and nothing on anybody's desk.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::bail;
+
+struct Need {
+    program: &'static str,
+    /// A command line that succeeds where the program is there.
+    probe: &'static [&'static str],
+    /// The Debian package that brings it.
+    package: &'static str,
+}
+
+const NEEDS: &[Need] = &[
+    Need { program: "sh", probe: &["-c", "exit 0"], package: "dash" },
+    Need { program: "git", probe: &["--version"], package: "git" },
+];
+
+pub(crate) fn meet(_root: &Path) -> anyhow::Result<()> {
+    let on_build_machine = std::env::var("CI").is_ok_and(|ci| ci == "true");
+    let may_install = is_root() && succeeds("apt-get", &["--version"]);
+    for need in NEEDS {
+        if succeeds(need.program, need.probe) {
+            println!("{} is there", need.program);
+        } else if may_install {
+            install(need)?;
+        } else if on_build_machine {
+            bail!("{} is missing, and it cannot be installed here", need.program);
+        } else {
+            println!(
+                "WARNING: {0} is missing; tests that need it will fail. Install {0}.",
+                need.program
+            );
+        }
+    }
+    Ok(())
+}
+
+fn install(need: &Need) -> anyhow::Result<()> {
+    println!("{} is missing; installing the package {}", need.program, need.package);
+    let updated = succeeds("apt-get", &["update", "-q"]);
+    let words = ["install", "-y", "-q", "--no-install-recommends", need.package];
+    if !updated || !succeeds("apt-get", &words) || !succeeds(need.program, need.probe) {
+        bail!("{} is missing, and apt-get could not install {}", need.program, need.package);
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    let user = Command::new("id").arg("-u").output();
+    user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn succeeds(program: &str, words: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_missing_or_fails_does_not_succeed() {
+        assert!(succeeds("sh", &["-c", "exit 0"]));
+        assert!(!succeeds("sh", &["-c", "exit 1"]));
+        assert!(!succeeds("no-such-program-anywhere", &[]));
+    }
+}

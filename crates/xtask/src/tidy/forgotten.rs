@@ -1,0 +1,123 @@
+//! Files that nobody runs: a module that no other file declares is never compiled, and a scenario
+//! outside the stations of the line is never looked for.
+
+use crate::code;
+use crate::finding::Finding;
+use crate::scenarios;
+use crate::tree::Tree;
+
+/// The folders of `scenarios/`, in the order of the line.
+const STATIONS: &[&str] = &[
+    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge",
+    "gate", "failure", "budget", "human", "doors",
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let modules = tree.rust().filter_map(|(path, _)| undeclared(tree, path));
+    let stories = scenarios::files(tree).filter_map(|(path, _)| astray(path));
+    modules.chain(stories).collect()
+}
+
+fn undeclared(tree: &Tree, path: &str) -> Option<Finding> {
+    let (folder, name, roots) = module_of(path)?;
+    let parents: Vec<String> = if folder.is_empty() {
+        roots
+    } else {
+        vec![format!("{folder}.rs"), format!("{folder}/mod.rs")]
+    };
+    let declared = |parent: &String| tree.file(parent).is_some_and(|text| declares(text, name));
+    if parents.iter().any(declared) {
+        return None;
+    }
+    let parent = parents.iter().find(|path| tree.file(path).is_some()).unwrap_or(&parents[0]);
+    let what = format!("the file is never compiled: declare `mod {name};` in {parent}");
+    Some(Finding::new(path, 1, what))
+}
+
+/// The folder that stands for the parent module (empty at the top of a crate), the module's name,
+/// and the files at the top that may declare it. None for the tops themselves.
+fn module_of(path: &str) -> Option<(String, &str, Vec<String>)> {
+    let mut parts = path.splitn(4, '/').skip(1);
+    let (krate, area, inside) = (parts.next()?, parts.next()?, parts.next()?);
+    let (top, inside, roots) = match area {
+        "src" => (format!("crates/{krate}/src"), inside, &["lib.rs", "main.rs"][..]),
+        "tests" => {
+            (format!("crates/{krate}/tests/it"), inside.strip_prefix("it/")?, &["main.rs"][..])
+        }
+        _ => return None,
+    };
+    let module = inside.trim_end_matches(".rs").trim_end_matches("/mod");
+    if roots.contains(&inside) || module.starts_with("bin/") {
+        return None;
+    }
+    let roots = roots.iter().map(|root| format!("{top}/{root}")).collect();
+    Some(match module.rsplit_once('/') {
+        Some((folder, name)) => (format!("{top}/{folder}"), name, roots),
+        None => (String::new(), module, roots),
+    })
+}
+
+fn declares(text: &str, name: &str) -> bool {
+    let code = code::without_prose(text);
+    let declaration = format!("mod {name};");
+    // A path attribute may give the module any file; then the compiler is the better judge.
+    code.contains("#[path") || code.lines().any(|line| line.trim().ends_with(&declaration))
+}
+
+fn astray(path: &str) -> Option<Finding> {
+    let station = path.strip_prefix(scenarios::FOLDER)?.split_once('/').map(|(folder, _)| folder);
+    if station.is_some_and(|station| STATIONS.contains(&station)) {
+        return None;
+    }
+    let what = format!("a scenario lies in the folder of its station: {}", STATIONS.join(", "));
+    Some(Finding::new(path, 1, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        check(&Tree::of(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_test_file_that_is_not_declared_is_found() {
+        let found = found(&[
+            ("crates/a/tests/it/main.rs", "mod crash;\n// mod doors;\n"),
+            ("crates/a/tests/it/crash.rs", ""),
+            ("crates/a/tests/it/doors.rs", ""),
+        ]);
+        let finding = "crates/a/tests/it/doors.rs:1: the file is never compiled: \
+                       declare `mod doors;` in crates/a/tests/it/main.rs";
+        assert_eq!(found, [finding]);
+    }
+
+    #[test]
+    fn modules_in_folders_are_declared_by_the_file_beside_or_inside() {
+        let files = [
+            ("crates/a/src/lib.rs", "pub mod b;\nmod d;\n"),
+            ("crates/a/src/b.rs", "#[cfg(test)]\nmod tests;\n"),
+            ("crates/a/src/b/tests.rs", ""),
+            ("crates/a/src/d/mod.rs", "pub(crate) mod e;\n"),
+            ("crates/a/src/d/e.rs", ""),
+            ("crates/a/src/bin/f.rs", ""),
+        ];
+        assert_eq!(found(&files), [""; 0]);
+        let mut orphaned = files;
+        orphaned[3].1 = "mod other_e;\n";
+        assert!(found(&orphaned)[0].starts_with("crates/a/src/d/e.rs:1:"));
+    }
+
+    #[test]
+    fn a_scenario_outside_the_stations_is_found() {
+        let files = [
+            ("scenarios/gate/deep/a.toml", ""),
+            ("scenarios/loose.toml", ""),
+            ("scenarios/gates/b.toml", ""),
+        ];
+        let found = found(&files);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("scenarios/gates/b.toml:1: a scenario lies in"), "{found:?}");
+    }
+}

@@ -1,0 +1,92 @@
+//! The repository's text files, read once, so that a check is a function from text to findings.
+//! What is built, fetched or binary is left out. Nothing here judges.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+
+/// Hidden folders that belong to the repository; every other hidden one belongs to somebody's tool.
+const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github"];
+const BUILT: &[&str] = &["target", "node_modules"];
+/// Longer files are recordings, not sources.
+const LONGEST: u64 = 2 * 1024 * 1024;
+
+/// Paths are relative to the top and use `/`.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    files: BTreeMap<String, String>,
+}
+
+impl Tree {
+    pub(crate) fn read(root: &Path) -> anyhow::Result<Self> {
+        let mut tree = Self::default();
+        tree.read_folder(root, "")?;
+        Ok(tree)
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// Every file whose path begins with `prefix`, in order of path.
+    pub(crate) fn under<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        self.files
+            .range(prefix.to_owned()..)
+            .take_while(move |(path, _)| path.starts_with(prefix))
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// Every Rust file of ours.
+    pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.under("crates/").filter(|(path, _)| path.ends_with(".rs"))
+    }
+
+    /// The names of the folders in `crates/`.
+    pub(crate) fn crates(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .under("crates/")
+            .filter_map(|(path, _)| Some(path.strip_prefix("crates/")?.split_once('/')?.0))
+            .collect();
+        names.dedup();
+        names
+    }
+
+    fn read_folder(&mut self, folder: &Path, prefix: &str) -> anyhow::Result<()> {
+        let reading = || format!("reading folder {}", folder.display());
+        for entry in fs::read_dir(folder).with_context(reading)? {
+            let entry = entry.with_context(reading)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = format!("{prefix}{name}");
+            // In a worktree `.git` is a file.
+            if name == ".git" {
+                continue;
+            }
+            let kind = entry.file_type().with_context(reading)?;
+            if kind.is_dir() {
+                let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
+                if !foreign && !BUILT.contains(&name.as_str()) {
+                    self.read_folder(&entry.path(), &format!("{path}/"))?;
+                }
+            } else if kind.is_file() && entry.metadata().with_context(reading)?.len() <= LONGEST {
+                let bytes = fs::read(entry.path()).with_context(|| format!("reading {path}"))?;
+                if let Ok(text) = String::from_utf8(bytes) {
+                    self.files.insert(path, text);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Tree {
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+        Self { files: files.iter().map(owned).collect() }
+    }
+}
