@@ -21,10 +21,11 @@ pub(crate) async fn pick(
     bosun: &Bosun,
     named: Option<RunId>,
     fits: impl Fn(&RunView) -> bool,
+    otherwise: Wrong,
 ) -> anyhow::Result<RunId> {
     if let Some(run) = named {
         return Ok(run);
     }
     let newest = bosun.list().await?.into_iter().find(fits);
-    Ok(newest.map(|view| view.run).ok_or(Wrong::NothingToResume)?)
+    Ok(newest.map(|view| view.run).ok_or(otherwise)?)
 }

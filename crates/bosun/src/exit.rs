@@ -63,6 +63,8 @@ pub(crate) enum Wrong {
     NoModel,
     #[error("there is no run to resume; `bosun list` shows all runs")]
     NothingToResume,
+    #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
+    NoRuns,
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
     #[error("reading {path}: {source}")]
@@ -102,7 +104,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoQuestion { .. }
             | Wrong::NoModelToAsk
             | Wrong::NothingAsked => Exit::Usage,
-            Wrong::NothingToResume => Exit::NoSuchRun,
+            Wrong::NothingToResume | Wrong::NoRuns => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::Tampered(_) => Exit::Damaged,
         });
@@ -137,7 +139,7 @@ fn of_door(error: &DoorError) -> Exit {
 
 fn of_git(error: &GitError) -> Exit {
     match error {
-        GitError::NotARepository { .. } | GitError::NoCommit { .. } => Exit::NotARepository,
+        GitError::NotARepository { .. } | GitError::NoCommit => Exit::NotARepository,
         GitError::Dirty { .. } => Exit::DirtyTree,
         _ => Exit::Failed,
     }

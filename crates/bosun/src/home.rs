@@ -16,13 +16,24 @@ use crate::models;
 #[derive(Debug)]
 pub(crate) struct Home {
     folder: Option<PathBuf>,
+    /// It goes away when the command ends.
+    passing: bool,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
 }
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder, journal: OnceLock::new(), models: OnceLock::new() }
+        Self { folder, passing: false, journal: OnceLock::new(), models: OnceLock::new() }
+    }
+
+    /// A home that goes away when the command ends.
+    pub(crate) fn passing(folder: PathBuf) -> Self {
+        Self { passing: true, ..Self::at(Some(folder)) }
+    }
+
+    pub(crate) fn is_passing(&self) -> bool {
+        self.passing
     }
 
     /// Bosun with the journal that is kept here.

@@ -195,10 +195,7 @@ async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
 }
 
 /// Only for servers that say when to come back as a date and not what time they have.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a server's date can only be compared with the world's; it sets a wait and nothing else"
-)]
+#[expect(clippy::disallowed_methods, reason = "a date in a header means nothing without the time")]
 fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let millis = since.map(|since| since.as_millis()).unwrap_or_default();

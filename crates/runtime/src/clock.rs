@@ -34,7 +34,6 @@ impl Clock for RealClock {
         )
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that waits for the clock")]
     async fn sleep_until(&self, until: Timestamp) {
         tokio::time::sleep(until.since(self.now()).duration()).await;
     }

@@ -42,7 +42,7 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
         match PROMPTS.iter().find(|(name, _)| *name == prompt) {
             Some((_, text)) => role.prompt = (*text).to_owned(),
             None => {
-                problems.push(format!("role {id} names the prompt {prompt}, which is not there"))
+                problems.push(format!("role {id} names the prompt {prompt}, which is not there"));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 
 use types::{Fault, FaultClass, WorkPath};
 
-use crate::MAX_FILE_BYTES;
+use crate::{GitError, MAX_FILE_BYTES};
 
 /// A file operation or command that was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,14 @@ pub enum EnvError {
     Protected { path: WorkPath },
     #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
     TooLarge { path: WorkPath, bytes: u64 },
+    #[error("this workspace can be looked at but not changed")]
+    ReadOnly,
+    #[error("this environment has no {what}")]
+    Unsupported { what: &'static str },
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error("{path} exists already")]
+    Exists { path: WorkPath },
     #[error("the pattern is not valid: {cause}")]
     BadPattern { cause: String },
     #[error("{doing} {path}")]
@@ -60,14 +68,18 @@ impl EnvError {
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {
-            Self::Escapes { .. } | Self::ThroughLink { .. } | Self::Protected { .. } => {
-                (FaultClass::Semantic, "env.forbidden_path")
-            }
+            Self::Git(error) => return error.fault(),
+            Self::Escapes { .. }
+            | Self::ThroughLink { .. }
+            | Self::Protected { .. }
+            | Self::ReadOnly => (FaultClass::Semantic, "env.forbidden_path"),
             Self::NotFound { .. }
             | Self::IsFolder { .. }
             | Self::NotAFolder { .. }
             | Self::NotRegular { .. }
             | Self::BadPattern { .. }
+            | Self::Exists { .. }
+            | Self::Unsupported { .. }
             | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
             Self::Io { .. } | Self::CutOff(_) | Self::HalfDone { .. } => {
                 (FaultClass::Structural, "env.io")

@@ -5,6 +5,7 @@
 mod capture;
 mod change;
 mod confine;
+pub mod conformance;
 mod error;
 mod git;
 mod jail;
@@ -12,6 +13,7 @@ mod local;
 mod process;
 mod search;
 mod variables;
+mod wrap;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -20,9 +22,11 @@ use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 pub use change::Change;
 pub use confine::{Attack, Confine, Helper, Limits, Proof};
 pub use error::EnvError;
-pub use git::{GitError, Merged, Repo};
+pub use git::{GitError, GitRequest, Merged, Repo};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use variables::{CORE, Inherit, Variables};
+pub use wrap::{ReadOnly, Recorded};
 
 /// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
 #[async_trait]
@@ -62,6 +66,11 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
         _stop: &CancellationToken,
     ) -> Result<Found<WorkPath>, EnvError> {
         search::glob_by_listing(self, &request).await
+    }
+
+    /// Git in the workspace, without network. An environment that has no git says so.
+    async fn git(&self, _request: GitRequest) -> Result<String, EnvError> {
+        Err(EnvError::Unsupported { what: "git" })
     }
 
     /// Runs a command until it ends, its time is up, or `stop` is cancelled.

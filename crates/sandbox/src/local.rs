@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 use crate::confine::{self, Confine};
+use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
 use crate::search::walk::Ground;
 use crate::{
-    EnvError, Environment, Found, GlobRequest, GrepRequest, Hits, MAX_ENTRIES, MAX_FILE_BYTES,
-    variables,
+    EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, MAX_ENTRIES,
+    MAX_FILE_BYTES, Variables,
 };
 
 /// A workspace that is a folder of this machine.
@@ -27,6 +28,7 @@ pub struct LocalEnvironment {
     root: PathBuf,
     shell: Shell,
     confine: Option<confine::Shared>,
+    variables: Variables,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -38,13 +40,21 @@ impl LocalEnvironment {
         let failed = |source| EnvError::Root { root: root.display().to_string(), source };
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
-        Ok(Self { jail, root, shell: Shell::find(), confine: None })
+        let (shell, variables) = (Shell::find(), Variables::default());
+        Ok(Self { jail, root, shell, confine: None, variables })
     }
 
     /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
     #[must_use]
     pub fn confined(mut self, confine: Confine) -> Self {
         self.confine = Some(Arc::new(confine));
+        self
+    }
+
+    /// Gives commands these environment variables.
+    #[must_use]
+    pub fn with_variables(mut self, variables: Variables) -> Self {
+        self.variables = variables;
         self
     }
 
@@ -112,6 +122,21 @@ impl Environment for LocalEnvironment {
         self.blocking(&WorkPath::root(), work).await
     }
 
+    async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
+        if let GitRequest::Clone { from, to, .. } = &request {
+            // The source is reached without a link, so it is inside; the target is new, so nothing is overwritten.
+            self.blocking(from, |jail, path| jail.folder(path, Links::Refuse)).await?;
+            if jail::is_protected(to) {
+                return Err(EnvError::Protected { path: to.clone() });
+            }
+            if self.exists(to).await? {
+                return Err(EnvError::Exists { path: to.clone() });
+            }
+            self.blocking(to, |jail, path| jail.make_parent(path).map(|_| ())).await?;
+        }
+        Ok(workspace::ask(&self.root, &request).await?)
+    }
+
     async fn exec(
         &self,
         request: ExecRequest,
@@ -119,7 +144,7 @@ impl Environment for LocalEnvironment {
     ) -> Result<ExecResult, EnvError> {
         let folder =
             self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
-        let variables = variables::for_command(std::env::vars_os(), &self.root);
+        let variables = self.variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in the very folder that was checked.
             let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));

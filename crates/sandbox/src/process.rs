@@ -103,9 +103,8 @@ fn own_session(command: &mut Command) {
     // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
     unsafe {
         command.pre_exec(|| {
-            let all = libc::c_uint::MAX;
-            let flag = libc::CLOSE_RANGE_CLOEXEC.cast_signed();
-            if libc::close_range(3, all, flag) < 0 {
+            let (all, flag) = (libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+            if libc::syscall(libc::SYS_close_range, 3, all, flag) < 0 {
                 return Err(io::Error::last_os_error());
             }
             Ok(rustix::process::setsid().map(|_| ())?)

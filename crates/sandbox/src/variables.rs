@@ -1,8 +1,118 @@
-//! Which environment variables a command sees: a new set, made from scratch. Nothing of ours gets in by default,
-//! so a key in our environment cannot be read by a command.
+//! Which environment variables a command sees: a new set, made from scratch. What looks like a secret, by its name
+//! or by its value, does not get in unless it is named; what could make a program load somebody's code never does.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
+
+/// How much of our own environment commands inherit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Inherit {
+    /// Nothing but a search path.
+    None,
+    /// What programs and toolchains need to find themselves; see [`CORE`].
+    #[default]
+    Core,
+    /// Everything that is neither a secret nor a way to inject code.
+    All,
+}
+
+/// The policy for variables.
+#[derive(Debug, Clone, Default)]
+pub struct Variables {
+    inherit: Inherit,
+    named: Vec<String>,
+    set: Vec<(String, String)>,
+}
+
+impl Variables {
+    #[must_use]
+    pub fn new(inherit: Inherit) -> Self {
+        Self { inherit, ..Self::default() }
+    }
+
+    /// Lets a variable of ours through although it looks like a secret, because somebody said so.
+    #[must_use]
+    pub fn passing(mut self, name: &str) -> Self {
+        self.named.push(name.to_owned());
+        self
+    }
+
+    /// Sets a variable, whatever ours is. One that could inject code is not taken.
+    #[must_use]
+    pub fn setting(mut self, name: &str, value: &str) -> Self {
+        self.set.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The variables for a command. `ours` is the environment of this process.
+    pub(crate) fn for_command(
+        &self,
+        ours: impl Iterator<Item = (OsString, OsString)>,
+        workspace: &Path,
+    ) -> Vec<(OsString, OsString)> {
+        let mut given = vec![
+            ("PATH".into(), PATH.into()),
+            ("HOME".into(), workspace.as_os_str().to_owned()),
+            ("USER".into(), "bosun".into()),
+            ("TMPDIR".into(), "/tmp".into()),
+        ];
+        for (name, value) in ours.filter(|(name, value)| self.passes(name, value)) {
+            put(&mut given, name, value);
+        }
+        for (name, value) in FIXED {
+            put(&mut given, name.into(), value.into());
+        }
+        for (name, value) in self.set.iter().filter(|(name, _)| !injects(name)) {
+            put(&mut given, name.into(), value.into());
+        }
+        for (name, value) in &mut given {
+            if name == "PATH" {
+                *value = absolute_only(value);
+            }
+        }
+        given
+    }
+
+    fn passes(&self, name: &OsStr, value: &OsStr) -> bool {
+        // A name or value that is not text is nothing that anybody needs.
+        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { return false };
+        let wanted = match self.inherit {
+            Inherit::None => false,
+            Inherit::Core => CORE.contains(&name) || name.starts_with("LC_"),
+            Inherit::All => true,
+        };
+        let named = self.named.iter().any(|wanted| wanted == name);
+        !injects(name) && (named || (wanted && !secret_name(name) && !secret_value(value)))
+    }
+}
+
+/// The names that `Inherit::Core` takes over, beside those that begin with `LC_`.
+pub const CORE: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "TZ",
+    "TMPDIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_HOME",
+    "NVM_DIR",
+    "NVM_BIN",
+    "VOLTA_HOME",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "RBENV_ROOT",
+];
 
 /// Fixed values: no pager, no prompt, no colours, one language.
 const FIXED: [(&str, &str); 7] = [
@@ -18,42 +128,195 @@ const FIXED: [(&str, &str); 7] = [
 /// Where programs are looked for when nobody says.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Names that are taken over from our own environment.
-const TAKEN: [&str; 4] = ["PATH", "HOME", "USER", "TMPDIR"];
+/// Variables through which a program runs or loads something, or reaches a service that acts for us.
+const INJECTING: [&str; 26] = [
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PS4",
+    "IFS",
+    "CDPATH",
+    "GLOBIGNORE",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PERL5OPT",
+    "PERL5LIB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "RUSTC_WRAPPER",
+    "EDITOR",
+    "VISUAL",
+    "SSH_AUTH_SOCK",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+];
 
-/// The variables for a command. `ours` is the environment of this process.
-pub(crate) fn for_command(
-    ours: impl Iterator<Item = (OsString, OsString)>,
-    workspace: &Path,
-) -> Vec<(OsString, OsString)> {
-    let ours: Vec<_> = ours.collect();
-    let take =
-        |name: &str| ours.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-    let default = |name: &str| match name {
-        "PATH" => Some(PATH.into()),
-        "HOME" => Some(workspace.as_os_str().to_owned()),
-        "USER" => Some("bosun".into()),
-        "TMPDIR" => Some("/tmp".into()),
-        _ => None,
-    };
-    let taken = TAKEN
-        .iter()
-        .filter_map(|name| Some(((*name).into(), take(name).or_else(|| default(name))?)));
-    taken.chain(FIXED.iter().map(|(name, value)| ((*name).into(), (*value).into()))).collect()
+fn injects(name: &str) -> bool {
+    let families = ["LD_", "DYLD_", "BASH_FUNC_", "GIT_", "DBUS_", "XDG_RUNTIME"];
+    INJECTING.contains(&name)
+        || families.iter().any(|family| name.starts_with(family))
+        || name.is_empty()
+        || name.contains(['=', '\0'])
+}
+
+/// Words in a name that say "this is a secret". Whole words, so that MONKEY and TOKENIZERS pass.
+fn secret_name(name: &str) -> bool {
+    const WORDS: [&str; 17] = [
+        "TOKEN",
+        "TOKENS",
+        "SECRET",
+        "SECRETS",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "PASS",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "CREDS",
+        "KEY",
+        "KEYS",
+        "APIKEY",
+        "AUTH",
+        "COOKIE",
+        "PAT",
+    ];
+    const ENDINGS: [&str; 5] = ["TOKEN", "SECRET", "PASSWORD", "APIKEY", "CREDENTIALS"];
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| WORDS.contains(&word) || ENDINGS.iter().any(|end| word.ends_with(end)))
+}
+
+/// Shapes of well-known keys, for those that hide under an innocent name.
+fn secret_value(value: &str) -> bool {
+    const BEGINNINGS: [&str; 20] = [
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+        "glpat-",
+        "sk-",
+        "sk_live_",
+        "rk_live_",
+        "xoxb-",
+        "xoxp-",
+        "xoxa-",
+        "AIza",
+        "ya29.",
+        "npm_",
+        "pypi-",
+        "hf_",
+        "AKIA",
+        "ASIA",
+    ];
+    let key = BEGINNINGS.iter().any(|start| value.starts_with(start) && value.len() >= 20);
+    let signed = value.starts_with("eyJ") && value.matches('.').count() == 2;
+    let login = value.split_once("://").is_some_and(|(_, rest)| {
+        let host = rest.split('/').next().unwrap_or(rest);
+        host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    });
+    key || signed || login || value.contains("-----BEGIN ")
+}
+
+/// A search path without places that depend on where one stands.
+fn absolute_only(path: &OsStr) -> OsString {
+    let places = std::env::split_paths(path).filter(|place| place.is_absolute());
+    std::env::join_paths(places).unwrap_or_else(|_| PATH.into())
+}
+
+fn put(given: &mut Vec<(OsString, OsString)>, name: OsString, value: OsString) {
+    match given.iter_mut().find(|(known, _)| *known == name) {
+        Some(entry) => entry.1 = value,
+        None => given.push((name, value)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn given(variables: &Variables, ours: &[(&str, &str)]) -> Vec<(String, String)> {
+        let ours = ours.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let text = |text: OsString| text.into_string().expect("text");
+        let given = variables.for_command(ours, Path::new("/ws"));
+        given.into_iter().map(|(name, value)| (text(name), text(value))).collect()
+    }
+
+    fn value<'a>(given: &'a [(String, String)], name: &str) -> Option<&'a str> {
+        given.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     #[test]
-    fn a_secret_of_ours_is_not_passed_on_and_the_path_is() {
-        let ours = [("OPENAI_API_KEY", "secret"), ("PATH", "/opt/bin"), ("SSH_AUTH_SOCK", "/x")];
-        let ours = ours.into_iter().map(|(key, value)| (key.into(), value.into()));
-        let given = for_command(ours, Path::new("/work"));
-        assert!(given.contains(&("PATH".into(), "/opt/bin".into())));
-        assert!(given.contains(&("PAGER".into(), "cat".into())));
-        assert!(given.contains(&("TMPDIR".into(), "/tmp".into())));
-        assert!(!given.iter().any(|(key, _)| key == "OPENAI_API_KEY" || key == "SSH_AUTH_SOCK"));
+    fn the_three_policies_differ_and_core_is_the_list() {
+        let ours = [("PATH", "/opt/bin"), ("CARGO_HOME", "/c"), ("MONKEY", "mk")];
+        let none = given(&Variables::new(Inherit::None), &ours);
+        let core = given(&Variables::default(), &ours);
+        let all = given(&Variables::new(Inherit::All), &ours);
+        let shown = |given: &[(String, String)]| {
+            ["PATH", "CARGO_HOME", "MONKEY"].map(|name| value(given, name).map(str::to_owned))
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(shown(&none), [text(PATH), None, None]);
+        assert_eq!(shown(&core), [text("/opt/bin"), text("/c"), None]);
+        assert_eq!(shown(&all), [text("/opt/bin"), text("/c"), text("mk")]);
+    }
+
+    #[test]
+    fn secrets_never_pass_unless_they_are_named() {
+        let secrets = [
+            ("OPENAI_API_KEY", "x"),
+            ("openai_api_key", "x"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("GITHUBTOKEN", "x"),
+            ("DB_PASSWORD", "x"),
+            ("npm_config_auth", "x"),
+            ("INNOCENT", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"),
+            ("DATABASE_URL", "postgres://me:pw@host/db"),
+            ("HARMLESS", "-----BEGIN OPENSSH PRIVATE KEY-----"),
+        ];
+        let all = given(&Variables::new(Inherit::All), &secrets);
+        for (name, _) in secrets {
+            assert_eq!(value(&all, name), None, "{name} got in");
+        }
+        let named = Variables::new(Inherit::None).passing("DB_PASSWORD");
+        assert_eq!(value(&given(&named, &secrets), "DB_PASSWORD"), Some("x"));
+    }
+
+    #[test]
+    fn harmless_names_that_look_like_secrets_pass() {
+        let harmless =
+            [("TOKENIZERS_PARALLELISM", "false"), ("KEYBOARD_LAYOUT", "us"), ("MONKEY", "mk")];
+        let all = given(&Variables::new(Inherit::All), &harmless);
+        for (name, there) in harmless {
+            assert_eq!(value(&all, name), Some(there));
+        }
+    }
+
+    #[test]
+    fn code_is_injected_neither_by_us_nor_by_a_caller() {
+        let evil = [
+            ("BASH_ENV", "./e.sh"),
+            ("LD_PRELOAD", "./e.so"),
+            ("GIT_SSH_COMMAND", "x"),
+            ("NODE_OPTIONS", "x"),
+        ];
+        let mut variables = Variables::new(Inherit::All).setting("PATH", ".:/usr/bin::/bin");
+        for (name, value) in evil {
+            variables = variables.setting(name, value).passing(name);
+        }
+        let given = given(&variables, &evil);
+        for (name, _) in evil {
+            assert_eq!(value(&given, name), None, "{name} got in");
+        }
+        assert_eq!(value(&given, "PATH"), Some("/usr/bin:/bin"));
+        assert_eq!(value(&given, "GIT_PAGER"), Some("cat"));
     }
 }

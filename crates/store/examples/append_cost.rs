@@ -23,6 +23,7 @@ enum Failed {
     Io(#[from] std::io::Error),
 }
 
+#[expect(clippy::disallowed_methods, reason = "a person says where to measure")]
 #[tokio::main]
 async fn main() -> Result<(), Failed> {
     let folder = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);

@@ -72,13 +72,10 @@ pub fn points(played: &Played) -> Vec<Point> {
 /// Plays a scenario to its end; if its story has a power cut, with that.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
     let stage = Stage::set(scenario).await?;
-    let view = match &scenario.cut_at {
-        None => stage.live(stage.journal.clone()).await?,
-        Some(line) => {
-            stage.die(vec![Cut::Like(line.clone())]).await?;
-            stage.live(stage.journal.clone()).await?
-        }
-    };
+    if let Some(line) = &scenario.cut_at {
+        stage.die(vec![Cut::Like(line.clone())]).await?;
+    }
+    let view = stage.live(stage.journal.clone()).await?;
     stage.played(view).await
 }
 

@@ -4,15 +4,18 @@
 
 mod apply_patch;
 mod edit_file;
+mod git;
 mod glob;
 mod grep;
 mod list_dir;
 mod patch;
+mod profile;
 mod read_file;
 mod registry;
 mod schema;
 mod shell;
 mod submit;
+mod tame;
 mod text;
 mod typed;
 mod write_file;
@@ -23,6 +26,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use types::{Inspection, ToolOutput, ToolSpec};
 
+pub use profile::Family;
 pub use registry::{Duplicate, Registry, UnknownTool};
 
 /// Something that a model can call by name.

@@ -64,6 +64,8 @@ fn show(bytes: &[u8], args: &Arguments) -> Result<String, String> {
         ));
     }
     let text = String::from_utf8_lossy(bytes);
+    // The mark that some editors put first is no part of the first line.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines: Vec<&str> = text.lines().collect();
     let first = args.offset.unwrap_or(1);
     if lines.is_empty() {

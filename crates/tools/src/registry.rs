@@ -1,6 +1,7 @@
 //! The tools that there are, by name. Finding a tool, checking a call and running it are here, so that a call
 //! that cannot be made, and a tool that breaks down, look to the loop like any other result.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
 use crate::apply_patch::ApplyPatch;
 use crate::edit_file::EditFile;
+use crate::git::{GitClone, GitCommit, GitDiff};
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
@@ -22,7 +24,7 @@ use crate::shell::{self, Shell};
 use crate::submit::Submit;
 use crate::typed::Of;
 use crate::write_file::WriteFile;
-use crate::{Tool, schema};
+use crate::{Tool, schema, tame};
 
 /// Tools by name.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +64,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 9] = [
+        let tools: [Arc<dyn Tool>; 12] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -71,6 +73,9 @@ impl Registry {
             Arc::new(Of::new(Glob)),
             Arc::new(Of::new(Grep)),
             Arc::new(Of::new(Shell(shell::DEFAULT_TIMEOUT))),
+            Arc::new(Of::new(GitDiff)),
+            Arc::new(Of::new(GitCommit)),
+            Arc::new(Of::new(GitClone)),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();
@@ -154,11 +159,15 @@ impl Registry {
             return ToolOutput::error(complaint);
         }
         let work = AssertUnwindSafe(tool.run(&arguments, env, stop)).catch_unwind();
-        work.await.unwrap_or_else(|_| {
+        let mut output = work.await.unwrap_or_else(|_| {
             ToolOutput::error(format!(
                 "the tool {name} broke down; this is a mistake in the tool, not in the call, and whether it took effect is not known"
             ))
-        })
+        });
+        if let Cow::Owned(shown) = tame::visible(&output.text) {
+            output.text = shown;
+        }
+        output
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, UnknownTool> {

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Repeat, Span, WorkPath};
 
-use crate::schema;
 use crate::typed::Typed;
+use crate::{schema, tame};
 
 pub(crate) const DEFAULT_TIMEOUT: Span = Span::seconds(10);
 const MAX_TIMEOUT: Span = Span::seconds(600);
@@ -66,13 +66,13 @@ impl Typed for Shell {
         let timeout = args.timeout_ms.map_or(self.0, Span::millis).min(MAX_TIMEOUT);
         let folder = args.folder()?;
         let request = ExecRequest { command: args.command, folder, timeout };
-        show(env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
+        show(&env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
     }
 }
 
-fn show(result: ExecResult, timeout: Span) -> Result<String, String> {
+fn show(result: &ExecResult, timeout: Span) -> Result<String, String> {
     let passed = result.passed();
-    let mut text = result.output;
+    let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

@@ -119,7 +119,11 @@ impl Event {
                 format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
             }
             Self::ToolFinished { call, outcome, output } => {
-                let cut = if output.removed > 0 { ", cut" } else { "" };
+                let cut = match (output.removed > 0, output.blob.is_some()) {
+                    (false, _) => "",
+                    (true, false) => ", cut",
+                    (true, true) => ", cut, kept whole",
+                };
                 format!("{call} {}{cut}", outcome.word())
             }
             Self::ToolLost { call, .. } => format!("{call} {}", CallOutcome::Unknown.word()),

@@ -6,7 +6,10 @@ use types::Command;
 use crate::args;
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::follow::{self, Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
 
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -15,6 +18,10 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
     let question = open.ok_or(Wrong::NoQuestion { run: args.run.clone() })?.id;
     let command = Command::Answer { by: home::person(), question, text: args.text };
     bosun.post(&args.run, &command).await?;
+    if bosun.is_driven(&args.run).await? {
+        print::note("handed on to the process that drives the run");
+        return Ok(Exit::Done);
+    }
     let handle = bosun.resume(&args.run).await?;
     follow::follow(home, &bosun, handle, Form::choose(args.json, Order::Arrival)).await
 }

@@ -40,7 +40,7 @@ pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit>
         let folder = folder.keep();
         return play(home, &folder, args).await;
     }
-    let own = Home::at(Some(folder.path().join("state")));
+    let own = Home::passing(folder.path().join("state"));
     let exit = play(&own, folder.path(), args).await?;
     folder.close().context("removing the sample repository")?;
     Ok(exit)

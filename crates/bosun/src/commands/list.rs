@@ -3,14 +3,14 @@
 use runtime::Order;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
     let runs = home.open(Order::Arrival).await?.list().await?;
     if runs.is_empty() && !args.json {
-        print::note("there are no runs yet; try `bosun demo --keep`");
+        print::note(&Wrong::NoRuns.to_string());
     }
     for view in runs {
         if args.json {

@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = pick(&bosun, args.run, |_| true).await?;
+    let run = pick(&bosun, args.run, |_| true, Wrong::NoRuns).await?;
     // Also reads the policy that the run was started with, and checks it against its hash.
     bosun.view(&run).await?;
     if args.verify {
@@ -32,9 +32,9 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     let log = LogId { run, attempt: args.attempt };
     let journal = &**bosun.journal();
     if args.json {
-        raw(journal, &log).await?
+        raw(journal, &log).await?;
     } else {
-        readable(journal, &log).await?
+        readable(journal, &log).await?;
     }
     Ok(Exit::Done)
 }

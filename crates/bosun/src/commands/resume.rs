@@ -5,14 +5,14 @@ use types::Status;
 
 use crate::args;
 use crate::commands::pick;
-use crate::exit::Exit;
+use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::follow::{self, Form};
 
 pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let open = |status| matches!(status, Status::Running | Status::Waiting);
-    let run = pick(&bosun, args.run, |view| open(view.status)).await?;
+    let run = pick(&bosun, args.run, |view| open(view.status), Wrong::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;
     follow::follow(home, &bosun, handle, Form::choose(args.json, Order::Arrival)).await
 }

@@ -43,60 +43,65 @@ pub(crate) async fn follow(
     form: Form,
 ) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
-    let mut shown = bosun.blank(&run).await?;
+    let mut screen = Screen {
+        form,
+        run: bosun.blank(&run).await?,
+        teller: lines::Teller::default(),
+        live: (form == Form::Live).then(Live::new),
+    };
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
-    let mut live = (form == Form::Live).then(Live::new);
     let listening = tokio::spawn(take_signals(handle.suspender()));
     let finished = handle.finished();
     tokio::pin!(finished);
     let left = loop {
         tokio::select! {
             left = &mut finished => break left?,
-            Some(event) = events.next() => show(&event?, form, &mut shown, live.as_mut())?,
+            Some(event) = events.next() => screen.show(&event?)?,
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
-    if !left.suspended && engine_says_over(&left) {
+    if left.view.ended.is_some() {
         while let Some(event) = events.next().await {
-            show(&event?, form, &mut shown, live.as_mut())?;
+            screen.show(&event?)?;
         }
     }
     listening.abort();
-    if let Some(live) = live {
+    if let Some(live) = screen.live {
         live.clear();
     }
     finish(home, &left, form)
 }
 
-fn engine_says_over(left: &Left) -> bool {
-    left.view.ended.is_some()
+/// What is on the screen, and what it is made from.
+struct Screen {
+    form: Form,
+    run: Run,
+    teller: lines::Teller,
+    live: Option<Live>,
 }
 
-fn show(
-    event: &Envelope,
-    form: Form,
-    shown: &mut Run,
-    live: Option<&mut Live>,
-) -> anyhow::Result<()> {
-    if let Form::Json(_) = form {
-        return json(event);
-    }
-    if event.attempt.is_none() {
-        shown.apply(&event.event, event.at);
-    }
-    let text = lines::progress(event);
-    match (live, text) {
-        (Some(live), text) => {
-            if let Some(text) = text {
-                live.say(&text);
-            }
-            live.show(&shown.view(event.at));
+impl Screen {
+    fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+        if let Form::Json(_) = self.form {
+            return json(event);
         }
-        (None, Some(text)) => line(&text)?,
-        (None, None) => {}
+        if event.attempt.is_none() {
+            self.run.apply(&event.event, event.at);
+        }
+        let text = self.teller.tell(event);
+        match (&mut self.live, text) {
+            (Some(live), text) => {
+                if let Some(text) = text {
+                    live.say(&text);
+                }
+                live.show(&self.run.view(event.at));
+            }
+            (None, Some(text)) => line(&text)?,
+            (None, None) => {}
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
@@ -104,7 +109,11 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
     } else if !left.suspended {
-        text(&report::report(view, &home.flag()))?;
+        text(&report::report(view, home))?;
+    }
+    if left.suspended && home.is_passing() {
+        note("stopped; the sample repository is removed");
+        return Ok(Exit::Cancelled);
     }
     if left.suspended {
         note(&format!(

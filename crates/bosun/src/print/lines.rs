@@ -1,7 +1,9 @@
 //! Events as lines for people: what happens while a run goes on, and what was recorded of it.
 
+use std::collections::BTreeMap;
+
 use owo_colors::OwoColorize as _;
-use types::{AttemptResult, Envelope, Event, MergeEnd, one_line};
+use types::{AttemptResult, CheckId, Envelope, Event, MergeEnd, one_line};
 
 /// A line of a log, with everything.
 pub(crate) fn recorded(line: &Envelope) -> String {
@@ -15,13 +17,35 @@ pub(crate) fn recorded(line: &Envelope) -> String {
     )
 }
 
-/// What a person wants to see while the run goes on; nothing for what only matters afterwards.
-pub(crate) fn progress(line: &Envelope) -> Option<String> {
-    let (who, what) = match &line.attempt {
-        None => of_run(&line.event)?,
-        Some(attempt) => (attempt.to_string(), of_attempt(&line.event)?),
-    };
-    Some(format!("  {who:<8} {what}"))
+/// Tells what happens while it happens.
+#[derive(Debug, Default)]
+pub(crate) struct Teller {
+    /// The names of the checks that are running.
+    checks: BTreeMap<CheckId, String>,
+}
+
+impl Teller {
+    /// What a person wants to see of a line; nothing for what only matters afterwards.
+    pub(crate) fn tell(&mut self, line: &Envelope) -> Option<String> {
+        let (who, what) = match (&line.attempt, &line.event) {
+            (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),
+            (None, Event::CheckStarted { check, what, .. }) => {
+                self.checks.insert(check.clone(), one_line(&what.name, 40));
+                return None;
+            }
+            (None, Event::CheckFinished { check, end }) => {
+                let name = self.checks.remove(check).unwrap_or_default();
+                let word = if end.passed() {
+                    "passed".green().to_string()
+                } else {
+                    "did not pass".red().to_string()
+                };
+                (check.on.to_string(), format!("check {name} {word} ({})", end.ended))
+            }
+            (None, event) => of_run(event)?,
+        };
+        Some(format!("  {who:<8} {what}"))
+    }
 }
 
 fn of_run(event: &Event) -> Option<(String, String)> {
@@ -58,10 +82,6 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
             (attempt.to_string(), bad("cancelled"))
-        }
-        Event::CheckFinished { check, end } => {
-            let what = if end.passed() { good("passed") } else { bad("did not pass") };
-            (check.on.to_string(), format!("check {} {what} ({})", check.index + 1, end.ended))
         }
         Event::TaskRejected { attempt, fault } => {
             (attempt.to_string(), format!("{}: {}", bad("rejected"), one_line(&fault.what, 160)))

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, one_line};
 
-/// The report as text. `bosun` is how to call the program so that it finds this run again.
-pub(crate) fn report(view: &RunView, bosun: &str) -> String {
+/// The report as text, with what can be done next from this home.
+pub(crate) fn report(view: &RunView, home: &Home) -> String {
     let mut out = String::new();
     let title = one_line(&view.goal, 100);
     let _ = writeln!(out, "\n{}  {title}", status(view.status));
@@ -34,7 +35,7 @@ pub(crate) fn report(view: &RunView, bosun: &str) -> String {
         }
     }
     numbers(&mut out, view);
-    next(&mut out, view, bosun);
+    next(&mut out, view, home);
     out
 }
 
@@ -106,9 +107,13 @@ fn numbers(out: &mut String, view: &RunView) {
     let _ = writeln!(out, "  run       {}", view.run);
 }
 
-fn next(out: &mut String, view: &RunView, bosun: &str) {
-    let run = &view.run;
+fn next(out: &mut String, view: &RunView, home: &Home) {
+    let (run, bosun) = (&view.run, home.flag());
     let lines = match view.status {
+        _ if home.is_passing() => vec![
+            "The sample repository is removed now; `bosun demo --keep` leaves it to look at."
+                .to_owned(),
+        ],
         Status::Done => vec![
             format!(
                 "look at it:  git -C {} log -p {}..{}",

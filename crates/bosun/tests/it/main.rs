@@ -1,4 +1,5 @@
 //! The integration tests, in one binary.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 // Every scenario as it is written.
 mod scenarios;

@@ -154,11 +154,22 @@ fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Event {
             return refused(CallOutcome::Error, decision);
         }
     };
+    if facts.access != Access::Read && session.round.iter().any(was_lost) {
+        let reason = "it was not made, because it is not known whether the call before it took effect; \
+                      look at that result first";
+        let decision = Decision::new(RuleId::fixed("permit.after_lost_call"), reason);
+        return refused(CallOutcome::Refused, decision);
+    }
     let permit = permit::judge(&attempt.policy.permissions, &session.brief.scope, &tool, facts);
     match permit.verdict {
         Permission::Deny => refused(CallOutcome::Refused, permit.decision),
         Permission::Allow => Event::ToolStarted { call: slot.id, tool, decision: permit.decision },
     }
+}
+
+/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
+fn was_lost(slot: &Slot) -> bool {
+    matches!(&slot.state, SlotState::Done(result) if result.outcome == CallOutcome::Unknown)
 }
 
 fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Event> {

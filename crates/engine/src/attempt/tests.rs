@@ -40,7 +40,7 @@ fn results(attempt: &Attempt) -> Vec<(String, CallOutcome)> {
                 assert_eq!(ids, std::mem::take(&mut open), "one result for each call, in order");
                 seen.extend(results.iter().map(|r| (r.tool.clone(), r.outcome)));
             }
-            Message::User { .. } => {}
+            Message::User { .. } | Message::Developer { .. } => {}
         }
     }
     assert!(open.is_empty(), "calls without results: {open:?}");
@@ -330,10 +330,25 @@ fn after_a_crash_lost_calls_are_reported_and_safe_ones_are_made_again() {
     let told = bench.machine.history().iter().find_map(|message| match &**message {
         Message::Results { results } => match &results[0].parts[0] {
             Part::Text { text } => Some(text.clone()),
+            _ => None,
         },
         _ => None,
     });
     assert!(told.expect("a result").ends_with("The workspace now shows:\nM src/a.rs"));
+}
+
+#[test]
+fn nothing_is_changed_or_handed_in_on_top_of_a_call_that_was_cut_off() {
+    let mut bench = talking();
+    bench.tell("model calls shell make + write_file src/a.rs + submit");
+    let mut bench = Bench { machine: fold(Attempt::new(Arc::new(crew())), &bench.log), ..bench };
+    same(
+        &bench.tell("woke"),
+        "tool.lost s1.t1.c0
+         tool.refused s1.t1.c1 write_file refused, permit.after_lost_call
+         tool.refused s1.t1.c2 submit refused, permit.after_lost_call
+         model.asked t2",
+    );
 }
 
 #[test]

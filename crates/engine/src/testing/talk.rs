@@ -41,7 +41,7 @@ pub(crate) fn said(text: &str) -> Outcome {
 pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome {
     let usage = Usage { input: 100, output: 20, ..Usage::default() };
     let stop = if inspections.is_empty() { StopReason::End } else { StopReason::Calls };
-    let reply = ModelReply { blocks, stop, usage, cost: None };
+    let reply = ModelReply::new(blocks, stop, usage, None);
     Outcome::Model(Ok(Box::new(Replied { reply, inspections })))
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct AttemptHands {
     env: Arc<dyn Environment>,
     folder: PathBuf,
     start: CommitId,
+    /// The most characters of an output that the model will see.
+    shown: usize,
     log: LogId,
 }
 
@@ -48,6 +50,7 @@ impl AttemptHands {
             env: Arc::new(env),
             folder: folder.to_owned(),
             start: brief.start.clone(),
+            shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
             shop,
             workshop,
@@ -79,7 +82,7 @@ impl AttemptHands {
         stop: &CancellationToken,
     ) -> Outcome {
         let output = self.shop.registry.run(tool, arguments, &*self.env, stop).await;
-        match kept(&self.shop, output.text).await {
+        match kept(&self.shop, output.text, self.shown).await {
             Ok((text, blob)) => Outcome::Tool(ToolOutput { success: output.success, text, blob }),
             Err(fault) => Outcome::Broke(fault),
         }

@@ -141,8 +141,9 @@ impl RunHands {
         let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
         let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
-        let (text, blob) = kept(&self.shop, result.output).await?;
-        let output = engine::head_and_tail(&text, self.policy.limits.report_chars, blob);
+        let shown = self.policy.limits.report_chars;
+        let (text, blob) = kept(&self.shop, result.output, shown).await?;
+        let output = engine::head_and_tail(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }
 

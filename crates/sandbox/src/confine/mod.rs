@@ -93,8 +93,12 @@ impl Confine {
         root: &Path,
         folder: WorkPath,
         action: Action,
-        variables: Vec<(OsString, OsString)>,
+        mut variables: Vec<(OsString, OsString)>,
     ) -> Spec {
+        // Inside, there is one place for temporary files, wherever ours is.
+        for (_, value) in variables.iter_mut().filter(|(name, _)| name == "TMPDIR") {
+            *value = "/tmp".into();
+        }
         let home = variables.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
         let home = home.filter(|home| home.is_absolute() && home.components().count() > 1);

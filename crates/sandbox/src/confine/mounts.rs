@@ -71,7 +71,7 @@ const TOOLCHAINS: [&str; 15] = [
 ];
 
 /// Files in those places that hold keys.
-const KEYS: [&str; 3] = [".cargo/credentials", ".cargo/credentials.toml", ".cargo/config.toml"];
+const KEYS: [&str; 2] = [".cargo/credentials", ".cargo/credentials.toml"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 

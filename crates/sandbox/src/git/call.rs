@@ -60,6 +60,8 @@ const SETTINGS: [&str; 27] = [
 pub(super) enum Place<'a> {
     /// In a folder; git finds the repository by itself.
     Folder(&'a Path),
+    /// In a folder whose repository is that folder's own, or none.
+    Inside(&'a Path),
     /// In a worktree whose git files and index are named, so that nothing in the worktree is believed.
     Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
 }
@@ -142,8 +144,10 @@ impl Git {
         with: With<'_>,
     ) -> Result<Answer, GitError> {
         let mut command = self.command(at);
-        for setting in self.muzzles(at).await? {
-            command.arg("-c").arg(setting);
+        if !runs_no_command(args) {
+            for setting in self.muzzles(at).await? {
+                command.arg("-c").arg(setting);
+            }
         }
         for setting in with.settings {
             command.arg("-c").arg(setting);
@@ -189,6 +193,10 @@ impl Git {
         match at {
             Place::Folder(folder) => {
                 command.current_dir(folder);
+            }
+            Place::Inside(folder) => {
+                let above = folder.parent().unwrap_or(folder);
+                command.current_dir(folder).env("GIT_CEILING_DIRECTORIES", above);
             }
             Place::Worktree { dir, git_dir, index } => {
                 command.current_dir(dir).env("GIT_INDEX_FILE", index);
@@ -242,6 +250,30 @@ impl Git {
         let answer = complete(command, described(&args), &[]).await.ok()?;
         let set = answer.succeeded().then(|| answer.line().ok()).flatten();
         Some(set.unwrap_or_else(|| PathBuf::from(home).join(".config/git/ignore").into()))
+    }
+}
+
+/// Git commands that never look at the content of files by way of a configured filter, driver or converter, so that
+/// there is nothing to muzzle. Whatever is not in this list is muzzled.
+fn runs_no_command<A: AsRef<OsStr>>(args: &[A]) -> bool {
+    const ALONE: [&str; 11] = [
+        "cat-file",
+        "check-ref-format",
+        "commit-tree",
+        "diff-tree",
+        "init",
+        "ls-tree",
+        "rev-parse",
+        "symbolic-ref",
+        "update-ref",
+        "write-tree",
+        "for-each-ref",
+    ];
+    let mut words = args.iter().map(|arg| arg.as_ref().to_str().unwrap_or_default());
+    match (words.next(), words.next()) {
+        (Some("worktree"), Some("list" | "prune")) => true,
+        (Some(first), _) => ALONE.contains(&first),
+        (None, _) => false,
     }
 }
 

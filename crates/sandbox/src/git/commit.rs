@@ -16,6 +16,9 @@ pub enum Merged {
     Conflict(Vec<String>),
 }
 
+/// The mode of an entry that points to a commit of another repository.
+const POINTER: &str = "160000";
+
 impl Repo {
     /// Commits everything that is in a worktree, on top of `start`. Commits that an agent made by itself do not
     /// count: what counts is the files. Nothing changed gives `start` back.
@@ -31,6 +34,7 @@ impl Repo {
         let with = With { settings: &settings, ..With::default() };
         let place = worktree.place();
         self.git().run_with(place, &["add", "--all", "--", "."], with).await?;
+        self.leave_out_repositories(place, start).await?;
         let tree = self.git().run(place, &["write-tree"]).await?.line()?;
         let tree = tree.to_string_lossy().into_owned();
         let commit = if tree == self.tree_of(start).await? {
@@ -93,6 +97,47 @@ impl Repo {
             return Err(GitError::CheckedOut { name: name.to_owned() });
         }
         self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
+        Ok(())
+    }
+
+    /// A repository inside the worktree would be sealed as a mere pointer to a commit that nobody else has. It is
+    /// left out; pointers that were there before stay as they were.
+    async fn leave_out_repositories(
+        &self,
+        place: Place<'_>,
+        start: &CommitId,
+    ) -> Result<(), GitError> {
+        let args = [
+            "diff-index",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-abbrev",
+            "--no-renames",
+            hash(start)?,
+            "--",
+        ];
+        let answer = self.git().run(place, &args).await?;
+        let mut pieces = answer.names();
+        let mut orders = Vec::new();
+        while let (Some(facts), Some(name)) = (pieces.next(), pieces.next()) {
+            let facts = String::from_utf8_lossy(facts);
+            let mut facts = facts.trim_start_matches(':').split(' ');
+            let (Some(before), Some(POINTER), Some(object)) =
+                (facts.next(), facts.next(), facts.next())
+            else {
+                continue;
+            };
+            // A mode of 0 takes an entry out of the index.
+            let mode = if before == POINTER { POINTER } else { "0" };
+            orders.extend_from_slice(format!("{mode} {object}\t").as_bytes());
+            orders.extend_from_slice(name);
+            orders.push(0);
+        }
+        if !orders.is_empty() {
+            let with = With { stdin: &orders, ..With::default() };
+            self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
+        }
         Ok(())
     }
 

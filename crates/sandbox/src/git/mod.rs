@@ -8,6 +8,7 @@ mod create;
 mod error;
 mod survey;
 mod tree;
+pub(crate) mod workspace;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ use types::CommitId;
 use call::{Git, Place};
 pub use commit::Merged;
 pub use error::GitError;
+use tree::escaped;
+pub use workspace::GitRequest;
 
 /// A user's repository.
 #[derive(Debug, Clone)]
@@ -60,6 +63,12 @@ impl Repo {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.inner.root
+    }
+
+    /// The folder of the repository itself, shared by all its worktrees. Commands in a worktree read from it.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.inner.common
     }
 
     fn git(&self) -> &Git {

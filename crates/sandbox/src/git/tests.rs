@@ -316,3 +316,29 @@ async fn a_half_written_file_of_ours_is_not_sealed_and_a_reset_keeps_ignored_fil
     assert!(tree.join("out/built").exists() && !tree.join("extra").exists());
     assert_eq!(fixture.repo.status(&tree).await.expect("a status"), "");
 }
+
+#[tokio::test]
+async fn a_repository_inside_the_worktree_runs_nothing_and_is_not_sealed() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let tree = fixture.worktree("T1.1").await;
+    let inner = tree.join("sub/inner");
+    std::fs::create_dir_all(&inner).expect("a folder");
+    git(&inner, &["init", "--quiet"]);
+    commit(&inner, &[("f", "1\n"), (".gitattributes", "* filter=evil\n")]);
+    let mark = fixture.dir.path().join("pwned");
+    let evil = format!("touch {}; cat", mark.display());
+    for key in ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "core.sshCommand"] {
+        git(&inner, &["config", key, &evil]);
+    }
+    put(&inner, "f", "2\n");
+    put(&tree, "b", "2\n");
+    for _ in 0..2 {
+        let sealed = fixture.seal(&tree).await;
+        let names: Vec<_> = sealed.changes.0.iter().map(|c| c.path.as_str()).collect();
+        assert_eq!(names, ["b"]);
+        fixture.repo.status(&tree).await.expect("a status");
+    }
+    fixture.repo.reset(&tree, &fixture.start).await.expect("a reset");
+    assert!(!mark.exists(), "a command of the inner repository ran");
+    assert!(!inner.exists(), "the inner repository is still there");
+}

@@ -96,6 +96,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+#[expect(clippy::disallowed_methods, reason = "a file lock of another process gives no event")]
 fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
     let started = Instant::now();
     loop {

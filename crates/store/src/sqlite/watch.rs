@@ -13,6 +13,7 @@ use crate::tail::Tails;
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Runs until it is aborted. A look that fails is repeated: followers meet a lasting error when they read.
+#[expect(clippy::disallowed_methods, reason = "a commit of another process gives no event")]
 pub(super) async fn watch(options: SqliteConnectOptions, tails: Arc<Tails>) {
     loop {
         tails.wanted.notified().await;
@@ -26,6 +27,7 @@ pub(super) async fn watch(options: SqliteConnectOptions, tails: Arc<Tails>) {
 }
 
 /// Look until nobody follows any more.
+#[expect(clippy::disallowed_methods, reason = "a commit of another process gives no event")]
 async fn look(connection: &mut SqliteConnection, tails: &Tails) -> Result<(), sqlx::Error> {
     let mut seen = None;
     loop {

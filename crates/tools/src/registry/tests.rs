@@ -67,6 +67,9 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
         [
             "apply_patch",
             "edit_file",
+            "git_clone",
+            "git_commit",
+            "git_diff",
             "glob",
             "grep",
             "list_dir",
@@ -256,4 +259,31 @@ async fn an_edit_through_the_registry_names_its_mistakes() {
     assert_eq!(output, ToolOutput::ok("replaced 1 time in f"));
     let output = run(&env, "write_file", json!({"path": "dir/", "content": "x"})).await;
     assert!(!output.success && output.text.contains("folder"), "{output:?}");
+}
+
+#[tokio::test]
+async fn git_is_used_with_literal_messages_and_without_hooks() {
+    let (dir, env) = workspace();
+    let sh = |line: &'static str| json!({"command": line});
+    let setup = "git init -q src && cd src && echo a > f && printf '#!/bin/sh\\ntouch ../../PWNED' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
+    assert!(run(&env, "shell", sh(setup)).await.success);
+    let inner = LocalEnvironment::open(&dir.path().join("src")).expect("a workspace");
+    let message = "fix: $(id) `id` \"q\"; rm -rf / # ok";
+    let output = run(&inner, "git_commit", json!({"message": message, "all": true})).await;
+    assert!(output.success && output.text.len() == 40, "{output:?}");
+    let shown = run(&inner, "shell", sh("git log -1 --format=%B")).await;
+    assert!(shown.text.contains(message), "{shown:?}");
+    std::fs::write(dir.path().join("src/f"), "b\n").expect("a file");
+    let output = run(&inner, "git_diff", json!({})).await;
+    assert!(output.text.contains("-a\n+b"), "{output:?}");
+    let output = run(&inner, "git_diff", json!({"ref": "--output=x"})).await;
+    assert!(!output.success, "{output:?}");
+    assert_eq!(run(&inner, "git_diff", json!({"staged": true})).await.text, "(no changes)");
+    let output = run(&env, "git_clone", json!({"url": "src", "dest": "copy"})).await;
+    assert!(output.success && dir.path().join("copy/f").exists(), "{output:?}");
+    for url in ["https://localhost/x", "/etc", "../x", "ext::sh", "git@host:x"] {
+        let output = run(&env, "git_clone", json!({"url": url, "dest": "other"})).await;
+        assert!(!output.success, "{url}: {output:?}");
+    }
+    assert!(!dir.path().join("PWNED").exists());
 }

@@ -1,0 +1,146 @@
+//! Git in a workspace, for agents: look at changes, commit them, clone what is inside. The same hardened calls as
+//! everywhere; a reference or a file name is never an option, and nothing above the workspace is taken for its
+//! repository. There is no network here.
+
+use std::path::Path;
+
+use types::{Timestamp, WorkPath};
+
+use super::call::{Git, Place, With};
+use super::{GitError, escaped};
+
+/// What an agent may ask of git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GitRequest {
+    /// Changes as text: of the working tree, or of what is staged, against a reference if one is given.
+    Diff { path: Option<WorkPath>, staged: bool, reference: Option<String> },
+    /// A commit of some files, or of everything if none are named.
+    Commit { message: String, files: Vec<WorkPath>, at: Timestamp },
+    /// A copy of a repository that is itself inside the workspace. A depth of 0 is all of its history.
+    Clone { from: WorkPath, to: WorkPath, branch: Option<String>, depth: u32 },
+}
+
+/// The most of a diff that is shown.
+const MAX_DIFF_BYTES: usize = 1024 * 1024;
+
+pub(crate) async fn ask(root: &Path, request: &GitRequest) -> Result<String, GitError> {
+    let git = Git::find().await?;
+    let at = Place::Inside(root);
+    let belongs = git.try_run(at, &["rev-parse", "--git-dir"]).await?;
+    if !belongs.succeeded() && !matches!(request, GitRequest::Clone { .. }) {
+        // Without a repository, `git diff` would compare any two files of the machine.
+        return Err(GitError::NotARepository { path: "the workspace".to_owned() });
+    }
+    match request {
+        GitRequest::Diff { path, staged, reference } => {
+            diff(&git, at, path.as_ref(), *staged, reference.as_deref()).await
+        }
+        GitRequest::Commit { message, files, at: time } => {
+            commit(&git, at, message, files, *time).await
+        }
+        GitRequest::Clone { from, to, branch, depth } => {
+            clone(&git, at, root, from, to, branch.as_deref(), *depth).await
+        }
+    }
+}
+
+async fn diff(
+    git: &Git,
+    at: Place<'_>,
+    path: Option<&WorkPath>,
+    staged: bool,
+    reference: Option<&str>,
+) -> Result<String, GitError> {
+    let mut args = vec!["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+    if staged {
+        args.push("--cached");
+    }
+    args.push("--end-of-options");
+    if let Some(reference) = reference {
+        args.push(named(reference)?);
+    }
+    args.push("--");
+    args.extend(path.map(WorkPath::as_str));
+    let answer = git.run(at, &args).await?;
+    if answer.stdout.is_empty() {
+        return Ok("(no changes)".to_owned());
+    }
+    let shown = &answer.stdout[..answer.stdout.len().min(MAX_DIFF_BYTES)];
+    let mut text = String::from_utf8_lossy(shown).into_owned();
+    if shown.len() < answer.stdout.len() {
+        text.push_str(&format!("\n[{} bytes more]\n", answer.stdout.len() - shown.len()));
+    }
+    Ok(text)
+}
+
+async fn commit(
+    git: &Git,
+    at: Place<'_>,
+    message: &str,
+    files: &[WorkPath],
+    time: Timestamp,
+) -> Result<String, GitError> {
+    let mut add = vec!["add", "--all", "--"];
+    if files.is_empty() {
+        add.push(".");
+    }
+    add.extend(files.iter().map(WorkPath::as_str));
+    git.run(at, &add).await?;
+    let message = message.replace('\0', " ");
+    let with = With { stdin: message.as_bytes(), date: Some(time), ..With::default() };
+    let args = ["commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-"];
+    git.run_with(at, &args, with).await?;
+    let head = git.run(at, &["rev-parse", "--verify", "HEAD"]).await?;
+    Ok(head.line()?.to_string_lossy().into_owned())
+}
+
+async fn clone(
+    git: &Git,
+    at: Place<'_>,
+    root: &Path,
+    from: &WorkPath,
+    to: &WorkPath,
+    branch: Option<&str>,
+    depth: u32,
+) -> Result<String, GitError> {
+    // By address rather than by path, so that depth counts and no file is shared with the source.
+    let address = format!("file://{}", root.join(from.as_str()).display());
+    let depth_text = format!("--depth={depth}");
+    let mut args =
+        vec!["clone", "--quiet", "--template=", "--no-recurse-submodules", "--no-hardlinks"];
+    if depth > 0 {
+        args.push(&depth_text);
+    }
+    if let Some(branch) = branch {
+        args.extend(["--branch", named(branch)?]);
+    }
+    args.extend(["--", &address, to.as_str()]);
+    let settings = ["protocol.file.allow=always".into()];
+    let with = With { settings: &settings, ..With::default() };
+    git.run_with(at, &args, with).await?;
+    Ok(format!("cloned {from} to {to}"))
+}
+
+/// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
+fn named(text: &str) -> Result<&str, GitError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);
+    if text.is_empty() || text.starts_with('-') || text.len() > 250 || !text.chars().all(plain) {
+        return Err(GitError::BadBranch { name: escaped(text.as_bytes()) });
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_never_an_option_or_a_command() {
+        for bad in ["", "--output=x", "-p", "HEAD\n--output=x", "a;b", "$(id)", "a b"] {
+            assert!(named(bad).is_err(), "{bad:?} was taken as a reference");
+        }
+        for good in ["HEAD", "main~2", "v1.0", "feature/x", "HEAD@{1}", "abc123^"] {
+            assert!(named(good).is_ok(), "{good:?} was refused");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A workspace, something outside it, and ways to run commands and to see what is left of them.
+
+use std::path::{Path, PathBuf};
+
+use sandbox::{Confine, Environment as _, Helper, LocalEnvironment};
+use tokio_util::sync::CancellationToken;
+use types::{ExecRequest, ExecResult, Span, WorkPath};
+
+pub(crate) struct Ground {
+    pub(crate) dir: tempfile::TempDir,
+    helper: Helper,
+}
+
+impl Ground {
+    pub(crate) fn new(helper: Helper) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        for name in ["ws", "out"] {
+            std::fs::create_dir(dir.path().join(name)).expect("a folder");
+        }
+        std::fs::write(dir.path().join("out/secret"), "CANARY").expect("a secret");
+        Self { dir, helper }
+    }
+
+    pub(crate) fn ws(&self) -> PathBuf {
+        self.dir.path().join("ws")
+    }
+
+    pub(crate) fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    pub(crate) fn confine(&self) -> Confine {
+        Confine::new(self.helper.clone())
+    }
+
+    pub(crate) fn env(&self) -> LocalEnvironment {
+        LocalEnvironment::open(&self.ws()).expect("a workspace").confined(self.confine())
+    }
+
+    pub(crate) async fn sh(&self, line: &str) -> ExecResult {
+        run(&self.env(), line, Span::seconds(60)).await
+    }
+}
+
+pub(crate) fn asked(line: &str, timeout: Span) -> ExecRequest {
+    ExecRequest { command: line.to_owned(), folder: WorkPath::root(), timeout }
+}
+
+pub(crate) async fn run(env: &LocalEnvironment, line: &str, timeout: Span) -> ExecResult {
+    env.exec(asked(line, timeout), &CancellationToken::new()).await.expect("the command ran")
+}
+
+/// Whether a process with this argument is alive anywhere on the machine.
+pub(crate) fn alive(argument: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    processes.into_iter().any(|process| {
+        let words = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+        words.first() == Some(&b"sleep".as_slice()) && words.contains(&argument.as_bytes())
+    })
+}
+
+/// Waits until a file is there.
+pub(crate) async fn up(file: &Path) {
+    while !file.exists() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Waits until no process with this argument is left.
+pub(crate) async fn gone(argument: &str) {
+    while alive(argument) {
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,68 @@
+//! The sandbox for commands, attacked. A program of its own, because the helper is this same program started a
+//! second time, which a test harness with threads could not be.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
+
+mod ground;
+mod lives;
+mod walls;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ground::Ground;
+use sandbox::Helper;
+
+fn main() {
+    let helper = Helper::enter();
+    if let Some(ws) = std::env::var_os("CONFINE_WS") {
+        return lives::to_be_killed(helper, Path::new(&ws));
+    }
+    let wanted = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut failed = 0;
+    for (name, test) in tests().into_iter().filter(|(name, _)| name.contains(&wanted)) {
+        let ground = Ground::new(helper.clone());
+        let run = std::panic::AssertUnwindSafe(|| runtime.block_on(test(ground)));
+        let passed = std::panic::catch_unwind(run).is_ok();
+        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        failed += i32::from(!passed);
+    }
+    // Helpers of commands that were cut short may still be on their way out; do not wait for blocked threads.
+    runtime.shutdown_background();
+    assert_eq!(failed, 0, "{failed} tests failed");
+}
+
+type Test = fn(Ground) -> std::pin::Pin<Box<dyn Future<Output = ()>>>;
+
+macro_rules! all {
+    ($($name:path),* $(,)?) => {
+        fn tests() -> BTreeMap<&'static str, Test> {
+            BTreeMap::from([$((stringify!($name), (|ground| Box::pin($name(ground))) as Test)),*])
+        }
+    };
+}
+
+all![
+    walls::the_proof_holds,
+    walls::a_command_runs_with_its_folder_output_and_exit_code,
+    walls::the_workspace_is_writable_and_nothing_else_is,
+    walls::what_is_outside_cannot_be_read,
+    walls::there_is_no_network_but_the_own_loopback,
+    walls::git_files_can_neither_be_changed_nor_moved,
+    walls::only_the_scope_is_writable_when_there_is_one,
+    walls::a_link_in_the_scope_opens_nothing,
+    walls::git_works_in_a_worktree_but_cannot_change_the_repository,
+    walls::every_rule_for_environments_is_kept,
+    walls::dangerous_calls_are_denied,
+    walls::a_link_cannot_be_used_to_start_elsewhere,
+    lives::nothing_is_left_running,
+    lives::time_is_up_for_commands_that_ignore_it,
+    lives::a_stop_reaches_everything_inside,
+    lives::a_dropped_call_leaves_nothing,
+    lives::our_own_death_takes_everything_with_it,
+    lives::our_processes_can_be_neither_seen_nor_signalled,
+    lives::processes_are_limited,
+    lives::large_files_are_limited,
+    lives::a_temporary_file_is_private_to_its_command,
+    lives::no_descriptor_or_variable_of_ours_leaks,
+];

@@ -1,0 +1,176 @@
+//! What commands can reach: files, networks, git, the kernel.
+
+use std::time::{Duration, Instant};
+
+use sandbox::{EnvError, Environment as _, LocalEnvironment};
+use tokio_util::sync::CancellationToken;
+use types::{Ended, ExecRequest, Scope, Span};
+
+use crate::ground::{Ground, asked, run};
+
+pub(crate) async fn the_proof_holds(ground: Ground) {
+    let began = Instant::now();
+    let proof = ground.confine().prove().await.expect("a proof");
+    assert!(proof.holds(), "{proof:#?}");
+    assert!(proof.attacks.len() >= 14);
+    println!("  {} attacks held in {:?}", proof.attacks.len(), began.elapsed());
+}
+
+pub(crate) async fn a_command_runs_with_its_folder_output_and_exit_code(ground: Ground) {
+    std::fs::create_dir(ground.ws().join("sub")).expect("a folder");
+    let request = ExecRequest {
+        folder: "sub".parse().expect("a path"),
+        ..asked("pwd; echo e >&2; exit 3", Span::seconds(60))
+    };
+    let result = ground.env().exec(request, &CancellationToken::new()).await.expect("it ran");
+    let sub = ground.ws().canonicalize().expect("a path").join("sub");
+    assert_eq!(result.output, format!("{}\ne\n", sub.display()));
+    assert_eq!(result.ended, Ended::Exited(3));
+    assert_eq!(ground.sh("kill -9 $$").await.ended, Ended::Signalled(9));
+    let tools = "f=$(mktemp) && echo hi > $f && cat $f && seq 5 | sort -r > o && wc -l < o && ls -d ~ /proc/self";
+    let result = ground.sh(tools).await;
+    assert!(result.passed(), "{}", result.output);
+}
+
+pub(crate) async fn the_workspace_is_writable_and_nothing_else_is(ground: Ground) {
+    let out = ground.out();
+    let out = out.display();
+    let line = format!(
+        "echo x > inside; echo x > {out}/new; chmod 777 {out}/secret; touch -d 2001-01-01 {out}/secret; \
+         ln {out}/secret h; ln -s {out} l; echo x > l/new; echo x > /etc/x; echo x > /usr/x; echo x > /x; \
+         echo x > /proc/sys/kernel/core_pattern; rm -rf {out}; true"
+    );
+    ground.sh(&line).await;
+    assert!(ground.ws().join("inside").exists());
+    assert!(!ground.ws().join("h").exists());
+    let left: Vec<_> = std::fs::read_dir(ground.out()).expect("a list").flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let secret = std::fs::metadata(ground.out().join("secret")).expect("the secret");
+    assert!(
+        secret.modified().expect("a time").elapsed().expect("the past") < Duration::from_secs(600)
+    );
+}
+
+pub(crate) async fn what_is_outside_cannot_be_read(ground: Ground) {
+    let home = std::env::var("HOME").expect("a home");
+    let line = format!(
+        "cat {}/secret; cat /etc/shadow; ls -A {home}/.ssh {home}/.aws; cat /proc/1/environ; \
+         cat /proc/$PPID/environ; ls /sys /run /var/lib /boot /mnt /srv",
+        ground.out().display()
+    );
+    let output = ground.sh(&line).await.output;
+    assert!(!output.contains("CANARY") && !output.contains("root:"), "{output}");
+    assert!(!output.contains("PATH="), "{output}");
+}
+
+pub(crate) async fn there_is_no_network_but_the_own_loopback(ground: Ground) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let port = listener.local_addr().expect("an address").port();
+    let line = format!(
+        "echo x > /dev/tcp/127.0.0.1/{port} && echo REACHED; echo x > /dev/udp/192.0.2.1/9 && echo SENT; \
+         python3 -c 'import socket; s=socket.create_server((\"127.0.0.1\",0)); \
+         c=socket.create_connection(s.getsockname()); print(\"OWN\")'; \
+         python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' || echo NO RAW"
+    );
+    let output = ground.sh(&line).await.output;
+    assert!(!output.contains("REACHED") && !output.contains("SENT"), "{output}");
+    assert!(output.contains("OWN") && output.contains("NO RAW"), "{output}");
+}
+
+pub(crate) async fn git_files_can_neither_be_changed_nor_moved(ground: Ground) {
+    std::fs::create_dir_all(ground.ws().join(".git/hooks")).expect("a folder");
+    ground
+        .sh("mv .git .git2; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; rm -rf .git; mount -o remount,rw,bind .git; umount -l .git; echo x > .git/y")
+        .await;
+    assert!(ground.ws().join(".git/hooks").is_dir());
+    assert!(!ground.ws().join(".git2").exists() && !ground.ws().join(".git/y").exists());
+    assert!(!ground.ws().join(".git/hooks/pre-commit").exists());
+    std::fs::remove_dir_all(ground.ws().join(".git")).expect("removed");
+    std::fs::write(ground.ws().join(".git"), "gitdir: /x\n").expect("a file");
+    ground.sh("echo x > .git; mv .git away; rm -f .git").await;
+    assert_eq!(std::fs::read_to_string(ground.ws().join(".git")).expect("a file"), "gitdir: /x\n");
+}
+
+pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground) {
+    std::fs::create_dir(ground.ws().join("docs")).expect("a folder");
+    std::fs::write(ground.ws().join("one.txt"), "1").expect("a file");
+    std::fs::write(ground.ws().join("two.txt"), "2").expect("a file");
+    let scope =
+        ["src/deep/", "one.txt", "absent.txt"].map(|text| text.parse().expect("an artifact"));
+    let confine = ground.confine().writing_to(Scope(scope.to_vec()));
+    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+    let line = "echo x > src/deep/a; mkdir src/deep/b; echo 9 > one.txt; echo 9 > two.txt; echo x > docs/a; \
+        echo x > new; echo x > src/a; rm two.txt; mv docs d; ln src/deep/a docs/b; cat two.txt";
+    let output = run(&env, line, Span::seconds(60)).await.output;
+    assert!(output.ends_with('2'), "{output}");
+    let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
+    assert_eq!(text("src/deep/a").as_deref(), Some("x\n"));
+    assert_eq!((text("one.txt").as_deref(), text("two.txt").as_deref()), (Some("9\n"), Some("2")));
+    for name in ["docs/a", "docs/b", "new", "src/a", "d", "absent.txt"] {
+        assert!(!ground.ws().join(name).exists(), "{name} was made");
+    }
+}
+
+pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {
+    std::os::unix::fs::symlink(ground.out(), ground.ws().join("src")).expect("a link");
+    let scope = Scope(vec!["src/".parse().expect("an artifact")]);
+    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
+    let env = env.confined(ground.confine().writing_to(scope));
+    let refused =
+        env.exec(asked("echo x > src/x", Span::seconds(60)), &CancellationToken::new()).await;
+    assert!(matches!(refused, Err(EnvError::Sandbox { .. })), "{refused:?}");
+    assert!(!ground.out().join("x").exists());
+}
+
+pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(ground: Ground) {
+    let repo = ground.dir.path().join("repo");
+    let setup = "git init -q repo && cd repo && echo 1 > a && git add a && \
+        git -c user.name=u -c user.email=u@localhost commit -qm x";
+    let made = std::process::Command::new("bash")
+        .args(["-c", setup])
+        .current_dir(ground.dir.path())
+        .status();
+    assert!(made.expect("bash").success());
+    let repo = sandbox::Repo::discover(&repo).await.expect("a repository");
+    let start = repo.survey().await.expect("a survey").base;
+    let tree = ground.dir.path().join("tree");
+    repo.add_worktree(&tree, &start).await.expect("a worktree");
+    let confine = ground.confine().seeing(repo.common_dir().to_owned());
+    let env = LocalEnvironment::open(&tree).expect("a workspace").confined(confine);
+    let line = format!(
+        "echo 2 > a; git diff | tail -1; git log --format=%s; git add a; git config x.y z; \
+         echo x > {0}/hooks/post-commit; echo x > {0}/evil; true",
+        repo.common_dir().display()
+    );
+    let output = run(&env, &line, Span::seconds(60)).await.output;
+    assert!(output.starts_with("+2\nx\n"), "{output}");
+    assert!(!repo.common_dir().join("evil").exists());
+    assert!(!repo.common_dir().join("hooks/post-commit").exists());
+    let at = types::Timestamp::from_millis(0);
+    let sealed = repo.seal(&tree, &start, "work", at).await.expect("a seal");
+    assert_eq!(sealed.changes.0.len(), 1);
+}
+
+pub(crate) async fn every_rule_for_environments_is_kept(ground: Ground) {
+    let broken = sandbox::conformance::complaints(&ground.env()).await;
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+pub(crate) async fn dangerous_calls_are_denied(ground: Ground) {
+    let line = "python3 - <<'P'\nimport ctypes\nl=ctypes.CDLL(None,use_errno=True)\n\
+        for n,s in (('bpf',321),('perf',298),('keyctl',250),('userfaultfd',323),('kexec',246),('initmod',175),('obha',304),('fsopen',430),('unshare',272),('clone3',435),('io_uring',425),('ptrace',101)):\n\
+        \x20 r=l.syscall(s,0,0,0,0,0);e=ctypes.get_errno();print(n,'DENIED' if r==-1 and e in (1,38) else f'ALLOWED r={r} e={e}')\nP";
+    let result = ground.sh(line).await;
+    assert!(result.passed() && !result.output.contains("ALLOWED"), "{}", result.output);
+    let result = ground.sh("unshare -U true; unshare -r true; echo $?; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status").await;
+    assert!(result.output.contains("NoNewPrivs:\t1"), "{}", result.output);
+    assert_eq!(result.output.matches("0000000000000000").count(), 2, "{}", result.output);
+}
+
+pub(crate) async fn a_link_cannot_be_used_to_start_elsewhere(ground: Ground) {
+    std::os::unix::fs::symlink("/etc", ground.ws().join("etc")).expect("a link");
+    let request =
+        ExecRequest { folder: "etc".parse().expect("a path"), ..asked("pwd", Span::seconds(60)) };
+    let refused = ground.env().exec(request, &CancellationToken::new()).await;
+    assert!(matches!(refused, Err(EnvError::Escapes { .. })), "{refused:?}");
+}

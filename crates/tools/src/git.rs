@@ -1,0 +1,155 @@
+//! `git_diff`, `git_commit`, `git_clone`: git for agents, as far as it is harmless. No flag of a model's gets
+//! through, nothing is amended or forced, nothing comes from the network.
+
+use async_trait::async_trait;
+use sandbox::{Environment, GitRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use types::{Access, CallFacts, Repeat, Timestamp, WorkPath};
+
+use crate::schema;
+use crate::typed::{Typed, facts, reads};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiffArguments {
+    /// Only this file or folder, relative to the workspace.
+    path: Option<String>,
+    /// What is staged, instead of the working tree.
+    staged: Option<bool>,
+    /// The commit or branch to compare with.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct GitDiff;
+
+#[async_trait]
+impl Typed for GitDiff {
+    type Arguments = DiffArguments;
+    const NAME: &'static str = "git_diff";
+    const DESCRIPTION: &'static str = "Shows what changed in the workspace, as a unified diff.";
+
+    fn facts(&self, args: &DiffArguments) -> Result<CallFacts, String> {
+        reads(args.path.as_deref().unwrap_or("."))
+    }
+
+    async fn act(
+        &self,
+        args: DiffArguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let path = args.path.as_deref().map(schema::path).transpose()?;
+        let staged = args.staged.unwrap_or(false);
+        let request = GitRequest::Diff { path, staged, reference: args.reference };
+        env.git(request).await.map_err(|error| error.chain())
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommitArguments {
+    /// What the commit is about; taken literally.
+    #[schemars(length(min = 1))]
+    message: String,
+    /// The files to commit, relative to the workspace.
+    files: Option<Vec<String>>,
+    /// Commit everything that changed.
+    all: Option<bool>,
+}
+
+impl CommitArguments {
+    fn files(&self) -> Result<Vec<WorkPath>, String> {
+        let named = self.files.iter().flatten().map(|file| schema::file(file));
+        match named.collect::<Result<Vec<_>, _>>()? {
+            _ if self.all == Some(true) => Ok(Vec::new()),
+            files if files.is_empty() => Err("say which files to commit, or set all".to_owned()),
+            files => Ok(files),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct GitCommit;
+
+#[async_trait]
+impl Typed for GitCommit {
+    type Arguments = CommitArguments;
+    const NAME: &'static str = "git_commit";
+    const DESCRIPTION: &'static str =
+        "Commits files, or everything that changed, and gives the hash of the commit.";
+
+    fn facts(&self, args: &CommitArguments) -> Result<CallFacts, String> {
+        let files = args.files()?;
+        let paths = if files.is_empty() { vec![WorkPath::root()] } else { files };
+        Ok(facts(Access::Write, paths, Repeat::Unknown))
+    }
+
+    async fn act(
+        &self,
+        args: CommitArguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let files = args.files()?;
+        // There is no clock here; what an agent commits is replaced by a commit of ours, with its own date.
+        let at = Timestamp::default();
+        let request = GitRequest::Commit { message: args.message, files, at };
+        env.git(request).await.map_err(|error| error.chain())
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CloneArguments {
+    /// The repository: a folder inside the workspace.
+    url: String,
+    /// The folder to make, relative to the workspace; `repo` if left out.
+    dest: Option<String>,
+    branch: Option<String>,
+    /// How many commits of history; 1 if left out, 0 for all.
+    depth: Option<u32>,
+}
+
+impl CloneArguments {
+    fn places(&self) -> Result<(WorkPath, WorkPath), String> {
+        if self.url.contains("://") || self.url.contains("::") || self.url.contains('@') {
+            return Err(
+                "there is no network here; only a repository inside the workspace can be cloned"
+                    .to_owned(),
+            );
+        }
+        Ok((schema::path(&self.url)?, schema::path(self.dest.as_deref().unwrap_or("repo"))?))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct GitClone;
+
+#[async_trait]
+impl Typed for GitClone {
+    type Arguments = CloneArguments;
+    const NAME: &'static str = "git_clone";
+    const DESCRIPTION: &'static str =
+        "Clones a git repository that is inside the workspace into a new folder of the workspace.";
+
+    fn facts(&self, args: &CloneArguments) -> Result<CallFacts, String> {
+        let (_, to) = args.places()?;
+        Ok(facts(Access::Write, vec![to], Repeat::Unknown))
+    }
+
+    async fn act(
+        &self,
+        args: CloneArguments,
+        env: &dyn Environment,
+        _stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let (from, to) = args.places()?;
+        let depth = args.depth.unwrap_or(1);
+        let request = GitRequest::Clone { from, to, branch: args.branch, depth };
+        env.git(request).await.map_err(|error| error.chain())
+    }
+}
