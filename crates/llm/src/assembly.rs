@@ -37,8 +37,8 @@ impl Assembly {
     }
 
     /// The items since the last time.
-    pub(crate) fn take_items(&mut self) -> Vec<StreamItem> {
-        std::mem::take(&mut self.items)
+    pub(crate) fn items(&mut self) -> impl Iterator<Item = StreamItem> {
+        self.items.drain(..)
     }
 
     pub(crate) fn started(&mut self) {

@@ -45,6 +45,13 @@ enum State {
     Trial,
 }
 
+/// As what a call was let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Usual,
+    Trial,
+}
+
 /// What is shown of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
@@ -68,14 +75,14 @@ impl Breaker {
         }
     }
 
-    /// Whether a call may be made now. If not, how long it is until one may.
-    fn admit(&self, now: Instant) -> Result<(), Span> {
+    /// Whether a call may be made now, and as what. If not, how long it is until one may.
+    fn admit(&self, now: Instant) -> Result<Sort, Span> {
         let mut state = self.lock();
         match *state {
-            State::Closed { .. } => Ok(()),
+            State::Closed { .. } => Ok(Sort::Usual),
             State::Open { until } if now >= until => {
                 *state = State::Trial;
-                Ok(())
+                Ok(Sort::Trial)
             }
             State::Open { until } => Err(Span::from(until - now)),
             State::Trial => Err(self.policy.open_ms),
@@ -86,13 +93,13 @@ impl Breaker {
         *self.lock() = State::Closed { failures: 0 };
     }
 
-    fn failed(&self, now: Instant) {
+    fn failed(&self, sort: Sort, now: Instant) {
         let mut state = self.lock();
-        let failures = match *state {
-            State::Closed { failures } => failures.saturating_add(1),
+        let failures = match (*state, sort) {
+            (State::Closed { failures }, _) => failures.saturating_add(1),
+            (State::Trial, Sort::Trial) => self.policy.failures,
             // Calls that were on their way when it opened change nothing.
-            State::Open { .. } => return,
-            State::Trial => self.policy.failures,
+            (State::Open { .. } | State::Trial, _) => return,
         };
         *state = if failures >= self.policy.failures {
             State::Open { until: now + self.policy.open_ms.duration() }
@@ -102,9 +109,9 @@ impl Breaker {
     }
 
     /// A trial that was cancelled found nothing out; the next caller may try.
-    fn abandoned(&self, now: Instant) {
+    fn abandoned(&self, sort: Sort, now: Instant) {
         let mut state = self.lock();
-        if matches!(*state, State::Trial) {
+        if *state == State::Trial && sort == Sort::Trial {
             *state = State::Open { until: now };
         }
     }
@@ -124,6 +131,7 @@ pub struct Guarded {
 
 struct Call {
     breaker: Arc<Breaker>,
+    sort: Sort,
     judged: bool,
 }
 
@@ -135,7 +143,7 @@ impl Call {
             StreamItem::Failed(fault) if Cause::of(fault).is_some_and(|c| !c.blames_provider()) => {
                 self.breaker.succeeded();
             }
-            StreamItem::Failed(_) => self.breaker.failed(Instant::now()),
+            StreamItem::Failed(_) => self.breaker.failed(self.sort, Instant::now()),
             _ => return,
         }
         self.judged = true;
@@ -145,7 +153,7 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if !self.judged {
-            self.breaker.abandoned(Instant::now());
+            self.breaker.abandoned(self.sort, Instant::now());
         }
     }
 }
@@ -154,18 +162,21 @@ impl Model for Guarded {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
         let model = self.clone();
         let items = stream::once(async move {
-            if let Err(wait) = model.breaker.admit(Instant::now()) {
-                let what =
-                    format!("{} failed too often; it is left alone for {wait}", request.model);
-                let fault = Fault::new(FaultClass::Transient, BREAKER_OPEN, what);
-                let failed = StreamItem::Failed(fault.retry(Retry::After(wait)));
-                return stream::iter([failed]).boxed();
-            }
-            let mut call = Call { breaker: model.breaker.clone(), judged: false };
+            let sort = match model.breaker.admit(Instant::now()) {
+                Ok(sort) => sort,
+                Err(wait) => return left_alone(&request, wait),
+            };
+            let mut call = Call { breaker: model.breaker.clone(), sort, judged: false };
             model.inner.stream(request).inspect(move |item| call.judge(item)).boxed()
         });
         items.flatten().boxed()
     }
+}
+
+fn left_alone(request: &ModelRequest, wait: Span) -> BoxStream<'static, StreamItem> {
+    let what = format!("{} failed too often; it is left alone for {wait}", request.model);
+    let fault = Fault::new(FaultClass::Transient, BREAKER_OPEN, what);
+    stream::iter([StreamItem::Failed(fault.retry(Retry::After(wait)))]).boxed()
 }
 
 pub(crate) const BREAKER_OPEN: &str = "model.breaker_open";
@@ -229,9 +240,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_one_trial_is_made_at_a_time_and_a_cancelled_one_is_made_again() {
-        let mut answers: Vec<_> = (0..5).map(|_| down()).collect();
+        let mut answers: Vec<_> =
+            std::iter::once(ok("old")).chain((0..5).map(|_| down())).collect();
         answers.extend([ok("a"), ok("b")]);
         let (model, fake) = guarded(answers);
+        let mut old = model.stream(Arc::new(request("a/b", vec![])));
+        assert_eq!(old.next().await, Some(StreamItem::Started));
         for _ in 0..5 {
             assert!(ask(&model).await.is_err());
         }
@@ -239,7 +253,10 @@ mod tests {
         let mut trial = model.stream(Arc::new(request("a/b", vec![])));
         assert_eq!(trial.next().await, Some(StreamItem::Started));
         assert_eq!(ask(&model).await.expect_err("a trial is on its way").code, BREAKER_OPEN);
-        assert_eq!(fake.times(), 6);
+        assert_eq!(fake.times(), 7);
+        // A call from before it opened that is given up now is not the trial.
+        drop(old);
+        assert_eq!(model.breaker.state(), BreakerState::Trial);
         drop(trial);
         assert_eq!(ask(&model).await.expect("the next trial"), "b");
     }

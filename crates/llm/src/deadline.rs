@@ -101,9 +101,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn bytes_that_keep_coming_do_not_go_on_for_ever() {
-        let slow = stream::unfold((), |()| async {
-            tokio::time::sleep(Duration::from_secs(20)).await;
-            Some((StreamItem::Text("k".to_owned()), ()))
+        let every = Duration::from_secs(20);
+        let clock = tokio::time::interval_at(Instant::now() + every, every);
+        let slow = stream::unfold(clock, |mut clock| async {
+            clock.tick().await;
+            Some((StreamItem::Text("k".to_owned()), clock))
         });
         let items: Vec<_> = within(slow.boxed(), Span::seconds(110)).collect().await;
         assert_eq!(items.len(), 6, "five pieces and the end");

@@ -1,6 +1,8 @@
 //! From the bytes of a provider's answer to stream items. The items do not depend on where the bytes were
 //! cut. This file does no input or output; whoever has the bytes hands them in.
 
+use std::collections::VecDeque;
+
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, Stream, StreamExt};
@@ -56,20 +58,19 @@ impl Decoding {
         Self { decoder: dialect.decoder(), skipped: 0, ended: false }
     }
 
-    /// The items that one frame of the stream brings. After a last item nothing comes any more.
-    pub(crate) fn frame(&mut self, frame: &Frame) -> Vec<StreamItem> {
+    /// Adds the items that one frame of the stream brings. After a last item nothing comes any more.
+    pub(crate) fn frame(&mut self, frame: &Frame, items: &mut VecDeque<StreamItem>) {
         if self.ended {
-            return vec![];
+            return;
         }
         let step = self.decoder.event(frame.name.as_deref(), &frame.text);
-        let mut items = self.decoder.assembly().take_items();
+        items.extend(self.decoder.assembly().items());
         match step {
             Ok(Next::More) => {}
             Ok(Next::Unreadable) => self.skipped += 1,
             Ok(Next::Done) => items.extend(self.end()),
-            Err(fault) => items.push(self.fail(fault)),
+            Err(fault) => items.push_back(self.fail(fault)),
         }
-        items
     }
 
     /// The items of an answer that came in one piece.
@@ -80,7 +81,7 @@ impl Decoding {
             Ok(value) => self.decoder.whole(value),
             Err(error) => Err(Cause::BadReply.fault(format!("the reply is not JSON: {error}"))),
         };
-        let mut items = self.decoder.assembly().take_items();
+        let mut items: Vec<StreamItem> = self.decoder.assembly().items().collect();
         match step {
             Ok(()) => items.extend(self.end()),
             Err(fault) => items.push(self.fail(fault)),
@@ -106,7 +107,7 @@ impl Decoding {
         let assembly = self.decoder.assembly();
         let blocks = assembly.finish();
         let default = if assembly.calls() > 0 { StopReason::Calls } else { StopReason::End };
-        let mut items = assembly.take_items();
+        let mut items: Vec<StreamItem> = assembly.items().collect();
         let provenance = Provenance {
             id: ending.id,
             served: ending.served,
@@ -145,19 +146,24 @@ pub(crate) fn streamed(
     bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
 ) -> BoxStream<'static, StreamItem> {
     let frames = frames::frames(dialect.framing(), bytes);
-    let state = (frames, Decoding::new(dialect));
-    let batches = stream::unfold(state, |(mut frames, mut decoding)| async move {
-        if decoding.has_ended() {
-            return None;
+    // The queue keeps its room from event to event; deltas are the hot path.
+    let state = (frames, Decoding::new(dialect), VecDeque::new());
+    let items = stream::unfold(state, |(mut frames, mut decoding, mut queue)| async move {
+        loop {
+            if let Some(item) = queue.pop_front() {
+                return Some((item, (frames, decoding, queue)));
+            }
+            if decoding.has_ended() {
+                return None;
+            }
+            match frames.next().await {
+                Some(Ok(frame)) => decoding.frame(&frame, &mut queue),
+                Some(Err(fault)) => queue.extend(decoding.end_with(Some(fault))),
+                None => queue.extend(decoding.end()),
+            }
         }
-        let items = match frames.next().await {
-            Some(Ok(frame)) => decoding.frame(&frame),
-            Some(Err(fault)) => decoding.end_with(Some(fault)),
-            None => decoding.end(),
-        };
-        Some((stream::iter(items), (frames, decoding)))
     });
-    batches.flatten().boxed()
+    items.boxed()
 }
 
 /// Reads a recorded answer that is all there, without waiting for anything.

@@ -59,35 +59,35 @@ fn fault(error: sse_stream::Error) -> Fault {
     }
 }
 
-/// How many bytes came since the last empty line.
+/// How many bytes came since the last empty line. A line ends in LF, or in CR and LF.
 #[derive(Debug, Default)]
 struct Gauge {
     since_event: usize,
+    /// Bytes of the line that is not over yet.
     line: usize,
     after_cr: bool,
 }
 
 impl Gauge {
     fn admit(&mut self, chunk: Bytes) -> Result<Bytes, Fault> {
-        for byte in &chunk {
-            let ends_line = match byte {
-                b'\n' if std::mem::take(&mut self.after_cr) => continue,
-                b'\n' => true,
-                b'\r' => {
-                    self.after_cr = true;
-                    true
-                }
-                _ => {
-                    self.after_cr = false;
-                    false
-                }
-            };
-            if !ends_line {
-                self.line += 1;
-                self.since_event += 1;
-            } else if std::mem::take(&mut self.line) == 0 {
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', &chunk) {
+            let length = self.line + (end - begin);
+            let before =
+                if end > begin { chunk.get(end - 1) == Some(&b'\r') } else { self.after_cr };
+            self.since_event += end - begin;
+            if length == usize::from(before) {
                 self.since_event = 0;
             }
+            self.line = 0;
+            self.after_cr = false;
+            begin = end + 1;
+        }
+        let rest = chunk.len() - begin;
+        if rest > 0 {
+            self.line += rest;
+            self.since_event += rest;
+            self.after_cr = chunk.last() == Some(&b'\r');
         }
         if self.since_event > EVENT_LIMIT { Err(too_large()) } else { Ok(chunk) }
     }
@@ -186,6 +186,21 @@ mod tests {
         assert_eq!(texts(Framing::Lines, &[all]), expected);
         let single: Vec<&[u8]> = all.chunks(1).collect();
         assert_eq!(texts(Framing::Lines, &single), expected);
+    }
+
+    #[test]
+    fn the_size_of_an_event_is_counted_from_the_last_empty_line_however_it_is_cut() {
+        for (text, expected) in
+            [("data: ab\n\n", 0), ("data: ab\r\n\r\n", 0), ("a\n\nbc", 2), ("ab\r\nc\r\n", 5)]
+        {
+            for size in 1..=text.len() {
+                let mut gauge = Gauge::default();
+                for piece in text.as_bytes().chunks(size) {
+                    gauge.admit(Bytes::copy_from_slice(piece)).expect("small");
+                }
+                assert_eq!(gauge.since_event, expected, "{text:?} in pieces of {size}");
+            }
+        }
     }
 
     #[test]

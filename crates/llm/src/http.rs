@@ -2,6 +2,8 @@
 //! that sends us elsewhere does not get to see our key there.
 
 use std::error::Error;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -17,6 +19,9 @@ use crate::transport::{Answer, Exchange, Transport};
 #[derive(Debug, Clone)]
 pub struct Http {
     client: reqwest::Client,
+    /// For servers on this machine, which no proxy can reach; made when the first one is asked.
+    direct: Arc<OnceLock<reqwest::Client>>,
+    connect: Span,
 }
 
 /// The client could not be set up.
@@ -29,26 +34,30 @@ impl Http {
     pub fn new(connect: Span) -> Result<Self, HttpError> {
         // The provider of cryptography is chosen once for the process; a second choice changes nothing.
         rustls::crypto::ring::default_provider().install_default().ok();
-        let client = reqwest::Client::builder()
-            .connect_timeout(connect.duration())
-            .redirect(reqwest::redirect::Policy::none())
-            .pool_idle_timeout(Duration::from_secs(90))
-            .user_agent(concat!("bosun/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(HttpError)?;
-        Ok(Self { client })
+        let client = builder(connect).build().map_err(HttpError)?;
+        Ok(Self { client, direct: Arc::default(), connect })
+    }
+
+    fn client(&self, url: &str) -> reqwest::Client {
+        if !is_here(url) {
+            return self.client.clone();
+        }
+        // What could be built once can be built again; if not, the usual client may still do.
+        let new =
+            || builder(self.connect).no_proxy().build().unwrap_or_else(|_| self.client.clone());
+        self.direct.get_or_init(new).clone()
     }
 
     /// Whether a server answers at all, and in which status.
     pub async fn ping(&self, url: &str) -> Result<u16, Fault> {
-        let answer = self.client.get(url).send().await;
+        let answer = self.client(url).get(url).send().await;
         answer.map(|answer| answer.status().as_u16()).map_err(|error| fault(&error))
     }
 }
 
 impl Transport for Http {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
-        let client = self.client.clone();
+        let client = self.client(&exchange.url);
         async move {
             let mut request = client.post(&exchange.url).body(exchange.body.to_string());
             request = request.header("content-type", "application/json");
@@ -74,6 +83,24 @@ impl Transport for Http {
         }
         .boxed()
     }
+}
+
+fn builder(connect: Span) -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(connect.duration())
+        .redirect(reqwest::redirect::Policy::none())
+        .pool_idle_timeout(Duration::from_secs(90))
+        .user_agent(concat!("bosun/", env!("CARGO_PKG_VERSION")))
+}
+
+/// Whether a server is on this machine.
+fn is_here(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let name = host.strip_prefix('[').and_then(|v6| v6.split(']').next());
+    let name = name.unwrap_or_else(|| host.split(':').next().unwrap_or_default());
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// What an error of the network means. Its address is left out, because it may hold more than a name.
@@ -104,4 +131,23 @@ fn fault(error: &reqwest::Error) -> Fault {
         return Cause::BrokenStream.fault(format!("the reply broke off: {chain}"));
     }
     Cause::Connection.fault(format!("the server cannot be reached: {chain}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_on_this_machine_are_told_from_others() {
+        for here in
+            ["http://127.0.0.1:1/v1", "http://localhost", "http://[::1]:80/x", "127.9.9.9:1"]
+        {
+            assert!(is_here(here), "{here}");
+        }
+        for there in
+            ["https://api.openai.com/v1", "http://localhost.evil.org", "http://10.0.0.1/127.0.0.1"]
+        {
+            assert!(!is_here(there), "{there}");
+        }
+    }
 }

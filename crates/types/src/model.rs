@@ -153,6 +153,17 @@ impl ModelReply {
         Self { blocks, stop, usage, cost, provenance: Provenance::default() }
     }
 
+    /// What the model said in place of an answer, where the provider tells a refusal from text.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        let items = self.blocks.iter().filter_map(|block| Some(&block.native.as_ref()?.item));
+        let mut parts = items.flat_map(|item| {
+            let inner = item.get("content").and_then(Value::as_array).into_iter().flatten();
+            std::iter::once(item).chain(inner)
+        });
+        parts.find_map(|part| part.get("refusal").and_then(Value::as_str))
+    }
+
     /// All thinking of the reply, in order.
     #[must_use]
     pub fn thinking(&self) -> String {

@@ -17,6 +17,8 @@ pub(crate) struct GeminiDecoder {
     open: Option<Place>,
     stop: Option<String>,
     blocked: bool,
+    /// The answer came in one piece and has candidates, so it is all there.
+    complete: bool,
     usage: Option<Value>,
     id: Option<String>,
     served: Option<String>,
@@ -64,6 +66,7 @@ impl GeminiDecoder {
             open: None,
             stop: None,
             blocked: false,
+            complete: false,
             usage: None,
             id: None,
             served: None,
@@ -150,6 +153,7 @@ impl Decoder for GeminiDecoder {
             Value::Array(chunks) => chunks,
             chunk => vec![chunk],
         };
+        self.complete = chunks.iter().any(|chunk| chunk.get("candidates").is_some());
         for chunk in chunks {
             let chunk = serde_json::from_value(chunk).map_err(|error| {
                 crate::faults::Cause::BadReply.fault(format!("reading the reply: {error}"))
@@ -163,6 +167,7 @@ impl Decoder for GeminiDecoder {
         let word = self.stop.take();
         let stop = match word.as_deref() {
             None if self.blocked => Some(StopReason::Filtered),
+            None if self.complete => Some(StopReason::Other),
             None => return None,
             // The default: calls if there are any, else the end.
             Some("STOP" | "FINISH_REASON_UNSPECIFIED" | "FUNCTION_CALL") => None,
@@ -192,5 +197,24 @@ fn usage(usage: &Value) -> Usage {
         reasoning,
         cache_read: count(usage, "/cachedContentTokenCount"),
         cache_write: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::StreamItem;
+
+    use crate::{Dialect, decode_stream, decode_whole};
+
+    #[test]
+    fn a_whole_answer_without_a_finish_reason_is_a_reply_and_a_streamed_one_broke_off() {
+        let body = r#"{"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}"#;
+        let last = decode_whole(Dialect::Gemini, body.as_bytes()).pop();
+        assert!(matches!(last, Some(StreamItem::Finished(reply)) if reply.text() == "hi"));
+        let stream = format!("data: {body}\n\n");
+        let last = decode_stream(Dialect::Gemini, vec![stream.into()]).pop();
+        assert!(matches!(last, Some(StreamItem::Failed(f)) if f.code == "model.broken_stream"));
+        let last = decode_whole(Dialect::Gemini, b"{}").pop();
+        assert!(matches!(last, Some(StreamItem::Failed(_))), "nothing is not a reply");
     }
 }

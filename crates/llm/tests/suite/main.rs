@@ -1,7 +1,14 @@
 //! The model layer from outside: recorded answers of real providers, and servers that misbehave.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "these are tests"
+)]
 
+mod bulk;
 mod faults;
 mod server;
 mod traffic;

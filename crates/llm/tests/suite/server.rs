@@ -113,14 +113,17 @@ async fn send_body(
 
 async fn send_step(connection: &mut TcpStream, step: &Value) -> std::io::Result<()> {
     if let Some(pause) = step["sleep_ms"].as_u64() {
-        tokio::time::sleep(Duration::from_millis(pause)).await;
+        // The silence is what the client is tested with; nobody waits for the server here.
+        let silence = std::future::pending::<()>();
+        let _over = tokio::time::timeout(Duration::from_millis(pause), silence).await;
     } else if let Some(repeat) = step["repeat"].as_array() {
         let piece = repeat[0].as_str().unwrap_or_default();
         let times = repeat[1].as_u64().unwrap_or(0);
         // Slowly enough that the server does not outrun the clock that it is meant to tease.
+        let mut clock = tokio::time::interval(Duration::from_millis(5));
         for _ in 0..times {
             connection.write_all(piece.as_bytes()).await?;
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            clock.tick().await;
         }
     } else if let Some(text) = step["text"].as_str() {
         let every = usize::try_from(step["split_every"].as_u64().unwrap_or(1)).expect("small");

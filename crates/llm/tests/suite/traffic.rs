@@ -95,6 +95,7 @@ fn differences(dialect: Dialect, reply: &ModelReply, expected: &Value) -> Vec<St
     };
     let text = |key: &str| expected[key].as_str().unwrap_or_default().to_owned();
     compare("text", reply.text(), text("text"));
+    compare("refusal", reply.refusal().unwrap_or_default().to_owned(), text("refusal"));
     compare("thinking", reply.thinking(), text("thinking_text"));
     compare("stop", reply.provenance.stop.clone().unwrap_or_default(), text("stop_reason"));
     let theirs = expected["tool_calls"].as_array().cloned().unwrap_or_default();
@@ -229,6 +230,53 @@ fn no_disconnect_makes_another_reply(dialect: Dialect) {
     }
 }
 
+/// Bytes that no provider sent: flipped, dropped, doubled, swapped. Nothing panics and there is one end.
+fn no_nonsense_breaks_it(dialect: Dialect) {
+    let Some(folder) = folder() else { return };
+    let rounds = std::env::var("FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let mut dice = Dice(11);
+    let recordings = recordings(&folder, dialect);
+    for round in 0..rounds {
+        for recording in recordings.iter().filter(|one| one.body.len() < 40_000) {
+            let mut body = recording.body.clone();
+            for _ in 0..=dice.below(6) {
+                mutate(&mut body, &mut dice);
+            }
+            let items = if recording.streamed {
+                decode_stream(dialect, cut(&body, &mut dice, 500))
+            } else {
+                decode_whole(dialect, &body)
+            };
+            let _end = last(items);
+            let _fault = dialect.fault(u16::try_from(400 + round % 200).expect("small"), &body);
+        }
+    }
+}
+
+fn mutate(body: &mut Vec<u8>, dice: &mut Dice) {
+    if body.is_empty() {
+        return;
+    }
+    let at = dice.below(body.len());
+    let end = (at + 1 + dice.below(40)).min(body.len());
+    match dice.below(5) {
+        0 => body[at] = u8::try_from(dice.below(256)).expect("a byte"),
+        1 => drop(body.drain(at..end)),
+        2 => {
+            let piece = body[at..end].to_vec();
+            body.splice(at..at, piece);
+        }
+        3 => {
+            let signs = br#"{}[]",:0-9nt\\"#;
+            body[at] = signs[dice.below(signs.len())];
+        }
+        _ => {
+            let other = dice.below(body.len());
+            body.swap(at, other);
+        }
+    }
+}
+
 macro_rules! dialect_tests {
     ($($module:ident: $dialect:expr;)*) => {$(
         mod $module {
@@ -247,6 +295,11 @@ macro_rules! dialect_tests {
             #[test]
             fn a_disconnect_never_makes_another_reply() {
                 no_disconnect_makes_another_reply($dialect);
+            }
+
+            #[test]
+            fn no_nonsense_makes_it_panic() {
+                no_nonsense_breaks_it($dialect);
             }
         }
     )*};
