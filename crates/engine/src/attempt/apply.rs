@@ -80,8 +80,9 @@ fn replied(attempt: &mut Attempt, reply: &ModelReply, inspections: &[Inspection]
     attempt.ledger.settle(reserved, used);
     attempt.usage = attempt.usage.plus(reply.usage);
     attempt.turns += 1;
-    let model = Some(session.brief.model.clone());
-    session.push(Message::Assistant { blocks: reply.blocks.clone(), model });
+    // A provider's own items go back only to whoever wrote them, which after a fail-over is not who was asked.
+    let model = reply.provenance.model.clone().unwrap_or_else(|| session.brief.model.clone());
+    session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
     let calls = reply.calls().zip(0_u32..);
     session.round = calls
         .map(|(call, index)| Slot {
