@@ -1,6 +1,11 @@
 //! Hostile inputs, one a line, against the tools in a confined workspace. Each runs in a process of its own, with
 //! the environment that it asks for. Where the file is comes from ATTACKS; without one there is nothing to do.
-#![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test program without a harness, which plays both the attacker and the world around"
+)]
 
 mod check;
 mod ground;
