@@ -25,9 +25,11 @@ fn reply(arguments: Value) -> Event {
         stop: StopReason::Calls,
         usage: Usage::default(),
         cost: None,
+        provenance: types::Provenance::default(),
     };
     let (session, turn) = (SessionId::ROOT, 1);
-    Event::ModelReplied { session, turn, reply: Box::new(reply), inspections: Vec::new() }
+    let model = "script/x".parse().expect("a model");
+    Event::ModelReplied { session, turn, model, reply: Box::new(reply), inspections: Vec::new() }
 }
 
 fn json_of(clean: &Clean) -> String {
