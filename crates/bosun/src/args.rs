@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
     Models(Models),
+    /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
+    Doctor(Doctor),
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +142,16 @@ fn effort(word: &str) -> Result<Effort, String> {
 #[derive(Debug, Args)]
 pub(crate) struct Models {
     /// Print a JSON line for each provider and each model
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Also ask the servers of the models for which there is a key
+    #[arg(long)]
+    pub(crate) models: bool,
+    /// Print a JSON line for each finding
     #[arg(long)]
     pub(crate) json: bool,
 }

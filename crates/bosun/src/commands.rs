@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod models;

@@ -12,8 +12,11 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser as _;
+use runtime::sandbox::Twin;
 
 fn main() -> ExitCode {
+    // Before anything else: this process may be the one that builds a sandbox.
+    let twin = Twin::enter();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("BOSUN_LOG"))
@@ -23,7 +26,7 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(perform(cli)));
+        .and_then(|runtime| runtime.block_on(perform(cli, twin)));
     match done {
         Ok(exit) => exit.code(),
         Err(error) => {
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
+async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
     let home = home::Home::at(cli.home);
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
@@ -46,6 +49,7 @@ async fn perform(cli: Cli) -> anyhow::Result<exit::Exit> {
         Command::Log(args) => commands::log::log(&home, args).await,
         Command::Ask(args) => commands::ask::ask(args).await,
         Command::Models(args) => commands::models::models(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&home, twin, &args).await,
     };
     home.leave().await;
     done

@@ -144,7 +144,7 @@ impl Bosun {
     pub async fn start(&self, new: NewRun) -> Result<Handle, DoorError> {
         let repo = self.shop.repo(&new.repository).await?;
         let survey = repo.survey().await?;
-        let run = new.id.unwrap_or_else(draw_id);
+        let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
         let machine = Run::new(run.clone(), Arc::new(new.policy));
         let log = LogId::run(run.clone());
@@ -322,7 +322,9 @@ async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
     }
 }
 
-fn draw_id() -> RunId {
+/// An id that no other run has.
+#[must_use]
+pub fn draw_run_id() -> RunId {
     let text = uuid::Uuid::new_v4().simple().to_string();
     #[expect(clippy::expect_used, reason = "r_ and hexadecimal digits are a run's id")]
     format!("r_{}", &text[..8]).parse().expect("r_ and hexadecimal digits are a run's id")

@@ -158,13 +158,11 @@ impl<M: Machine> Drive<M> {
                 return Ok(Left::Over);
             }
             self.start_effects(hands, flight);
-            if flight.only_timers() {
-                if self.machine.waits_for_a_person() {
-                    return Ok(Left::Waiting);
-                }
-                if let Some(until) = flight.earliest_timer() {
-                    self.around.clock.skip_to(until);
-                }
+            if flight.only_timers() && self.machine.waits_for_a_person() {
+                return Ok(Left::Waiting);
+            }
+            if let Some(until) = flight.nothing_before() {
+                self.around.clock.skip_to(until);
             }
             let clock = self.around.clock.clone();
             tokio::select! {

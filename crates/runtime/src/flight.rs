@@ -169,9 +169,14 @@ impl Flight {
         timers.map(|(ticket, (_, until))| (*ticket, *until)).min_by_key(|(_, until)| *until)
     }
 
-    /// When the first timer is due.
-    pub(crate) fn earliest_timer(&self) -> Option<Timestamp> {
-        self.next_timer().map(|(_, until)| until)
+    /// The time before which no outcome can come out: nothing but timers is in flight, or, where outcomes come in the
+    /// order of their start, a timer is at the head of the line.
+    pub(crate) fn nothing_before(&self) -> Option<Timestamp> {
+        if self.effects.is_empty() {
+            return self.next_timer().map(|(_, until)| until);
+        }
+        let head = self.first_started().filter(|_| self.order == Order::Started)?;
+        self.timers.get(&head).map(|(_, until)| *until)
     }
 
     /// Waits until everything that was started has come to an end. Stops it first.
@@ -254,6 +259,21 @@ mod tests {
         assert!(flight.ids().contains(&id));
         flight.release(|_| false);
         assert!(flight.ids().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_timer_at_the_head_of_the_line_holds_up_nothing_but_the_clock() {
+        let (mut flight, clock) = flight(Order::Started);
+        let id = EffectId::Timer(TimerId::Retry(TaskId::plan()));
+        let until = Timestamp::from_millis(250);
+        flight.start_timer(id.clone(), until);
+        flight.start(tool(1), |_| Box::pin(async { done("fast") }));
+        assert_eq!(flight.nothing_before(), Some(until));
+        clock.skip_to(until);
+        assert_eq!(flight.next(&clock).await.0, id);
+        flight.release(|effect| *effect != id);
+        assert_eq!(flight.nothing_before(), None);
+        assert_eq!(flight.next(&clock).await.0, tool(1));
     }
 
     #[tokio::test]

@@ -29,7 +29,7 @@ mod watch;
 mod workshop;
 
 pub use clock::{Clock, ManualClock, RealClock};
-pub use door::{Bosun, DoorError, Handle, Left, NewRun};
+pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
 pub use flight::Order;
 pub use hub::{Delta, DeltaKind};

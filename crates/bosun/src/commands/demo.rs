@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use runtime::sandbox::Repo;
-use runtime::{Bosun, NewRun, Order};
-use types::Timestamp;
+use runtime::{Bosun, NewRun, Order, draw_run_id};
+use types::{RunId, Timestamp};
 
 use crate::args;
 use crate::commands::run::start;
@@ -31,25 +31,29 @@ const FILES: [(&str, &str); 6] = [
 const COMMITTED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit> {
+    // The folder has the run's name, so that nothing about the demo is random but that.
+    let run = draw_run_id();
     let folder = tempfile::Builder::new()
-        .prefix("bosun-demo-")
+        .prefix(&format!("bosun-demo-{run}"))
+        .rand_bytes(0)
         .tempdir()
         .context("making a temporary folder for the sample repository")?;
     if args.keep {
         // From here on it stays, also if this process is killed.
         let folder = folder.keep();
-        return play(home, &folder, args).await;
+        return play(home, run, &folder, args).await;
     }
     let own = Home::passing(folder.path().join("state"));
-    let exit = play(&own, folder.path(), args).await?;
+    let exit = play(&own, run, folder.path(), args).await?;
+    own.leave().await;
     folder.close().context("removing the sample repository")?;
     Ok(exit)
 }
 
-async fn play(home: &Home, folder: &Path, args: &args::Demo) -> anyhow::Result<Exit> {
+async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyhow::Result<Exit> {
     let repository = folder.join("harbor");
     let bosun = home.open(Order::Started).await?;
-    let new = prepare(&bosun, repository.clone()).await?;
+    let new = NewRun { id: Some(run), ..prepare(&bosun, repository.clone()).await? };
     let form = Form::choose(args.json, Order::Started);
     if !matches!(form, Form::Json(_)) {
         print::line(

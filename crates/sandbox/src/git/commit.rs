@@ -91,6 +91,8 @@ impl Repo {
         if !good.succeeded() {
             return Err(bad());
         }
+        // Git fails to list worktrees while one of them is being made.
+        let _one_at_a_time = self.inner.worktrees.lock().await;
         let list = self.git().run(self.here(), &["worktree", "list", "--porcelain", "-z"]).await?;
         let mark = format!("branch {full}");
         if list.names().any(|line| line == mark.as_bytes()) {

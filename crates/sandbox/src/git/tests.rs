@@ -234,6 +234,22 @@ async fn no_hook_filter_or_driver_of_the_repository_runs() {
 }
 
 #[tokio::test]
+async fn a_branch_can_be_moved_while_worktrees_are_made() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let make = async {
+        for n in 1..=12 {
+            fixture.worktree(&format!("T{n}.1")).await;
+        }
+    };
+    let point = async {
+        for _ in 0..40 {
+            fixture.repo.point_branch("bosun/x", &fixture.start).await.expect("a branch");
+        }
+    };
+    tokio::join!(make, point);
+}
+
+#[tokio::test]
 async fn merges_make_a_line_and_conflicts_name_their_paths() {
     let fixture = fixture(&[("a", "1\n"), ("b", "1\n")]).await;
     let mut sealed = Vec::new();
