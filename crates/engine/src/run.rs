@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// The repository's path, the run's branch, and the commit that it started from.
+    /// What the repository looked like when the request came in.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.asked.as_ref().map(|asked| &asked.survey)

@@ -1,5 +1,5 @@
 //! A conversation with a model, in a form that no provider owns and none of them loses anything in.
-//! Whole messages only; their pieces on the way in are in `stream.rs`.
+//! Whole messages only; their pieces on the way in are in `model.rs`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
