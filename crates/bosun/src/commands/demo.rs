@@ -51,7 +51,8 @@ pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit>
 }
 
 async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyhow::Result<Exit> {
-    let repository = folder.join("harbor");
+    let (repository, script) = (folder.join("harbor"), folder.join("script.toml"));
+    std::fs::write(&script, SCRIPT).with_context(|| format!("writing {}", script.display()))?;
     let bosun = home.open(Order::Started).await?;
     let new = NewRun { id: Some(run), ..prepare(&bosun, repository.clone()).await? };
     let form = Form::choose(args.json, Order::Started);
@@ -65,6 +66,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     let exit = start(home, &bosun, new, form).await?;
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
+        print::note(&format!("and what the model answered: {}", script.display()));
     }
     Ok(exit)
 }
