@@ -20,6 +20,7 @@ pub struct CallFacts {
     pub access: Access,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<WorkPath>,
+    /// The command line that it would run, or the question that it would put to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub repeat: Repeat,
@@ -33,6 +34,8 @@ pub enum Access {
     Execute,
     /// Hands in the role's result; touches nothing.
     Submit,
+    /// Puts a question to the person and waits for the answer; touches nothing.
+    Ask,
 }
 
 /// Whether a call that was cut off may simply be made again.
