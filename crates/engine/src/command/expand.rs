@@ -131,12 +131,12 @@ impl Source<'_> {
         if !indirect {
             self.passes("#");
         }
-        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || "_@*#?$!-".contains(c)) {
-            let c = self.peek();
+        // A special parameter is one character; what comes after it is an operator.
+        if self.peek().is_some_and(|c| "@*#?$!-".contains(c)) {
             self.at += 1;
-            // A special parameter is one character; what comes after it is an operator.
-            if c.is_some_and(|c| "@*#?$!-".contains(c)) {
-                break;
+        } else {
+            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+                self.at += 1;
             }
         }
         let operator = self.at;
