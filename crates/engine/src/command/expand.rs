@@ -29,6 +29,9 @@ impl Source<'_> {
                 self.parameter(quoted)?;
                 self.value(from, quoted, atoms);
             }
+            Some('\\') if self.peek_at(1) == Some('\n') => {
+                return Err(Unclear("a line is broken after a dollar sign"));
+            }
             Some('[') => return Err(Unclear("it uses the old form of arithmetic")),
             Some('\'') if !quoted => {
                 self.at += 1;
