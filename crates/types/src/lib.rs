@@ -39,6 +39,7 @@ mod report;
 mod summary;
 mod time;
 mod tool;
+mod walls;
 
 pub use digest::*;
 pub use effect::*;
@@ -58,3 +59,4 @@ pub use report::*;
 pub use summary::one_line;
 pub use time::*;
 pub use tool::*;
+pub use walls::*;
