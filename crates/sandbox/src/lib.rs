@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 pub use change::Change;
-pub use confine::{Attack, Confine, Limits, Proof, Twin};
+pub use confine::{Confine, Limits, Twin};
 pub use error::EnvError;
 pub use git::{GitError, GitRequest, Merged, Repo};
 pub use hosts::{BadHost, HostRefused, Hosts};
