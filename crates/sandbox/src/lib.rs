@@ -13,6 +13,8 @@ mod jail;
 mod local;
 mod process;
 mod search;
+mod stream;
+mod sweep;
 mod variables;
 mod wrap;
 
@@ -27,6 +29,7 @@ pub use git::{GitError, GitRequest, Merged, Repo};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use stream::{Listener, Stream};
 pub use variables::{CORE, Inherit, Variables};
 pub use wrap::{ReadOnly, Recorded};
 
