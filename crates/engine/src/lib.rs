@@ -40,7 +40,7 @@ mod verify;
 
 pub use attempt::Attempt;
 pub use run::Run;
-pub use truncate::head_and_tail;
+pub use truncate::{Cut, head_and_tail};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;
