@@ -14,6 +14,8 @@ mod estimate;
 mod failover;
 mod faults;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gather;
 mod gemini;
 mod http;
