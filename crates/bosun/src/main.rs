@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home);
+    let home = home::Home::at(cli.home, twin.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,

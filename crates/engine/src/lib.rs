@@ -37,6 +37,7 @@ mod schedule;
 mod testing;
 mod truncate;
 mod verify;
+mod walls;
 
 pub use attempt::Attempt;
 pub use run::Run;

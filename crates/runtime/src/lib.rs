@@ -25,6 +25,7 @@ mod models;
 mod perform;
 pub mod presets;
 mod shop;
+mod walls;
 mod watch;
 mod workshop;
 
@@ -35,6 +36,7 @@ pub use flight::Order;
 pub use hub::{Delta, DeltaKind};
 pub use models::{KeepError, Models};
 pub use shop::Setup;
+pub use walls::Walls;
 pub use watch::Mix;
 
 pub use {llm, sandbox, store, tools};

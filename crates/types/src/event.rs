@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Changes, Check, CheckEnd,
     CheckId, CommitId, Digest, Fault, FileState, Inspection, LogId, MergeEnd, ModelRef, ModelReply,
-    Phase, Plan, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Source, Spend, Status,
-    Survey, TaskId, Timestamp, Usage, WorkPath,
+    Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Source, Spend,
+    Status, Survey, TaskId, Timestamp, Usage, WorkPath,
 };
 
 /// One stored line: a fact with its place in its log.
@@ -103,6 +103,9 @@ pub enum Event {
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
+    /// What the walls around commands hold, and whether that is enough.
+    #[serde(rename = "sandbox.probed")]
+    SandboxProbed { proof: Proof, decision: Decision },
     /// The plan is valid and will be executed.
     #[serde(rename = "plan.adopted")]
     PlanAdopted { plan: Plan, decision: Decision },
@@ -270,6 +273,7 @@ impl Event {
             Self::RunCancelled { .. } => "run.cancelled",
             Self::RunFinished { .. } => "run.finished",
             Self::ContextSelected { .. } => "context.selected",
+            Self::SandboxProbed { .. } => "sandbox.probed",
             Self::PlanAdopted { .. } => "plan.adopted",
             Self::PlanRefused { .. } => "plan.refused",
             Self::AttemptStarted { .. } => "attempt.started",

@@ -41,6 +41,7 @@ mod summary;
 mod time;
 mod tool;
 mod tool_policy;
+mod walls;
 
 pub use digest::*;
 pub use effect::*;
@@ -62,3 +63,4 @@ pub use summary::one_line;
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;
+pub use walls::*;

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, Budget, Family, FaultClass, Hint, ModelRef, RoleId, RuleId, Span, ToolPolicy};
+use crate::{
+    Access, Budget, Family, FaultClass, Hint, ModelRef, RoleId, RuleId, SandboxPolicy, Span,
+    ToolPolicy,
+};
 
 /// A whole policy. Rules are ordered; the first that matches wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,9 @@ pub struct Policy {
     pub permissions: Vec<PermitRule>,
     pub failures: Vec<FailureRule>,
     pub gates: Vec<GateRule>,
+    /// How commands are held.
+    #[serde(default)]
+    pub sandbox: SandboxPolicy,
     #[serde(default)]
     pub budget: Budget,
     pub limits: Limits,

@@ -45,6 +45,9 @@ impl Event {
                 format!("{}, {}", status.word(), rule(decision))
             }
             Self::ContextSelected { included, excluded } => selected(included, excluded),
+            Self::SandboxProbed { proof, decision } => {
+                format!("{}, {}", proof.rung.word(), rule(decision))
+            }
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
             Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use engine::Attempt;
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::{Environment, LocalEnvironment};
+use sandbox::Environment;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Brief, CommitId, Effect, Fault, LogId, ModelRequest, Outcome, Replied, StreamItem, Timestamp,
-    ToolOutput,
+    Brief, CommitId, Effect, Fault, LogId, ModelRequest, Outcome, Replied, SandboxPolicy,
+    StreamItem, Timestamp, ToolOutput,
 };
 
 use super::{kept, stopped};
 use crate::drive::Hands;
 use crate::hub::Delta;
 use crate::shop::Shop;
+use crate::walls::Ground;
 use crate::workshop::Workshop;
 
 /// What an attempt's effects are performed with.
@@ -37,13 +38,18 @@ impl AttemptHands {
     pub(crate) async fn open(
         shop: Arc<Shop>,
         workshop: Arc<Workshop>,
+        policy: &SandboxPolicy,
         brief: &Brief,
         folder: &Path,
     ) -> Result<Self, Fault> {
-        let env = LocalEnvironment::open(folder).map_err(|error| {
-            let what = format!("opening the attempt's worktree: {error}");
-            Fault::structural("workspace.lost", what)
-        })?;
+        let ground = Ground {
+            folder,
+            repo: workshop.repo(),
+            scope: Some(&brief.scope),
+            walls: brief.walls,
+            policy,
+        };
+        let env = shop.yard.open(ground).await?;
         let model = shop.models.find(&brief.model, &*shop.journal).await?;
         Ok(Self {
             model,

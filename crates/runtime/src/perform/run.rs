@@ -4,18 +4,19 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, LocalEnvironment, Merged};
+use sandbox::{Environment as _, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
     Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, Subject, WorkPath,
+    MergeEnd, Outcome, Policy, Rung, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
 use super::{kept, stopped};
 use crate::drive::{Drive, DriveError, Hands, Left, Posted};
 use crate::shop::Shop;
+use crate::walls::Ground;
 use crate::workshop::Workshop;
 
 /// What a run's effects are performed with.
@@ -42,8 +43,9 @@ impl Hands<Run> for RunHands {
         Box::pin(async move {
             let done = match effect {
                 Effect::RunAttempt { brief } => hands.attempt(*brief, stop).await,
-                Effect::RunCheck { check, what, commit } => {
-                    hands.check(&check, what, &commit, &stop).await
+                Effect::Probe => Ok(Outcome::Probed(hands.shop.yard.proof().await)),
+                Effect::RunCheck { check, what, commit, walls } => {
+                    hands.check(&check, what, &commit, walls, &stop).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
                     let merge = Merge { commit, onto, message, artifacts, at };
@@ -94,9 +96,14 @@ impl RunHands {
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !engine::Machine::is_over(&drive.machine) {
-            let hands =
-                AttemptHands::open(self.shop.clone(), self.workshop.clone(), &brief, &folder)
-                    .await?;
+            let hands = AttemptHands::open(
+                self.shop.clone(),
+                self.workshop.clone(),
+                &self.policy.sandbox,
+                &brief,
+                &folder,
+            )
+            .await?;
             self.drive(&mut drive, &hands, &stop).await?;
         }
         let head = drive.head().await.map_err(|error| self.give_up(error))?;
@@ -130,6 +137,7 @@ impl RunHands {
         check: &CheckId,
         what: Check,
         commit: &CommitId,
+        walls: Rung,
         stop: &CancellationToken,
     ) -> Result<Outcome, Fault> {
         let folder = match &check.on {
@@ -137,7 +145,10 @@ impl RunHands {
             Subject::Merged => self.workshop.of_merged(),
         };
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
-        let env = LocalEnvironment::open(&folder).map_err(|error| error.fault())?;
+        let (policy, repo) = (&self.policy.sandbox, self.workshop.repo());
+        // A check may write anywhere in its own worktree: builds do.
+        let ground = Ground { folder: &folder, repo, scope: None, walls, policy };
+        let env = self.shop.yard.open(ground).await?;
         let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
         let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
