@@ -26,7 +26,7 @@ mod intake;
 #[cfg(test)]
 mod laws_tests;
 mod merge;
-mod permit;
+pub mod permit;
 mod plan;
 pub mod policy;
 mod report;

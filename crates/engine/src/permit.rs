@@ -1,24 +1,43 @@
 //! May this call be made? The first rule that matches says so; a call that no rule speaks of is not made.
 
-use types::{Access, CallFacts, Decision, Permission, PermitRule, RuleId, Scope};
+use types::{Access, CallFacts, Decision, Permission, PermitRule, Policy, RuleId, Scope};
 
 /// What the rules say about a call.
-pub(crate) struct Permit {
-    pub(crate) verdict: Permission,
-    pub(crate) decision: Decision,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permit {
+    pub verdict: Permission,
+    pub decision: Decision,
+    /// What they say about each part of its command; nothing for a call that runs none.
+    pub parts: Vec<PartPermit>,
 }
 
-pub(crate) fn judge(rules: &[PermitRule], scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+/// What the rules say about one part of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPermit {
+    /// The part in one line.
+    pub command: String,
+    /// Its words, as far as they are known before it runs.
+    pub words: Vec<String>,
+    pub verdict: Permission,
+    pub rule: RuleId,
+    pub reason: String,
+}
+
+/// Judges one call. The strictest of its parts decides.
+#[must_use]
+pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+    let rules = &policy.permissions;
     let seen = seen(tool, facts);
     match rules.iter().find(|rule| matches(rule, scope, facts)) {
         Some(rule) => Permit {
             verdict: rule.verdict,
             decision: Decision::new(rule.id.clone(), reason(rule, scope, facts)).seeing(seen),
+            parts: vec![],
         },
         None => {
             let reason = format!("no rule permits {tool} to do this");
             let decision = Decision::new(RuleId::fixed("permit.no_rule"), reason).seeing(seen);
-            Permit { verdict: Permission::Deny, decision }
+            Permit { verdict: Permission::Deny, decision, parts: vec![] }
         }
     }
 }
@@ -32,7 +51,7 @@ fn matches(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> bool {
     };
     (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
-        && (rule.command_starts.is_empty() || rule.command_starts.iter().any(starts))
+        && (rule.commands.is_empty() || rule.commands.iter().any(starts))
 }
 
 /// A command may write anywhere in its workspace, so it is in scope only for a task that may write at all.
@@ -77,7 +96,7 @@ mod tests {
         let scope = Scope(scope.iter().map(|a| a.parse().expect("an artifact")).collect());
         let (call, inspection) = talk::call(call, 0);
         let Inspection::Would(facts) = inspection else { panic!("a call that can be made") };
-        let permit = judge(&crew().permissions, &scope, &call.tool, &facts);
+        let permit = judge(&crew(), &scope, &call.tool, &facts);
         let verdict = if permit.verdict == Permission::Allow { "allow" } else { "deny" };
         format!("{verdict} {}", permit.decision.rule)
     }
@@ -101,7 +120,7 @@ mod tests {
         let (_, Inspection::Would(facts)) = talk::call("write_file b.rs", 0) else {
             panic!("a call that can be made")
         };
-        let permit = judge(&crew().permissions, &scope, "write_file", &facts);
+        let permit = judge(&crew(), &scope, "write_file", &facts);
         let reason = "a task may write only to its artifacts: b.rs is not in (src/)";
         assert_eq!(permit.decision.reason, reason);
         assert_eq!(permit.decision.seen, ["write_file b.rs"]);
@@ -112,7 +131,7 @@ mod tests {
         let facts =
             CallFacts { access: Access::Write, paths: vec![], command: None, repeat: Repeat::Safe };
         let scope = Scope(vec!["./".parse().expect("an artifact")]);
-        let permit = judge(&crew().permissions, &scope, "write_file", &facts);
+        let permit = judge(&crew(), &scope, "write_file", &facts);
         assert_eq!(permit.decision.rule.as_str(), "permit.outside_artifacts");
     }
 
@@ -129,7 +148,12 @@ mod tests {
         let (_, Inspection::Would(facts)) = talk::call("read_file a", 0) else {
             panic!("a call that can be made")
         };
-        let permit = judge(&[], &Scope::default(), "read_file", &facts);
+        let permit = judge(
+            &Policy { permissions: vec![], ..crew() },
+            &Scope::default(),
+            "read_file",
+            &facts,
+        );
         assert_eq!(permit.verdict, Permission::Deny);
         assert_eq!(permit.decision.rule.as_str(), "permit.no_rule");
     }

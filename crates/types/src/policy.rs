@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Access, Budget, Family, FaultClass, Hint, ModelRef, RoleId, RuleId, SandboxPolicy, Span,
-    ToolPolicy,
+    Budget, Family, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId,
+    SandboxPolicy, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -21,6 +21,12 @@ pub struct Policy {
     pub context: Vec<ContextRule>,
     pub roles: BTreeMap<RoleId, Role>,
     pub permissions: Vec<PermitRule>,
+    /// What holds for a part of a command that no permission speaks of.
+    #[serde(default = "Policy::strictest")]
+    pub default: Permission,
+    /// Nobody can be asked: what would be asked is denied.
+    #[serde(default)]
+    pub headless: bool,
     pub failures: Vec<FailureRule>,
     pub gates: Vec<GateRule>,
     /// How commands are held.
@@ -31,6 +37,12 @@ pub struct Policy {
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,
+}
+
+impl Policy {
+    const fn strictest() -> Permission {
+        Permission::Deny
+    }
 }
 
 /// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
@@ -133,30 +145,6 @@ pub struct Role {
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
-}
-
-/// Whether a call may be made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PermitRule {
-    pub id: RuleId,
-    pub verdict: Permission,
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub access: Vec<Access>,
-    /// Every path of the call is inside the task's scope, or one is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_scope: Option<bool>,
-    /// The command starts with one of these words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub command_starts: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    Allow,
-    Deny,
 }
 
 /// What is done about a class of failure.

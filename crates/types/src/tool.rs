@@ -20,6 +20,7 @@ pub struct CallFacts {
     pub access: Access,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<WorkPath>,
+    /// The command line that it would run, or the question that it would put to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub repeat: Repeat,
@@ -35,7 +36,7 @@ pub enum Access {
     Submit,
     /// Fetches something from the network.
     Network,
-    /// Puts a question to the person; touches nothing.
+    /// Puts a question to the person and waits for the answer; touches nothing.
     Ask,
 }
 

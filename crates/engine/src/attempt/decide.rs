@@ -161,9 +161,9 @@ fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Event {
         let decision = Decision::new(RuleId::fixed("permit.after_lost_call"), reason);
         return refused(CallOutcome::Refused, decision);
     }
-    let permit = permit::judge(&attempt.policy.permissions, &session.brief.scope, &tool, facts);
+    let permit = permit::judge(&attempt.policy, &session.brief.scope, &tool, facts);
     match permit.verdict {
-        Permission::Deny => refused(CallOutcome::Refused, permit.decision),
+        Permission::Deny | Permission::Ask => refused(CallOutcome::Refused, permit.decision),
         Permission::Allow => Event::ToolStarted { call: slot.id, tool, decision: permit.decision },
     }
 }
