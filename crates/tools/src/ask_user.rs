@@ -37,7 +37,11 @@ impl Typed for AskUser {
         if all.map(|text| text.chars().count()).sum::<usize>() > MAX_CHARS {
             return Err(format!("the question is too long; {MAX_CHARS} characters at most"));
         }
-        Ok(facts(Access::Ask, Vec::new(), Repeat::Safe))
+        let mut asked = args.question.clone();
+        if !args.options.is_empty() {
+            asked.push_str(&format!(" ({})", args.options.join(" / ")));
+        }
+        Ok(CallFacts { command: Some(asked), ..facts(Access::Ask, Vec::new(), Repeat::Safe) })
     }
 
     async fn act(&self, _args: Arguments, _place: &Place<'_>) -> Result<Reply, Reply> {
