@@ -17,6 +17,7 @@ use types::{Effect, EffectId, Event, Input, Timestamp};
 mod attempt;
 mod brief;
 mod budget;
+pub mod command;
 mod condition;
 mod context;
 mod dag;
