@@ -46,11 +46,16 @@ impl Home {
         let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
         let journal = self.journal.get_or_init(|| journal).clone();
         let mut setup = Setup::new(Arc::new(journal), folder);
-        setup.redactor = Redactor::new(secrets());
+        setup.redactor = self.redactor();
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
         setup.walls = self.walls.clone();
         Ok(Bosun::new(setup))
+    }
+
+    /// What takes secrets out of texts.
+    pub(crate) fn redactor(&self) -> Redactor {
+        Redactor::new(secrets())
     }
 
     fn models(&self) -> anyhow::Result<Arc<Registry>> {

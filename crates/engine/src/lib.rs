@@ -17,6 +17,7 @@ use types::{Effect, EffectId, Event, Input, Timestamp};
 mod attempt;
 mod brief;
 mod budget;
+pub mod command;
 mod condition;
 mod context;
 mod dag;
@@ -26,7 +27,7 @@ mod intake;
 #[cfg(test)]
 mod laws_tests;
 mod merge;
-mod permit;
+pub mod permit;
 mod plan;
 pub mod policy;
 mod report;
@@ -41,7 +42,7 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use run::Run;
-pub use truncate::head_and_tail;
+pub use truncate::{Cut, head_and_tail};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use sandbox::{Confine, Inherit, Limits, LocalEnvironment, Repo, Twin, Variables};
+use sandbox::{BadHost, Confine, Hosts, Inherit, Limits, LocalEnvironment, Repo, Twin, Variables};
 use tokio::sync::OnceCell;
 use types::{Fault, FaultClass, InheritPolicy, Proof, Rung, SandboxPolicy, Scope};
 
@@ -30,7 +30,8 @@ pub(crate) struct Yard {
 #[derive(Debug)]
 pub(crate) struct Ground<'a> {
     pub(crate) folder: &'a Path,
-    pub(crate) repo: &'a Repo,
+    /// The repository behind it, if there is one.
+    pub(crate) repo: Option<&'a Repo>,
     /// Where they may write in it; everywhere when nothing is said.
     pub(crate) scope: Option<&'a Scope>,
     /// What must hold them.
@@ -71,6 +72,8 @@ impl Yard {
             let what = format!("opening the worktree: {error}");
             Fault::structural("workspace.lost", what)
         })?;
+        let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
+        let env = env.hiding(&hidden).map_err(|error| error.fault())?;
         let env = env.with_variables(variables(ground.policy));
         Ok(match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
@@ -79,6 +82,15 @@ impl Yard {
             _ => env,
         })
     }
+}
+
+/// The hosts that a policy grants.
+pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, BadHost> {
+    let mut hosts = Hosts::parse(&policy.network)?;
+    if policy.allow_private {
+        hosts = hosts.allow_private();
+    }
+    Ok(policy.resolve.iter().fold(hosts, |hosts, (name, at)| hosts.resolve(name, *at)))
 }
 
 fn variables(policy: &SandboxPolicy) -> Variables {
@@ -93,12 +105,16 @@ fn variables(policy: &SandboxPolicy) -> Variables {
 fn confine(twin: Twin, ground: &Ground<'_>) -> Confine {
     const MB: u64 = 1024 * 1024;
     let policy = ground.policy;
-    let confine = Confine::new(twin).seeing(ground.repo.common_dir().to_owned()).limits(Limits {
+    let confine = Confine::new(twin).limits(Limits {
         processes: policy.processes,
         memory_bytes: policy.memory_mb.saturating_mul(MB),
         file_bytes: policy.file_mb.saturating_mul(MB),
         temp_bytes: policy.temp_mb.saturating_mul(MB),
     });
+    let confine = match ground.repo {
+        Some(repo) => confine.seeing(repo.common_dir().to_owned()),
+        None => confine,
+    };
     match ground.scope {
         Some(scope) => confine.writing_to(scope.clone()),
         None => confine,

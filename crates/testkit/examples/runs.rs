@@ -89,6 +89,8 @@ async fn journal_alone() -> anyhow::Result<()> {
         call: "s1.t1.c0".parse()?,
         outcome: types::CallOutcome::Ok,
         output: Shown { text: "x".repeat(300), ..Shown::default() },
+        images: vec![],
+        files: vec![],
     };
     let clean = [Redactor::none().clean(event)];
     let start = Instant::now();

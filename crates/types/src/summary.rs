@@ -121,7 +121,7 @@ impl Event {
             Self::ToolRefused { call, tool, outcome, decision } => {
                 format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
             }
-            Self::ToolFinished { call, outcome, output } => {
+            Self::ToolFinished { call, outcome, output, .. } => {
                 let cut = match (output.removed > 0, output.blob.is_some()) {
                     (false, _) => "",
                     (true, false) => ", cut",

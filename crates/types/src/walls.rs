@@ -1,5 +1,8 @@
 //! What holds commands: what a policy asks for, and what a machine was proved to have. Nothing is built or tried here.
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
 /// How well commands are held. Each rung holds everything that the one before it does.
@@ -38,6 +41,12 @@ pub struct SandboxPolicy {
     pub network: Vec<String>,
     /// Whether a granted host may be this machine or one in a private network.
     pub allow_private: bool,
+    /// Where a granted name leads, instead of asking for it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resolve: BTreeMap<String, IpAddr>,
+    /// Files that nobody may read, as globs such as `**/.env`; commands see them empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
     pub inherit: InheritPolicy,
     /// Variables that commands are given although they look like secrets.
     pub variables: Vec<String>,
@@ -57,6 +66,8 @@ impl Default for SandboxPolicy {
             require: Rung::Full,
             network: vec![],
             allow_private: false,
+            resolve: BTreeMap::new(),
+            hidden: vec![],
             inherit: InheritPolicy::Core,
             variables: vec![],
             processes: 1_024,
