@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
-use types::{Artifact, AttemptId, Effort, ModelRef, RunId};
+use types::{Artifact, AttemptId, Effort, Family, ModelRef, RunId};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Models(Models),
     /// Explain what the rules say about a command, without running it
     Permit(Permit),
+    /// List the tools that agents can call, with their arguments
+    Tools(Tools),
+    /// Make one call as an agent's would be made: permitted, held and cut by the same rules
+    Tool(Tool),
     /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
     Doctor(Doctor),
 }
@@ -164,6 +168,46 @@ pub(crate) struct Permit {
     /// The command line, best as one argument in quotes; several are joined by blanks, and - reads standard input
     #[arg(required = true, allow_hyphen_values = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// In whose names and arguments: openai, anthropic, gemini or portable
+    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
+    pub(crate) profile: Family,
+    /// Print a JSON line for each tool: name, description, schema
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a person
+/// would be asked, 5 the rules deny it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Tool {
+    /// The tool; `bosun tools` lists them
+    pub(crate) name: String,
+    /// Its arguments as JSON; - reads them from standard input, @FILE from a file
+    #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
+    pub(crate) args: String,
+    /// The workspace that it works in
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) workspace: PathBuf,
+    /// The rules to work by: a file [default: the preset crew]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Where it may write: a file, or a folder that ends with a slash; may be given several times [default: everywhere in the workspace]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) scope: Vec<Artifact>,
+    /// In whose names and arguments: openai, anthropic, gemini or portable
+    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
+    pub(crate) profile: Family,
+    /// Make the same call so many times, to see whether something gets between; the last result is shown
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
+    pub(crate) times: u32,
+    /// Print one JSON object: outcome, rule, reason, content, metadata
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,8 @@ pub(crate) mod permit;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod tool;
+pub(crate) mod tools;
 
 use runtime::Bosun;
 use types::{RunId, RunView};

@@ -6,11 +6,12 @@ mod decide;
 mod pending;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, Input, Message,
-    Policy, Sealed, SessionEnd, Timestamp, Usage,
+    AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState, Input,
+    Message, Policy, Sealed, SessionEnd, Timestamp, Usage, WorkPath,
 };
 
 use crate::budget::Ledger;
@@ -30,6 +31,8 @@ pub struct Attempt {
     ended: Timestamp,
     sealed: Option<Sealed>,
     seal_fault: Option<Fault>,
+    /// The files that its calls have read or written, as they were then.
+    seen: BTreeMap<WorkPath, Digest>,
 }
 
 impl Attempt {
@@ -47,6 +50,7 @@ impl Attempt {
             ended: Timestamp::default(),
             sealed: None,
             seal_fault: None,
+            seen: BTreeMap::new(),
         }
     }
 
@@ -60,6 +64,16 @@ impl Attempt {
     #[must_use]
     pub fn history(&self) -> &[Arc<Message>] {
         self.session.as_ref().map(|session| session.history.as_slice()).unwrap_or_default()
+    }
+
+    /// What its calls have seen of the workspace's files; what was not seen is not changed unread.
+    #[must_use]
+    pub fn seen(&self) -> Vec<FileState> {
+        let state = |(path, digest): (&WorkPath, &Digest)| FileState {
+            path: path.clone(),
+            digest: Some(*digest),
+        };
+        self.seen.iter().map(state).collect()
     }
 
     /// Whether a call was begun of which no end is known; after a crash, the workspace is looked at then.

@@ -38,10 +38,11 @@ mod schedule;
 mod testing;
 mod truncate;
 mod verify;
+mod walls;
 
 pub use attempt::Attempt;
 pub use run::Run;
-pub use truncate::head_and_tail;
+pub use truncate::{Cut, head_and_tail};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Request, RoleId, RunId, Status, Survey, Task,
-    TaskId, Timestamp, Usage, WorkPath,
+    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Status,
+    Survey, Task, TaskId, Timestamp, Usage, WorkPath,
 };
 
 use crate::budget::Ledger;
@@ -35,6 +35,8 @@ pub struct Run {
     refused: Option<Decision>,
     route: Option<RoleId>,
     documents: Option<Vec<WorkPath>>,
+    /// What the walls around commands hold, once that was tried.
+    proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
     planning: Lane,
     plan: Option<Plan>,
@@ -96,6 +98,7 @@ impl Run {
             refused: None,
             route: None,
             documents: None,
+            proof: None,
             questions: Vec::new(),
             planning: Lane::ready(),
             plan: None,
@@ -186,6 +189,16 @@ impl Run {
     /// The documents that the agents are given, once that is decided.
     pub(crate) fn documents(&self) -> Option<&[WorkPath]> {
         self.documents.as_deref()
+    }
+
+    /// What holds this run's commands, once that was tried.
+    pub(crate) fn proof(&self) -> Option<&Proof> {
+        self.proof.as_ref().map(|(proof, _)| proof)
+    }
+
+    /// What must hold its commands from now on; before anything was tried, what the policy requires.
+    pub(crate) fn rung(&self) -> Rung {
+        self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
     }
 
     pub(crate) fn questions(&self) -> &[Question] {

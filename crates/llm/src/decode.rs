@@ -12,7 +12,7 @@ use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Usage};
 use crate::Dialect;
 use crate::assembly::Assembly;
 use crate::faults::Cause;
-use crate::frames::{self, Frame};
+use crate::frames::Reader;
 
 /// One dialect's way of reading an answer.
 pub(crate) trait Decoder: Send {
@@ -46,24 +46,39 @@ pub(crate) struct Ending {
     pub(crate) served: Option<String>,
 }
 
+/// The most bytes of a whole streamed answer. Far above any real one; what a reply keeps has its own, lower limit.
+const STREAM_LIMIT: usize = 512 << 20;
+
 /// An answer being read.
 pub(crate) struct Decoding {
     decoder: Box<dyn Decoder>,
+    read: usize,
     skipped: u32,
     ended: bool,
 }
 
 impl Decoding {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { decoder: dialect.decoder(), skipped: 0, ended: false }
+        Self { decoder: dialect.decoder(), read: 0, skipped: 0, ended: false }
     }
 
-    /// Adds the items that one frame of the stream brings. After a last item nothing comes any more.
-    pub(crate) fn frame(&mut self, frame: &Frame, items: &mut VecDeque<StreamItem>) {
+    /// Adds the items that one event of the stream brings. After a last item nothing comes any more.
+    pub(crate) fn event(
+        &mut self,
+        name: Option<&str>,
+        text: &str,
+        items: &mut VecDeque<StreamItem>,
+    ) {
         if self.ended {
             return;
         }
-        let step = self.decoder.event(frame.name.as_deref(), &frame.text);
+        self.read = self.read.saturating_add(text.len());
+        let step = if self.read > STREAM_LIMIT {
+            let what = format!("the streamed reply is larger than {} MB", STREAM_LIMIT >> 20);
+            Err(Cause::BadReply.fault(what))
+        } else {
+            self.decoder.event(name, text)
+        };
         items.extend(self.decoder.assembly().items());
         match step {
             Ok(Next::More) => {}
@@ -132,34 +147,38 @@ impl Decoding {
     }
 }
 
-/// How the bytes of a streamed answer are cut into events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
-    ServerSent,
-    /// One JSON value a line.
-    Lines,
-}
-
 /// A streamed answer, item by item; the last is `Finished` or `Failed`.
 pub(crate) fn streamed(
     dialect: Dialect,
     bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
 ) -> BoxStream<'static, StreamItem> {
-    let frames = frames::frames(dialect.framing(), bytes);
-    // The queue keeps its room from event to event; deltas are the hot path.
-    let state = (frames, Decoding::new(dialect), VecDeque::new());
-    let items = stream::unfold(state, |(mut frames, mut decoding, mut queue)| async move {
+    // The queue keeps its room from piece to piece; deltas are the hot path.
+    let decoding = (Reader::new(dialect.framing()), Decoding::new(dialect), VecDeque::new());
+    let state = (Box::pin(bytes), decoding);
+    let items = stream::unfold(state, |(mut bytes, (mut reader, mut decoding, mut queue))| async {
         loop {
             if let Some(item) = queue.pop_front() {
-                return Some((item, (frames, decoding, queue)));
+                return Some((item, (bytes, (reader, decoding, queue))));
             }
             if decoding.has_ended() {
                 return None;
             }
-            match frames.next().await {
-                Some(Ok(frame)) => decoding.frame(&frame, &mut queue),
-                Some(Err(fault)) => queue.extend(decoding.end_with(Some(fault))),
-                None => queue.extend(decoding.end()),
+            let fault = match bytes.next().await {
+                Some(Ok(piece)) => {
+                    let each = |name: Option<&str>, text: &str| {
+                        decoding.event(name, text, &mut queue);
+                    };
+                    reader.read(&piece, each).err()
+                }
+                Some(Err(fault)) => Some(fault),
+                None => {
+                    reader.end(|name, text| decoding.event(name, text, &mut queue));
+                    queue.extend(decoding.end());
+                    continue;
+                }
+            };
+            if let Some(fault) = fault {
+                queue.extend(decoding.end_with(Some(fault)));
             }
         }
     });

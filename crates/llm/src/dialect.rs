@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::Fault;
 
-use crate::decode::{Decoder, Framing};
+use crate::decode::Decoder;
+use crate::frames::Framing;
 use crate::{chat, gemini, messages, ollama, responses};
 
 /// How a server is talked to.

@@ -1,95 +1,179 @@
-//! Bytes, cut into the events of a stream: server-sent events, or lines of JSON. Bytes are gathered to
-//! whole lines before they are read as text. An event has a largest size, so that a server that never ends
-//! one cannot fill the memory.
+//! Bytes, cut into the events of a stream: server-sent events, or lines of JSON. An event that lies within one piece
+//! of the bytes is read where it lies; only what a piece leaves unfinished is copied. An event has a largest size, so
+//! that a server that never ends one cannot fill the memory.
 
-use std::collections::VecDeque;
-
-use bytes::Bytes;
-use futures::stream::{self, BoxStream};
-use futures::{Stream, StreamExt};
 use types::Fault;
 
-use crate::decode::Framing;
 use crate::faults::Cause;
 
 /// The most bytes of one event.
 pub(crate) const EVENT_LIMIT: usize = 24 << 20;
 
-/// One event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) name: Option<String>,
-    pub(crate) text: String,
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How the bytes of a streamed answer are cut into events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    ServerSent,
+    /// One JSON value a line.
+    Lines,
 }
 
-pub(crate) fn frames(
+/// Reads bytes as they come. What it has of an unfinished event is all that it keeps.
+#[derive(Debug)]
+pub(crate) struct Reader {
     framing: Framing,
-    bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
-) -> BoxStream<'static, Result<Frame, Fault>> {
-    match framing {
-        Framing::ServerSent => server_sent(bytes),
-        Framing::Lines => lines(bytes),
-    }
-}
-
-fn server_sent(
-    bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
-) -> BoxStream<'static, Result<Frame, Fault>> {
-    // Some servers leave out the empty line after the last event, so one is added.
-    let end = stream::once(async { Ok(Bytes::from_static(b"\n\n")) });
-    let mut gauge = Gauge::default();
-    let bounded = bytes.chain(end).map(move |chunk| chunk.and_then(|chunk| gauge.admit(chunk)));
-    let events = sse_stream::SseByteStream::new(Box::pin(bounded));
-    let frames = events.filter_map(|event| async {
-        match event {
-            Ok(event) => event.data.map(|text| Ok(Frame { name: event.event, text })),
-            Err(error) => Some(Err(fault(error))),
-        }
-    });
-    frames.boxed()
-}
-
-fn fault(error: sse_stream::Error) -> Fault {
-    match error {
-        sse_stream::Error::Body(inner) => match inner.downcast::<Fault>() {
-            Ok(fault) => *fault,
-            Err(other) => Cause::Connection.fault(format!("reading the reply: {other}")),
-        },
-        other => Cause::BrokenStream.fault(format!("reading the reply: {other}")),
-    }
-}
-
-/// How many bytes came since the last empty line. A line ends in LF, or in CR and LF.
-#[derive(Debug, Default)]
-struct Gauge {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    name: Vec<u8>,
+    text: Option<Vec<u8>>,
+    /// Bytes since the last event ended.
     since_event: usize,
-    /// Bytes of the line that is not over yet.
-    line: usize,
+    /// The last line ended in CR, so an LF that follows belongs to it.
     after_cr: bool,
+    at_start: bool,
 }
 
-impl Gauge {
-    fn admit(&mut self, chunk: Bytes) -> Result<Bytes, Fault> {
-        let mut begin = 0;
-        for end in memchr::memchr_iter(b'\n', &chunk) {
-            let length = self.line + (end - begin);
-            let before =
-                if end > begin { chunk.get(end - 1) == Some(&b'\r') } else { self.after_cr };
-            self.since_event += end - begin;
-            if length == usize::from(before) {
-                self.since_event = 0;
+/// The parts of an event that lie in the piece being read.
+#[derive(Default)]
+struct Here<'a> {
+    name: Option<&'a [u8]>,
+    text: Option<&'a [u8]>,
+}
+
+impl Reader {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self {
+            framing,
+            line: vec![],
+            name: vec![],
+            text: None,
+            since_event: 0,
+            after_cr: false,
+            at_start: true,
+        }
+    }
+
+    /// Takes the next piece and hands on each event that is whole, by its name and its text.
+    pub(crate) fn read(
+        &mut self,
+        piece: &[u8],
+        mut each: impl FnMut(Option<&str>, &str),
+    ) -> Result<(), Fault> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let mut here = Here::default();
+        let mut rest = piece;
+        if std::mem::take(&mut self.after_cr) && rest.first() == Some(&b'\n') {
+            rest = &rest[1..];
+        }
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
+            let (line, after) = (&rest[..end], &rest[end + 1..]);
+            let cr = rest[end] == b'\r';
+            rest = match after.strip_prefix(b"\n") {
+                Some(after) if cr => after,
+                _ => after,
+            };
+            self.after_cr = cr && after.is_empty();
+            self.since_event += line.len();
+            if self.line.is_empty() {
+                self.line(line, &mut here, &mut each);
+            } else {
+                let mut whole = std::mem::take(&mut self.line);
+                whole.extend_from_slice(line);
+                // The line is ours, not the piece's, so what it brings must be kept at once.
+                self.keep(std::mem::take(&mut here));
+                let mut brought = Here::default();
+                self.line(&whole, &mut brought, &mut each);
+                self.keep(brought);
+                whole.clear();
+                self.line = whole;
             }
-            self.line = 0;
-            self.after_cr = false;
-            begin = end + 1;
+            if self.since_event > EVENT_LIMIT {
+                return Err(too_large());
+            }
         }
-        let rest = chunk.len() - begin;
-        if rest > 0 {
-            self.line += rest;
-            self.since_event += rest;
-            self.after_cr = chunk.last() == Some(&b'\r');
+        self.keep(here);
+        self.line.extend_from_slice(rest);
+        if self.since_event + self.line.len() > EVENT_LIMIT { Err(too_large()) } else { Ok(()) }
+    }
+
+    /// The bytes are over. Some servers leave out the end of the last line and the empty line after it.
+    pub(crate) fn end(&mut self, mut each: impl FnMut(Option<&str>, &str)) {
+        let line = std::mem::take(&mut self.line);
+        let mut here = Here::default();
+        if !line.is_empty() {
+            self.line(&line, &mut here, &mut each);
         }
-        if self.since_event > EVENT_LIMIT { Err(too_large()) } else { Ok(chunk) }
+        self.line(b"", &mut here, &mut each);
+    }
+
+    fn line<'a>(
+        &mut self,
+        line: &'a [u8],
+        here: &mut Here<'a>,
+        each: &mut impl FnMut(Option<&str>, &str),
+    ) {
+        let line = match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(line) if self.at_start => line,
+            _ => line,
+        };
+        self.at_start = false;
+        if self.framing == Framing::Lines {
+            self.since_event = 0;
+            let text = String::from_utf8_lossy(line.trim_ascii());
+            if !text.is_empty() {
+                each(None, &text);
+            }
+            return;
+        }
+        if line.is_empty() {
+            return self.event(std::mem::take(here), each);
+        }
+        if let Some(text) = field(line, b"data") {
+            if here.text.is_some() || self.text.is_some() {
+                self.keep(std::mem::take(here));
+                let so_far = self.text.get_or_insert_default();
+                so_far.push(b'\n');
+                so_far.extend_from_slice(text);
+            } else {
+                here.text = Some(text);
+            }
+        } else if let Some(name) = field(line, b"event") {
+            here.name = Some(name);
+        }
+        // Comments, ids, retry times and fields that nobody knows say nothing about a reply.
+    }
+
+    fn event(&mut self, here: Here<'_>, each: &mut impl FnMut(Option<&str>, &str)) {
+        self.since_event = 0;
+        let kept = self.text.take();
+        let text = here.text.or(kept.as_deref()).map(String::from_utf8_lossy);
+        if let Some(text) = text {
+            let name = String::from_utf8_lossy(here.name.unwrap_or(&self.name));
+            each(Some(&*name).filter(|name| !name.is_empty()), &text);
+        }
+        self.name.clear();
+    }
+
+    /// Keeps what would be gone with the piece.
+    fn keep(&mut self, here: Here<'_>) {
+        if let Some(name) = here.name {
+            name.clone_into(&mut self.name);
+        }
+        if let Some(text) = here.text {
+            self.text.get_or_insert_default().extend_from_slice(text);
+        }
+    }
+}
+
+/// What a line says under this key, without the one space that may stand before it.
+fn field<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let rest = line.strip_prefix(key)?;
+    match rest.strip_prefix(b":") {
+        Some(value) => Some(value.strip_prefix(b" ").unwrap_or(value)),
+        None => rest.is_empty().then_some(rest),
     }
 }
 
@@ -97,86 +181,41 @@ fn too_large() -> Fault {
     Cause::BadReply.fault(format!("one event of the reply is larger than {} MB", EVENT_LIMIT >> 20))
 }
 
-#[derive(Default)]
-struct Lines {
-    waiting: Vec<u8>,
-    ready: VecDeque<Frame>,
-}
-
-impl Lines {
-    fn take(&mut self, chunk: &[u8]) -> Result<(), Fault> {
-        let mut rest = chunk;
-        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-            self.waiting.extend_from_slice(&rest[..at]);
-            rest = &rest[at + 1..];
-            self.line();
-        }
-        self.waiting.extend_from_slice(rest);
-        if self.waiting.len() > EVENT_LIMIT { Err(too_large()) } else { Ok(()) }
-    }
-
-    fn line(&mut self) {
-        let line = std::mem::take(&mut self.waiting);
-        let text = String::from_utf8_lossy(&line).trim().to_owned();
-        if !text.is_empty() {
-            self.ready.push_back(Frame { name: None, text });
-        }
-    }
-}
-
-fn lines(
-    bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
-) -> BoxStream<'static, Result<Frame, Fault>> {
-    let state = (Box::pin(bytes), Lines::default(), false);
-    let frames = stream::unfold(state, |(mut bytes, mut lines, mut over)| async move {
-        loop {
-            if let Some(frame) = lines.ready.pop_front() {
-                return Some((Ok(frame), (bytes, lines, over)));
-            }
-            if over {
-                return None;
-            }
-            let step = match bytes.next().await {
-                Some(chunk) => chunk.and_then(|chunk| lines.take(&chunk)),
-                None => {
-                    over = true;
-                    lines.line();
-                    Ok(())
-                }
-            };
-            if let Err(fault) = step {
-                return Some((Err(fault), (bytes, lines, true)));
-            }
-        }
-    });
-    frames.boxed()
-}
-
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt;
-
     use super::*;
 
-    fn read(framing: Framing, chunks: &[&[u8]]) -> Vec<Result<Frame, Fault>> {
-        let chunks: Vec<_> = chunks.iter().map(|c| Ok(Bytes::copy_from_slice(c))).collect();
-        let frames = frames(framing, stream::iter(chunks));
-        frames.collect::<Vec<_>>().now_or_never().expect("nothing to wait for")
+    type Events = Vec<(Option<String>, String)>;
+
+    fn read(framing: Framing, pieces: &[&[u8]]) -> Result<Events, Fault> {
+        let mut reader = Reader::new(framing);
+        let mut events = vec![];
+        let mut each = |name: Option<&str>, text: &str| {
+            events.push((name.map(str::to_owned), text.to_owned()));
+        };
+        for piece in pieces {
+            reader.read(piece, &mut each)?;
+        }
+        reader.end(&mut each);
+        Ok(events)
     }
 
-    fn texts(framing: Framing, chunks: &[&[u8]]) -> Vec<String> {
-        read(framing, chunks).into_iter().map(|frame| frame.expect("a frame").text).collect()
+    fn texts(framing: Framing, pieces: &[&[u8]]) -> Vec<String> {
+        read(framing, pieces).expect("no fault").into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn events_do_not_depend_on_where_the_bytes_are_cut() {
-        let all =
-            "\u{feff}: hi\r\nevent: a\r\ndata: 北🌍\r\n\r\ndata:1\ndata: 2\n\nodd: 3\ndata: last";
-        let whole = read(Framing::ServerSent, &[all.as_bytes()]);
-        let single: Vec<&[u8]> = all.as_bytes().chunks(1).collect();
-        assert_eq!(read(Framing::ServerSent, &single), whole);
-        let texts: Vec<String> = whole.into_iter().map(|f| f.expect("a frame").text).collect();
-        assert_eq!(texts, ["北🌍", "1\n2", "last"]);
+        let all = "\u{feff}: hi\r\nevent: a\r\ndata: 北🌍\r\n\r\ndata:1\ndata: 2\n\nodd: 3\r\rdata\ndata:  x\n\nevent: b\n\ndata: last";
+        let whole = read(Framing::ServerSent, &[all.as_bytes()]).expect("no fault");
+        for size in 1..all.len() {
+            let pieces: Vec<&[u8]> = all.as_bytes().chunks(size).collect();
+            assert_eq!(read(Framing::ServerSent, &pieces).expect("no fault"), whole, "{size}");
+        }
+        let texts: Vec<&str> = whole.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["北🌍", "1\n2", "\n x", "last"]);
+        let names: Vec<Option<&str>> = whole.iter().map(|(name, _)| name.as_deref()).collect();
+        assert_eq!(names, [Some("a"), None, None, None], "a name without data names nothing");
     }
 
     #[test]
@@ -189,18 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_an_event_is_counted_from_the_last_empty_line_however_it_is_cut() {
-        for (text, expected) in
-            [("data: ab\n\n", 0), ("data: ab\r\n\r\n", 0), ("a\n\nbc", 2), ("ab\r\nc\r\n", 5)]
-        {
-            for size in 1..=text.len() {
-                let mut gauge = Gauge::default();
-                for piece in text.as_bytes().chunks(size) {
-                    gauge.admit(Bytes::copy_from_slice(piece)).expect("small");
-                }
-                assert_eq!(gauge.since_event, expected, "{text:?} in pieces of {size}");
-            }
-        }
+    fn bytes_that_are_no_text_become_replacements() {
+        assert_eq!(texts(Framing::ServerSent, &[b"data: a\xffb\n\n"]), ["a\u{fffd}b"]);
+        assert_eq!(texts(Framing::Lines, &[b"a\xffb\n"]), ["a\u{fffd}b"]);
     }
 
     #[test]
@@ -208,13 +238,19 @@ mod tests {
         let megabyte = vec![b'0'; 1 << 20];
         let endless: Vec<&[u8]> = std::iter::repeat_n(&megabyte[..], 40).collect();
         for framing in [Framing::ServerSent, Framing::Lines] {
-            let frames = read(framing, &endless);
-            let fault = frames.into_iter().find_map(Result::err).expect("a fault");
+            let fault = read(framing, &endless).expect_err("a fault");
             assert_eq!(fault.code, "model.bad_reply");
         }
         let line: &[u8] = b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n";
         let many = line.repeat(20_000);
         let endless: Vec<&[u8]> = std::iter::repeat_n(&many[..], 40).collect();
-        assert!(read(Framing::ServerSent, &endless).iter().any(Result::is_err));
+        assert!(read(Framing::ServerSent, &endless).is_err());
+    }
+
+    #[test]
+    fn the_size_of_an_event_is_counted_from_the_last_empty_line() {
+        let event = format!("data: {}\n\n", "x".repeat(1 << 20));
+        let pieces: Vec<&[u8]> = std::iter::repeat_n(event.as_bytes(), 40).collect();
+        assert_eq!(texts(Framing::ServerSent, &pieces).len(), 40);
     }
 }

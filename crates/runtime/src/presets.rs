@@ -50,6 +50,9 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
         overlay::lay_over(&crew(), name, text, table)?
     };
     let mut problems = engine::policy::problems(&policy);
+    if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
+        problems.push(format!("sandbox.network: {error}"));
+    }
     for (id, role) in &mut policy.roles {
         let Some(prompt) = role.prompt.strip_prefix('@') else { continue };
         match PROMPTS.iter().find(|(name, _)| *name == prompt) {
@@ -97,6 +100,8 @@ mod tests {
         assert!(twice.contains("two rules"), "{twice}");
         let prompt = broken("@coder.md", "@poet.md");
         assert!(prompt.contains("poet.md"), "{prompt}");
+        let hosts = broken("version = 1", "version = 1\nsandbox.network = [\"*\"]");
+        assert!(hosts.contains("every host"), "{hosts}");
         let route = broken("to = \"planner\"", "to = \"poet\"");
         assert!(route.contains("not a role"), "{route}");
     }

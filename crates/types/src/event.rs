@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Changes, Check, CheckEnd,
-    CheckId, CommitId, Digest, Fault, Inspection, LogId, MergeEnd, ModelRef, ModelReply, Phase,
-    Plan, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Spend, Status, Survey, TaskId,
-    Timestamp, Usage, WorkPath,
+    CheckId, CommitId, Digest, Fault, FileState, Inspection, LogId, MergeEnd, ModelRef, ModelReply,
+    Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Source, Spend,
+    Status, Survey, TaskId, Timestamp, Usage, WorkPath,
 };
 
 /// One stored line: a fact with its place in its log.
@@ -103,6 +103,9 @@ pub enum Event {
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
+    /// What the walls around commands hold, and whether that is enough.
+    #[serde(rename = "sandbox.probed")]
+    SandboxProbed { proof: Proof, decision: Decision },
     /// The plan is valid and will be executed.
     #[serde(rename = "plan.adopted")]
     PlanAdopted { plan: Plan, decision: Decision },
@@ -228,7 +231,16 @@ pub enum Event {
     ToolRefused { call: CallId, tool: String, outcome: CallOutcome, decision: Decision },
     /// The call ended.
     #[serde(rename = "tool.finished")]
-    ToolFinished { call: CallId, outcome: CallOutcome, output: Shown },
+    ToolFinished {
+        call: CallId,
+        outcome: CallOutcome,
+        output: Shown,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Source>,
+        /// The files that it read or wrote whole, as they were then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileState>,
+    },
     /// The call was cut off; nobody knows whether it took effect.
     #[serde(rename = "tool.lost")]
     ToolLost { call: CallId, workspace: String },
@@ -261,6 +273,7 @@ impl Event {
             Self::RunCancelled { .. } => "run.cancelled",
             Self::RunFinished { .. } => "run.finished",
             Self::ContextSelected { .. } => "context.selected",
+            Self::SandboxProbed { .. } => "sandbox.probed",
             Self::PlanAdopted { .. } => "plan.adopted",
             Self::PlanRefused { .. } => "plan.refused",
             Self::AttemptStarted { .. } => "attempt.started",

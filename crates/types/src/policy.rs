@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId, Span};
+use crate::{
+    Budget, Family, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId,
+    SandboxPolicy, Span, ToolPolicy,
+};
 
 /// A whole policy. Rules are ordered; the first that matches wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +29,14 @@ pub struct Policy {
     pub headless: bool,
     pub failures: Vec<FailureRule>,
     pub gates: Vec<GateRule>,
+    /// How commands are held.
+    #[serde(default)]
+    pub sandbox: SandboxPolicy,
     #[serde(default)]
     pub budget: Budget,
     pub limits: Limits,
+    #[serde(default)]
+    pub tools: ToolPolicy,
 }
 
 impl Policy {
@@ -127,6 +135,9 @@ pub struct Role {
     /// What it is told; `@name.md` in a file stands for the text of that prompt.
     pub prompt: String,
     pub tools: Vec<String>,
+    /// Whose names and arguments its tools have; those of its model's own family if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Family>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     pub max_turns: u32,
@@ -235,7 +246,7 @@ pub struct Limits {
     pub check_timeout_ms: Span,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
-    /// The most characters of a tool's output that a model is shown.
+    /// The most characters of an output that a model is shown, of tools that have no limit of their own.
     pub output_chars: usize,
     /// The most characters of a check's output that is kept with its event and handed to the next attempt.
     pub report_chars: usize,

@@ -45,6 +45,9 @@ impl Event {
                 format!("{}, {}", status.word(), rule(decision))
             }
             Self::ContextSelected { included, excluded } => selected(included, excluded),
+            Self::SandboxProbed { proof, decision } => {
+                format!("{}, {}", proof.rung.word(), rule(decision))
+            }
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
             Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
@@ -118,7 +121,7 @@ impl Event {
             Self::ToolRefused { call, tool, outcome, decision } => {
                 format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
             }
-            Self::ToolFinished { call, outcome, output } => {
+            Self::ToolFinished { call, outcome, output, .. } => {
                 let cut = match (output.removed > 0, output.blob.is_some()) {
                     (false, _) => "",
                     (true, false) => ", cut",

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use types::{
-    Access, CallId, CallOutcome, Event, Inspection, Message, ModelReply, Sealed, Spend, Timestamp,
+    Access, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part, Sealed,
+    Source, Spend, Timestamp,
 };
 
 use super::Attempt;
@@ -53,8 +54,14 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason);
         }
-        Event::ToolFinished { call, outcome, output } => {
-            answer(attempt, *call, *outcome, &output.text);
+        Event::ToolFinished { call, outcome, output, images, files } => {
+            for FileState { path, digest } in files {
+                match digest {
+                    Some(digest) => attempt.seen.insert(path.clone(), *digest),
+                    None => attempt.seen.remove(path),
+                };
+            }
+            answer_with(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
             let text = format!(
@@ -100,8 +107,21 @@ fn not_inspected() -> Inspection {
 }
 
 fn answer(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
+    answer_with(attempt, call, outcome, text, &[]);
+}
+
+fn answer_with(
+    attempt: &mut Attempt,
+    call: CallId,
+    outcome: CallOutcome,
+    text: &str,
+    images: &[Source],
+) {
     let Some(session) = &mut attempt.session else { return };
-    let Some(result) = session.slot(call).map(|slot| slot.result(outcome, text)) else { return };
+    let Some(mut result) = session.slot(call).map(|slot| slot.result(outcome, text)) else {
+        return;
+    };
+    result.parts.extend(images.iter().map(|source| Part::Image { source: source.clone() }));
     session.answer(call, result);
 }
 

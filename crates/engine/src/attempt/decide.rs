@@ -4,13 +4,14 @@
 use types::{
     Access, CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input,
     Inspection, Outcome, Permission, Repeat, RuleId, SessionEnd, SessionId, Spend, Timestamp,
+    ToolOutput,
 };
 
 use super::Attempt;
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
 use crate::budget::most_tokens;
-use crate::{Machine as _, head_and_tail, permit};
+use crate::{Cut, Machine as _, permit};
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, _now: Timestamp) -> Vec<Event> {
     if attempt.is_over() {
@@ -193,10 +194,10 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             vec![Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![tool_finished(attempt, *call, output.success, &output.text, output.blob)]
+            vec![tool_finished(attempt, *call, output)]
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![tool_finished(attempt, *call, false, &fault.what, None)]
+            vec![tool_finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
         (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
             commit: sealed.commit.clone(),
@@ -209,14 +210,16 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
     }
 }
 
-fn tool_finished(
-    attempt: &Attempt,
-    call: CallId,
-    success: bool,
-    text: &str,
-    blob: Option<types::BlobRef>,
-) -> Event {
-    let most = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);
-    let outcome = if success { CallOutcome::Ok } else { CallOutcome::Error };
-    Event::ToolFinished { call, outcome, output: head_and_tail(text, most, blob) }
+fn tool_finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
+    let slot = attempt.session.as_ref().and_then(|session| session.slot(call));
+    let tool = slot.map_or("", |slot| slot.call.tool.as_str());
+    let otherwise = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);
+    let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
+    Event::ToolFinished {
+        call,
+        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
+        output: cut.shown(&output.text, output.blob),
+        images: output.images.clone(),
+        files: output.files.clone(),
+    }
 }

@@ -33,6 +33,7 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included.into_iter().map(|selected| selected.path).collect());
         }
+        Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
         Event::PlanRefused { problems, .. } => {
             let fault = crate::plan::fault(&problems);

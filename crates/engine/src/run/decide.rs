@@ -3,24 +3,25 @@
 
 use types::{
     AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect, EffectId,
-    Ended, Event, Fault, Input, MergeEnd, Outcome, RuleId, Shown, Span, Spend, TaskId, TimerId,
-    Timestamp, Usage,
+    Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Shown, Span, Spend, TaskId,
+    TimerId, Timestamp, Usage,
 };
 
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
     Machine as _, budget, context, failure, gate, intake, merge, plan, report, route, schedule,
-    verify,
+    verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 11] = [
+const LINE: [Station; 12] = [
     intake::due,
     route::due,
     context::due,
+    walls::due,
     plan::due,
     budget::due,
     failure::due,
@@ -85,6 +86,10 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
 
 fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
     match (effect, outcome) {
+        (EffectId::Probe, Outcome::Probed(proof)) => vec![walls::judged(run, proof.clone())],
+        (EffectId::Probe, Outcome::Broke(fault)) => {
+            vec![walls::judged(run, Proof::nothing(fault.what.as_str()))]
+        }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
         (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
             vec![finished(attempt, &broken(fault))]

@@ -5,13 +5,16 @@ use types::{AttemptId, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
 use super::lane::{CheckState, Stage};
 use super::{Run, current};
-use crate::{InFlight, Machine as _, brief, merge};
+use crate::{InFlight, Machine as _, brief, merge, walls};
 
 pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     if run.is_over() || run.asked.is_none() {
         return vec![];
     }
     let mut effects: Vec<Effect> = Vec::new();
+    if walls::wanted(run) {
+        effects.push(Effect::Probe);
+    }
     for (task, lane) in run.busy() {
         let attempt = current(&task, lane);
         match lane.stage() {
@@ -20,7 +23,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 effects.push(Effect::RunAttempt { brief: Box::new(brief) });
             }
             Stage::Checking { .. } => {
-                effects.extend(open_checks(&Subject::Attempt(attempt), lane.checks()));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
             }
             Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
@@ -36,7 +39,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             _ => {}
         }
     }
-    effects.extend(open_checks(&Subject::Merged, run.merged_checks()));
+    effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
     if let Some(until) = run.deadline()
         && !run.winds_down()
     {
@@ -52,6 +55,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     }
     let stage = |task: &TaskId| run.lane(task).map(|lane| lane.stage());
     match effect {
+        EffectId::Probe => walls::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
             run.lane(task).is_some_and(|lane| lane.attempts() == *n)
                 && matches!(stage(task), Some(Stage::Running(_)))
@@ -80,11 +84,16 @@ fn is_open(checks: &[CheckState], index: u32) -> bool {
     checks.get(index as usize).is_some_and(|check| check.end.is_none())
 }
 
-fn open_checks<'a>(on: &'a Subject, checks: &'a [CheckState]) -> impl Iterator<Item = Effect> + 'a {
+fn open_checks<'a>(
+    run: &'a Run,
+    on: &'a Subject,
+    checks: &'a [CheckState],
+) -> impl Iterator<Item = Effect> + 'a {
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
         check: CheckId { on: on.clone(), index },
         what: check.what.clone(),
         commit: check.commit.clone(),
+        walls: run.rung(),
     })
 }

@@ -11,7 +11,7 @@ use types::{
 };
 
 use super::script::changes;
-use super::{begin, brief, plan, request, survey, talk};
+use super::{begin, brief, plan, request, survey, talk, walls};
 
 pub(crate) fn inputs() -> impl Strategy<Value = Input> {
     let text = prop::sample::select(vec!["Build a CLI", "fix it", "", "write ransomware", "a b c"]);
@@ -52,6 +52,7 @@ fn effects() -> impl Strategy<Value = EffectId> {
     let subjects = prop_oneof![Just(Subject::Merged), attempts().prop_map(Subject::Attempt)];
     let index = || prop_oneof![8 => 0..3_u32, 1 => Just(u32::MAX)];
     prop_oneof![
+        1 => Just(EffectId::Probe),
         4 => attempts().prop_map(EffectId::Attempt),
         3 => (subjects, index()).prop_map(|(on, index)| EffectId::Check(CheckId { on, index })),
         2 => tasks().prop_map(EffectId::Merge),
@@ -79,6 +80,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         "calls write_file src/a.rs",
     ]);
     prop_oneof![
+        1 => Just(Outcome::Probed(walls("landlock"))),
         4 => attempt_ends(),
         3 => checks,
         1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),

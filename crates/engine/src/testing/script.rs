@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 use types::{
-    AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId, Command, CommitId,
-    Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Input, MergeEnd, Outcome,
-    Sealed, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+    Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId, Command,
+    CommitId, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Input, MergeEnd,
+    Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -17,6 +17,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "begin" => begin(request(rest), survey()),
         "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()) },
         "due" => Input::Due,
+        "walls" => Input::Outcome(EffectId::Probe, Outcome::Probed(walls(rest))),
         "cancel" => Input::Command(Command::Cancel {
             by: "ann".to_owned(),
             reason: "changed my mind".to_owned(),
@@ -46,6 +47,25 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
     }
 }
 
+/// `full`, `landlock` or `none`, as a machine would be found to have it.
+pub(crate) fn walls(rung: &str) -> Proof {
+    let rung = serde_json::from_value(rung.into()).expect("a rung");
+    let attack = |what: &str, through: Option<&str>| Attack {
+        what: what.to_owned(),
+        through: through.map(str::to_owned),
+    };
+    let outside = attack("write outside", None);
+    match rung {
+        Rung::Full => Proof { rung, attacks: vec![outside], missing: vec![] },
+        Rung::Landlock => Proof {
+            rung,
+            attacks: vec![outside, attack("see other processes", Some("saw 7"))],
+            missing: vec!["no user namespaces".to_owned()],
+        },
+        Rung::None => Proof::nothing("there is no Landlock"),
+    }
+}
+
 /// A brief for a task that may write to `src/`.
 pub(crate) fn brief(attempt: &str) -> Brief {
     Brief {
@@ -57,6 +77,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         task: "Write src/a.rs".to_owned(),
         tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
         tool_specs: vec![],
+        walls: types::Rung::Full,
         scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
         start: CommitId("base".to_owned()),
         budget: types::Budget::default(),

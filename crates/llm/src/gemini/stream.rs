@@ -2,13 +2,15 @@
 //! signature, which belongs to exactly its own part. Thoughts are counted beside the output, not in it.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use types::{Fault, StopReason, Usage};
 
 use super::{NAME, faults};
 use crate::assembly::{Assembly, Place};
 use crate::decode::{Decoder, Ending, Next};
-use crate::json::{count, read, text};
+use crate::json::{Text, count, read, text};
 
 pub(crate) struct GeminiDecoder {
     assembly: Assembly,
@@ -19,43 +21,58 @@ pub(crate) struct GeminiDecoder {
     blocked: bool,
     /// The answer came in one piece and has candidates, so it is all there.
     complete: bool,
-    usage: Option<Value>,
+    usage: Option<String>,
     id: Option<String>,
     served: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Chunk {
-    #[serde(default)]
-    candidates: Option<Vec<Candidate>>,
-    #[serde(default)]
-    usage_metadata: Option<Value>,
+struct Chunk<'a> {
+    #[serde(borrow, default)]
+    candidates: Option<Vec<Candidate<'a>>>,
+    /// Counted anew in every chunk, and only the last counts.
+    #[serde(borrow, default)]
+    usage_metadata: Option<&'a RawValue>,
     #[serde(default)]
     prompt_feedback: Option<Value>,
-    #[serde(default)]
-    response_id: Option<String>,
-    #[serde(default)]
-    model_version: Option<String>,
+    #[serde(borrow, default)]
+    response_id: Text<'a>,
+    #[serde(borrow, default)]
+    model_version: Text<'a>,
     #[serde(default)]
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Candidate {
-    #[serde(default)]
-    content: Option<Content>,
-    #[serde(default)]
-    finish_reason: Option<String>,
+struct Candidate<'a> {
+    #[serde(borrow, default)]
+    content: Option<Content<'a>>,
+    #[serde(borrow, default)]
+    finish_reason: Text<'a>,
     #[serde(default)]
     index: u64,
 }
 
 #[derive(Deserialize)]
-struct Content {
+struct Content<'a> {
+    #[serde(borrow, default)]
+    parts: Option<Vec<&'a RawValue>>,
+}
+
+/// The little of a part that plain text needs.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Glance<'a> {
+    #[serde(borrow, default)]
+    text: Option<Text<'a>>,
     #[serde(default)]
-    parts: Option<Vec<Value>>,
+    thought: Option<bool>,
+    #[serde(default)]
+    thought_signature: Option<IgnoredAny>,
+    #[serde(default)]
+    function_call: Option<IgnoredAny>,
 }
 
 impl GeminiDecoder {
@@ -73,7 +90,7 @@ impl GeminiDecoder {
         }
     }
 
-    fn chunk(&mut self, chunk: Chunk) -> Result<(), Fault> {
+    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<(), Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(faults::fault(None, &serde_json::json!({ "error": error })));
         }
@@ -88,17 +105,49 @@ impl GeminiDecoder {
         }
         for candidate in chunk.candidates.into_iter().flatten().filter(|one| one.index == 0) {
             for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
-                self.part(part)?;
+                self.part(part.get())?;
             }
-            self.stop = candidate.finish_reason.or(self.stop.take());
+            note(&mut self.stop, &candidate.finish_reason);
         }
-        self.usage = chunk.usage_metadata.or(self.usage.take());
-        self.id = chunk.response_id.or(self.id.take());
-        self.served = chunk.model_version.or(self.served.take());
+        if let Some(usage) = chunk.usage_metadata {
+            usage.get().clone_into(self.usage.get_or_insert_default());
+        }
+        note(&mut self.id, &chunk.response_id);
+        note(&mut self.served, &chunk.model_version);
         Ok(())
     }
 
-    fn part(&mut self, part: Value) -> Result<(), Fault> {
+    fn part(&mut self, part: &str) -> Result<(), Fault> {
+        if let Ok(Glance {
+            text: Some(words),
+            thought,
+            thought_signature: None,
+            function_call: None,
+        }) = serde_json::from_str(part)
+        {
+            return self.say(&words.0, thought.unwrap_or(false)).map(|_| ());
+        }
+        match serde_json::from_str(part) {
+            Ok(part) => self.rare(part),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Adds words to what is open, if they are of the same sort.
+    fn say(&mut self, words: &str, thought: bool) -> Result<Place, Fault> {
+        let same = |place: &Place| self.assembly.is_text(*place) != thought;
+        let place = match self.open.filter(same) {
+            Some(place) => place,
+            None if thought => self.assembly.open_thinking(),
+            None => self.assembly.open_text(),
+        };
+        self.open = Some(place);
+        self.assembly.push(place, words)?;
+        Ok(place)
+    }
+
+    /// A part that is more than words.
+    fn rare(&mut self, part: Value) -> Result<(), Fault> {
         if let Some(call) = part.get("functionCall") {
             return self.call(&call.clone(), part);
         }
@@ -109,14 +158,10 @@ impl GeminiDecoder {
         };
         let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
         let signature = text(&part, "thoughtSignature").map(str::to_owned);
-        let same = |place: &Place| self.assembly.is_text(*place) != thought;
-        let place = match self.open.filter(same) {
-            Some(place) if signature.is_none() => place,
-            _ if thought => self.assembly.open_thinking(),
-            _ => self.assembly.open_text(),
-        };
-        self.assembly.push(place, &words)?;
-        self.open = Some(place);
+        if signature.is_some() {
+            self.open = None;
+        }
+        let place = self.say(&words, thought)?;
         if let Some(signature) = signature {
             self.assembly.sign(place, &signature);
             self.assembly.native(place, part);
@@ -141,8 +186,11 @@ impl GeminiDecoder {
 
 impl Decoder for GeminiDecoder {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
-        match read(data, |data| serde_json::from_str::<Chunk>(data)) {
-            Ok(chunk) => self.chunk(chunk).map(|()| Next::More),
+        let mut outcome = Ok(());
+        let readable =
+            read(data, |data| serde_json::from_str(data).map(|chunk| outcome = self.chunk(chunk)));
+        match readable {
+            Ok(()) => outcome.map(|()| Next::More),
             Err(_) => Ok(Next::Unreadable),
         }
     }
@@ -155,7 +203,8 @@ impl Decoder for GeminiDecoder {
         };
         self.complete = chunks.iter().any(|chunk| chunk.get("candidates").is_some());
         for chunk in chunks {
-            let chunk = serde_json::from_value(chunk).map_err(|error| {
+            let chunk = chunk.to_string();
+            let chunk = serde_json::from_str(&chunk).map_err(|error| {
                 crate::faults::Cause::BadReply.fault(format!("reading the reply: {error}"))
             })?;
             self.chunk(chunk)?;
@@ -178,13 +227,22 @@ impl Decoder for GeminiDecoder {
             ) => Some(StopReason::Filtered),
             Some(_) => Some(StopReason::Other),
         };
-        let counted = self.usage.take().filter(|usage| usage.get("promptTokenCount").is_some());
+        let counted: Option<Value> =
+            self.usage.take().and_then(|usage| serde_json::from_str(&usage).ok());
+        let counted = counted.filter(|usage| usage.get("promptTokenCount").is_some());
         let usage = counted.as_ref().map(usage).unwrap_or_default();
         Some(Ending { stop, word, usage, counted, id: self.id.take(), served: self.served.take() })
     }
 
     fn assembly(&mut self) -> &mut Assembly {
         &mut self.assembly
+    }
+}
+
+/// Keeps the latest of what was said, in the room of the one before.
+fn note(kept: &mut Option<String>, said: &Text<'_>) {
+    if let Some(said) = said.some() {
+        said.clone_into(kept.get_or_insert_default());
     }
 }
 

@@ -1,0 +1,77 @@
+//! What must hold for any bytes that a server sends: nothing panics, the stream ends once, and neither the events
+//! nor the items depend on where the bytes were cut. Called by the fuzz targets and by tests; not for programs.
+
+use bytes::Bytes;
+use types::StreamItem;
+
+use crate::frames::{Framing, Reader};
+use crate::{Dialect, decode_stream, decode_whole};
+
+/// Events are the same whether the bytes come at once, in two pieces, or one by one.
+#[expect(clippy::missing_panics_doc, reason = "it is there to panic")]
+pub fn frames_do_not_depend_on_the_cut(bytes: &[u8]) {
+    for framing in [Framing::ServerSent, Framing::Lines] {
+        let whole = frames(framing, pieces(bytes, bytes.len()));
+        assert_eq!(frames(framing, pieces(bytes, 1)), whole, "one by one");
+        assert_eq!(frames(framing, pieces(bytes, 7)), whole, "in sevens");
+    }
+}
+
+/// An answer ends in one reply or one fault, the same for every cut, and the pieces add up to the reply.
+#[expect(clippy::missing_panics_doc, reason = "it is there to panic")]
+pub fn answer_is_read(dialect: Dialect, bytes: &[u8]) {
+    let items = decode_stream(dialect, pieces(bytes, bytes.len()));
+    ends_once(&items);
+    // A server that begins anew in the middle has said things that are not in the reply.
+    if memchr::memmem::find_iter(bytes, "message_start").count() < 2 {
+        adds_up(&items);
+    }
+    assert_eq!(decode_stream(dialect, pieces(bytes, 1)), items, "one by one");
+    assert_eq!(decode_stream(dialect, pieces(bytes, 11)), items, "in elevens");
+    ends_once(&decode_whole(dialect, bytes));
+    let status = bytes.first().map_or(500, |first| 400 + u16::from(*first));
+    assert!(dialect.fault(status, bytes).code.starts_with("model."), "a fault of a model");
+}
+
+fn ends_once(items: &[StreamItem]) {
+    let last = |item: &StreamItem| matches!(item, StreamItem::Finished(_) | StreamItem::Failed(_));
+    assert!(items.last().is_some_and(last), "the last item ends it");
+    assert_eq!(items.iter().filter(|item| last(item)).count(), 1, "it ends once");
+}
+
+fn adds_up(items: &[StreamItem]) {
+    let Some(StreamItem::Finished(reply)) = items.last() else { return };
+    let text: String = items
+        .iter()
+        .filter_map(|item| match item {
+            StreamItem::Text(piece) => Some(piece.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(text, reply.text(), "the pieces of the text");
+    let started =
+        items.iter().filter(|item| matches!(item, StreamItem::CallStarted { .. })).count();
+    let ended = items.iter().filter(|item| matches!(item, StreamItem::CallEnded { .. })).count();
+    assert_eq!(started, ended, "every call that starts ends");
+    assert_eq!(started, reply.calls().count(), "the calls");
+}
+
+fn pieces(bytes: &[u8], size: usize) -> Vec<Bytes> {
+    bytes.chunks(size.max(1)).map(Bytes::copy_from_slice).collect()
+}
+
+/// The events, and the code of the fault that they end in.
+fn frames(framing: Framing, pieces: Vec<Bytes>) -> (Vec<(Option<String>, String)>, Option<String>) {
+    let mut reader = Reader::new(framing);
+    let mut events = vec![];
+    let mut each = |name: Option<&str>, text: &str| {
+        events.push((name.map(str::to_owned), text.to_owned()));
+    };
+    for piece in pieces {
+        if let Err(fault) = reader.read(&piece, &mut each) {
+            return (events, Some(fault.code));
+        }
+    }
+    reader.end(&mut each);
+    (events, None)
+}
