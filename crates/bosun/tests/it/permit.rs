@@ -109,10 +109,11 @@ fn the_words_that_are_known_are_those_of_the_real_shell() {
             lines.extend(PIECES.iter().map(|c| format!("{a}{b}{c}")));
         }
     }
-    // An open `${`, or a quote after a comment, would take all that follows with it.
-    lines.retain(|line| !line.replace("\\\n", "").contains("$$"));
+    // An open `${`, or a quote after `$$` or a comment, would take all that follows with it.
     lines.retain(|line| {
-        !line.replace("\\\n", "").contains("${") && !(line.contains('#') && line.contains('\n'))
+        let joined = line.replace("\\\n", "");
+        let comment = line.contains('#') && line.contains('\n');
+        !(comment || joined.contains("${") || joined.contains("$$"))
     });
     let lines: Vec<String> =
         lines.into_iter().map(|line| format!("printf '%s\\0' : {line}")).collect();

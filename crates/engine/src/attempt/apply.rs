@@ -23,12 +23,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionEnded { end, .. } => {
             attempt.end = Some(end.clone());
             attempt.ended = at;
-            let Some(session) = &mut attempt.session else { return };
-            if let Talk::Asking { reserved } = session.talk {
-                attempt.ledger.settle(reserved, Spend::default());
-                session.talk = Talk::ToAsk;
-            }
-            session.answer_the_rest();
+            close(attempt);
         }
         Event::ModelAsked { turn, reserved, .. } => {
             attempt.ledger.hold(*reserved);
@@ -75,6 +70,16 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         // The rest belongs to the run's log.
         _ => {}
     }
+}
+
+/// Ends the conversation: what was set aside is given back, and no call stays without a result.
+fn close(attempt: &mut Attempt) {
+    let Some(session) = &mut attempt.session else { return };
+    if let Talk::Asking { reserved } = session.talk {
+        attempt.ledger.settle(reserved, Spend::default());
+        session.talk = Talk::ToAsk;
+    }
+    session.answer_the_rest();
 }
 
 /// What is known now of files that a call has read or written.
