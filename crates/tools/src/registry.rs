@@ -176,7 +176,11 @@ impl Registry {
         })
     }
 
-    fn checked(&self, name: &str, arguments: &Value) -> Result<(&Arc<dyn Tool>, Value), String> {
+    fn checked<'a>(
+        &self,
+        name: &str,
+        arguments: &'a Value,
+    ) -> Result<(&Arc<dyn Tool>, Cow<'a, Value>), String> {
         let entry = self.entry(name).map_err(|unknown| unknown.to_string())?;
         let arguments = schema::without_nulls(arguments);
         match schema::complaints(&entry.validator, name, &arguments) {

@@ -1,6 +1,8 @@
 //! Arguments: from Rust types to the schema that a model is told, and from a model's JSON back to the types, with
 //! messages that a model can act on. `Value` stops here.
 
+use std::borrow::Cow;
+
 use jsonschema::Validator;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -54,13 +56,14 @@ fn simplify(schema: &mut Value) {
 }
 
 /// The arguments without members that are `null`, which is how some models leave out an option.
-pub(crate) fn without_nulls(arguments: &Value) -> Value {
+pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
-        Value::Object(members) => {
+        Value::Object(members) if members.values().any(Value::is_null) => {
             let given = members.iter().filter(|(_, value)| !value.is_null());
-            Value::Object(given.map(|(key, value)| (key.clone(), value.clone())).collect())
+            let given = given.map(|(key, value)| (key.clone(), value.clone())).collect();
+            Cow::Owned(Value::Object(given))
         }
-        other => other.clone(),
+        other => Cow::Borrowed(other),
     }
 }
 
@@ -83,8 +86,7 @@ pub(crate) fn complaints(validator: &Validator, tool: &str, arguments: &Value) -
 
 /// The arguments as the tool's own type.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
-    serde_json::from_value(arguments.clone())
-        .map_err(|error| format!("the arguments failed validation: {error}"))
+    T::deserialize(arguments).map_err(|error| format!("the arguments failed validation: {error}"))
 }
 
 /// A path that a model gave, or what to tell it.
