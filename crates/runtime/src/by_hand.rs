@@ -71,7 +71,9 @@ impl MadeOutcome {
 impl HandCall<'_> {
     /// Makes the call. Only a place that cannot be worked in is an error.
     pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
+        let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         let registry = profile::dressed(self.family, &Registry::standard());
+        let registry = registry.rooted(&root).rooted(self.workspace);
         let call = Call {
             wire_id: String::new(),
             tool: self.tool.to_owned(),
