@@ -25,8 +25,12 @@ pub struct ExecRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecResult {
     pub ended: Ended,
-    /// Standard output and standard error in the order in which they came, up to the cap.
+    /// Standard output and standard error as they arrived, up to the cap: each in its own order, and what came first
+    /// of the two first.
     pub output: String,
+    /// Standard output alone, and standard error alone, each up to the cap.
+    pub stdout: String,
+    pub stderr: String,
     /// How many bytes there were beyond the cap.
     pub dropped: u64,
     pub elapsed: Span,
@@ -58,6 +62,17 @@ impl std::fmt::Display for Ended {
             Self::Stopped => f.write_str("stopped"),
         }
     }
+}
+
+/// What is known of the place where commands run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// `linux`, `darwin` or `win32`.
+    pub platform: String,
+    /// As the system itself says it.
+    pub os_version: String,
+    /// The folder that paths are relative to.
+    pub working_dir: String,
 }
 
 /// One entry of a folder.
