@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
     Models(Models),
+    /// Explain what the rules say about a command, without running it
+    Permit(Permit),
     /// List the tools that agents can call, with their arguments
     Tools(Tools),
     /// Make one call as an agent's would be made: permitted, held and cut by the same rules
@@ -148,6 +150,24 @@ pub(crate) struct Models {
     /// Print a JSON line for each provider and each model
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Every command that stands in the line is found, also inside of substitutions and of programs that start others, and
+/// each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask and 5 for deny.
+#[derive(Debug, Args)]
+pub(crate) struct Permit {
+    /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Where the task may write, as in a plan: a file, or a folder with a slash at its end
+    #[arg(long, value_name = "PATH", num_args = 1.., default_value = "./")]
+    pub(crate) scope: Vec<Artifact>,
+    /// Print one JSON object: verdict, rule, reason, and the same for each part
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command line, best as one argument in quotes; several are joined by blanks, and - reads standard input
+    #[arg(required = true, allow_hyphen_values = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]

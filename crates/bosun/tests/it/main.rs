@@ -9,5 +9,7 @@ mod crash;
 mod commands;
 // The real binary killed at random moments.
 mod kill;
+// What the rules say about commands.
+mod permit;
 // How to run the real binary.
 mod binary;

@@ -93,15 +93,18 @@ pub(super) fn awk(arguments: &[Word]) -> Option<String> {
     arguments.iter().map(Word::shown).find(|text| odd.iter().any(|word| text.contains(word)))
 }
 
-/// What an awk program hands to a shell, as far as it stands there as plain text.
+/// What a program in another language hands to a shell, as far as it stands there as plain text.
 pub(super) fn system_calls(program: &str) -> Vec<String> {
-    let calls = program.split("system").skip(1);
+    const CALLS: [&str; 8] =
+        ["system", "popen", "execSync", "exec", "getoutput", "check_output", "call", "run"];
     let text = |call: &str| {
-        let call = call.trim_start().strip_prefix('(')?.trim_start().strip_prefix('"')?;
-        let end = call.find('"')?;
-        Some(call[..end].to_owned())
+        let call = call.trim_start().strip_prefix('(')?.trim_start();
+        let mark = call.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+        let call = &call[1..];
+        Some(call[..call.find(mark)?].to_owned())
     };
-    calls.take(16).filter_map(text).collect()
+    let calls = CALLS.iter().flat_map(|name| program.split(name).skip(1).take(16));
+    calls.filter_map(text).collect()
 }
 
 /// A word by which git is told to run something, beside its long options. What a letter means depends on where it

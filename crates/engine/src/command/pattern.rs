@@ -74,6 +74,10 @@ impl Flag {
         self.long.iter().any(|long| long == option)
     }
 
+    fn is_number(&self) -> bool {
+        self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
+    }
+
     /// Whether a word has this option in it.
     pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
         let option = word.split_once('=').map_or(word, |(option, _)| option);
@@ -161,7 +165,12 @@ impl Pattern {
         let arguments = part.words.get(1..).unwrap_or_default();
         let texts: Vec<String> = arguments.iter().map(Word::shown).collect();
         let end = texts.iter().position(|text| text == "--").unwrap_or(texts.len());
-        self.flags.iter().all(|flag| texts[..end].iter().any(|text| flag.is_in(text, true)))
+        let has = |flag: &Flag| {
+            // `kill -- -1` means what `kill -1` does not even hide.
+            let end = if flag.is_number() { texts.len() } else { end };
+            texts[..end].iter().any(|text| flag.is_in(text, true))
+        };
+        self.flags.iter().all(has)
             && self.paths.iter().all(|path| texts.iter().any(|text| any(path, text)))
             && (!self.outside || outside(part, arguments))
             && (!self.device || arguments.iter().any(names_a_device))
