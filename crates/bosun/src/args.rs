@@ -89,6 +89,9 @@ pub(crate) struct Run {
     /// The rules to work by: a file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// Nobody can be asked: calls that a person would have to allow are denied
+    #[arg(long)]
+    pub(crate) headless: bool,
     /// Take results in the order in which work was started, so that the same run twice gives the same log
     #[arg(long)]
     pub(crate) reproducible: bool,
@@ -232,8 +235,11 @@ pub(crate) struct Resume {
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
     pub(crate) run: RunId,
-    /// What you have to say
+    /// What you have to say; allow or deny, if it is about a call
     pub(crate) text: String,
+    /// The number of the question, if there are several [default: the first that is open]
+    #[arg(long, value_name = "N")]
+    pub(crate) question: Option<u32>,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,

@@ -30,6 +30,8 @@ mod merge;
 pub mod permit;
 mod plan;
 pub mod policy;
+#[cfg(test)]
+mod question_tests;
 mod report;
 mod route;
 mod run;

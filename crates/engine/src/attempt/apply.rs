@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use types::{
-    Access, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part, Sealed,
-    Source, Spend, Timestamp,
+    Access, Asking, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part,
+    Said, Sealed, Source, Spend, Timestamp,
 };
 
 use super::Attempt;
@@ -47,8 +47,27 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         }
         Event::ToolStarted { call, .. } => {
             let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| slot.id == *call && slot.state == SlotState::Due) {
+            for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
                 slot.state = SlotState::Started;
+            }
+        }
+        Event::QuestionAsked { question, text, decision, call, .. } => {
+            let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
+            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.state == SlotState::Due)
+            {
+                let (question, text, decision) = (*question, text.clone(), decision.clone());
+                slot.state = SlotState::Asked(Box::new(Asking { question, text, decision }));
+            }
+            attempt.questions = question.saturating_add(1);
+        }
+        Event::QuestionAnswered { question, by, text } => {
+            for slot in attempt.session.iter_mut().flat_map(|session| &mut session.round) {
+                if let SlotState::Asked(asking) = &slot.state
+                    && asking.question == *question
+                {
+                    let said = Said { by: by.clone(), text: text.clone() };
+                    slot.state = SlotState::Answered(asking.clone(), said);
+                }
             }
         }
         Event::ToolRefused { call, outcome, decision, .. } => {

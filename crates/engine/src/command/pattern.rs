@@ -158,8 +158,12 @@ impl Pattern {
 
     /// Whether a rule that forbids speaks of this part.
     pub(crate) fn is_like(&self, part: &Part) -> bool {
-        let Some(name) = part.name() else { return false };
-        if !self.program.iter().any(|program| wild(&program.to_lowercase(), &name)) {
+        let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
+        let called = |program: &String| {
+            wild(&program.to_lowercase(), &name)
+                || program.contains('/') && first.likely().is_some_and(|text| wild(program, &text))
+        };
+        if !self.program.iter().any(called) {
             return false;
         }
         let arguments = part.words.get(1..).unwrap_or_default();
@@ -202,15 +206,23 @@ impl Pattern {
 
     /// Whether a rule that allows speaks of this part, and of all that it does.
     pub(crate) fn covers(&self, part: &Part) -> bool {
-        let Some(name) = part.words.first().and_then(program::certain) else { return false };
-        let named = self.program.iter().any(|program| wild(program, &name));
+        let Some(first) = part.words.first() else { return false };
+        // A program that is named with its path is allowed at that path; any other has to be where programs are.
+        let by_name = program::certain(first);
+        let by_path = first.known().filter(|text| text.contains('/'));
+        let called = |program: &String| {
+            let wanted = if program.contains('/') { &by_path } else { &by_name };
+            wanted.as_ref().is_some_and(|text| wild(program, text))
+        };
+        let named = self.program.iter().any(called);
+        let name = part.name().unwrap_or_default();
         let plain = self.words.is_empty() && self.flags.is_empty() && self.paths.is_empty();
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
             && !part.deeds.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
             && !(plain && part.deeds.contains(&Deed::RunsCode))
-            && doors::opened(&name.to_lowercase(), arguments, &self.flags).is_none()
+            && doors::opened(&name, arguments, &self.flags).is_none()
     }
 
     /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.
