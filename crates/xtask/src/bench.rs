@@ -3,6 +3,7 @@
 
 mod runs;
 mod size;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {

@@ -7,6 +7,7 @@
     reason = "a chore talks to the person who started it"
 )]
 
+mod attacks;
 mod bench;
 mod ci;
 mod code;
@@ -27,6 +28,8 @@ usage: cargo xtask CHORE
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
   docs         write docs/events.md again from crates/types/src/event.rs
+  attacks [FILE] [ID]
+               hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
   bench NAME   run one of them
   help         this text";
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["tidy"] => tidy::run(&root),
         ["docs"] => docs::write(&root),
+        ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
