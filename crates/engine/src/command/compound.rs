@@ -193,7 +193,11 @@ impl Source<'_> {
                 self.at += 2;
                 break;
             }
+            let from_word = self.at;
             let atoms: Vec<Atom> = self.atoms()?;
+            if self.written(from_word).contains("\\\n") {
+                return Err(Unclear("a test is broken over two lines"));
+            }
             if !atoms.is_empty() {
                 words.push(word(&atoms));
                 continue;
