@@ -8,7 +8,6 @@ use crate::frames::{Framing, Reader};
 use crate::{Dialect, decode_stream, decode_whole};
 
 /// Events are the same whether the bytes come at once, in two pieces, or one by one.
-#[expect(clippy::missing_panics_doc, reason = "it is there to panic")]
 pub fn frames_do_not_depend_on_the_cut(bytes: &[u8]) {
     for framing in [Framing::ServerSent, Framing::Lines] {
         let whole = frames(framing, pieces(bytes, bytes.len()));
@@ -18,7 +17,6 @@ pub fn frames_do_not_depend_on_the_cut(bytes: &[u8]) {
 }
 
 /// An answer ends in one reply or one fault, the same for every cut, and the pieces add up to the reply.
-#[expect(clippy::missing_panics_doc, reason = "it is there to panic")]
 pub fn answer_is_read(dialect: Dialect, bytes: &[u8]) {
     let items = decode_stream(dialect, pieces(bytes, bytes.len()));
     ends_once(&items);

@@ -13,7 +13,9 @@ mod code;
 mod docs;
 mod events;
 mod finding;
+mod fuzz;
 mod layers;
+mod live;
 mod scenarios;
 mod tidy;
 mod tree;
@@ -29,6 +31,9 @@ usage: cargo xtask CHORE
   docs         write docs/events.md again from crates/types/src/event.rs
   bench        list the benches
   bench NAME   run one of them
+  live         ask real model servers the same fifteen things in every dialect (see `live help`)
+  fuzz         list the fuzz targets
+  fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   help         this text";
 
 fn main() -> ExitCode {
@@ -40,6 +45,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root),
         ["docs"] => docs::write(&root),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["live", rest @ ..] => live::run(&root, rest),
+        ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

@@ -10,5 +10,6 @@
 
 mod bulk;
 mod faults;
+mod parity;
 mod server;
 mod traffic;
