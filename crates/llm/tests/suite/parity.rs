@@ -39,6 +39,7 @@ async fn the_table_holds_from_recordings_as_it_held_live() {
     assert_eq!(table, live);
 }
 
+/// A99: no cell is left open.
 #[tokio::test]
 async fn every_cell_is_filled_and_an_empty_one_has_a_reason() {
     let columns = columns().await;

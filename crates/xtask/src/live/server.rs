@@ -56,7 +56,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether somebody answers with a success there, whatever they say.
+/// Whether somebody answers there who is not still busy loading.
 fn answers(port: u16) -> bool {
     let ask = || -> std::io::Result<String> {
         let mut connection = TcpStream::connect(("127.0.0.1", port))?;
@@ -66,6 +66,5 @@ fn answers(port: u16) -> bool {
         connection.read_exact(&mut head)?;
         Ok(String::from_utf8_lossy(&head).into_owned())
     };
-    // A server that asks for a key even here is up, too.
-    ask().is_ok_and(|head| head.ends_with("200") || head.ends_with("401"))
+    ask().is_ok_and(|head| head.starts_with("HTTP/") && !head.ends_with("503"))
 }
