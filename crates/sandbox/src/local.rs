@@ -210,7 +210,7 @@ impl Environment for LocalEnvironment {
         let hidden = self.blocking(&WorkPath::root(), find).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
-        process::run_confined(&spec, self.listener.clone(), request.timeout, stop).await
+        confine.run(spec, self.listener.clone(), request.timeout, stop).await
     }
 }
 

@@ -1,13 +1,14 @@
 //! The proof: a sandbox like those that commands will get, around an attack of our own. It is looked at from both
 //! sides, because what was held from inside must also not have happened outside.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use tokio::net::TcpListener;
 use types::{Attack, Proof, Rung, WorkPath};
 
 use super::spec::{Action, Report, Targets};
-use super::{Confine, Control, probe};
+use super::{Confine, held, probe};
 use crate::EnvError;
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
@@ -28,14 +29,11 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
 
     // The scope of a task is about another workspace; here, all of it is the scope.
     let confine = Confine { scope: None, ..confine.clone() };
-    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), Vec::new());
-    let (mut command, mut control) = Control::prepare().map_err(failed("preparing"))?;
-    let mut child = command.kill_on_drop(true).spawn().map_err(failed("starting the helper of"))?;
-    // It holds the helper's end of the line, which must close when the helper ends.
-    drop(command);
-    control.send(&spec).await.map_err(failed("giving orders to"))?;
-    let report = control.report().await;
-    child.wait().await.map_err(failed("waiting for"))?;
+    // With our own home, so that the helpers that stand ready afterwards are those that commands will need.
+    let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
+    let variables = home.into_iter().collect();
+    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
+    let report = held::probe(&confine.twin.0, spec).await;
     drop(listener);
     match report? {
         Report::Probed(attempts) => Ok(judged(attempts, &workspace, &outside)),

@@ -22,7 +22,7 @@ use super::spec::Limits;
 /// The level of Landlock that is asked for; older kernels give what they have of it.
 const LANDLOCK: ABI = ABI::V6;
 
-pub(super) fn raise(writable: &[PathBuf], limits: &Limits) -> Result<(), Unbuilt> {
+pub(super) fn raise(writable: &[PathBuf], limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
     bound(limits)?;
     disarm()?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
@@ -31,7 +31,25 @@ pub(super) fn raise(writable: &[PathBuf], limits: &Limits) -> Result<(), Unbuilt
     if fenced == RulesetStatus::NotEnforced {
         return Err(doing("raising Landlock")(io::Error::other("this kernel does not have it")));
     }
-    filter().map_err(|error| doing("raising seccomp")(io::Error::other(error)))
+    filter.install()
+}
+
+/// What the kernel shall refuse, as programs that it takes.
+#[derive(Debug)]
+pub(super) struct Filter(Vec<BpfProgram>);
+
+impl Filter {
+    pub(super) fn compile() -> Result<Self, Unbuilt> {
+        let programs = programs();
+        Ok(Self(programs.map_err(|error| doing("preparing seccomp")(io::Error::other(error)))?))
+    }
+
+    fn install(&self) -> Result<(), Unbuilt> {
+        let mut programs = self.0.iter();
+        programs
+            .try_for_each(|program| seccompiler::apply_filter(program))
+            .map_err(|error| doing("raising seccomp")(io::Error::other(error)))
+    }
 }
 
 fn bound(limits: &Limits) -> Result<(), Unbuilt> {
@@ -139,7 +157,7 @@ const NAMESPACES: [i32; 7] = [
 /// The network is empty, so these can do no harm; tests that talk to themselves need them.
 const FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
-fn filter() -> Result<(), seccompiler::Error> {
+fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let condition = |argument, operator, value| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
     };
@@ -159,15 +177,19 @@ fn filter() -> Result<(), seccompiler::Error> {
         SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])
     });
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-    install(rules, libc::EPERM)?;
     // The newer clone hides its bits from filters; without it, programs fall back to the older one.
-    install([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)
+    Ok(vec![
+        program(rules, libc::EPERM)?,
+        program([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)?,
+    ])
 }
 
-fn install(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> Result<(), seccompiler::Error> {
+fn program(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    errno: i32,
+) -> Result<BpfProgram, seccompiler::Error> {
     let errno = SeccompAction::Errno(errno.cast_unsigned());
     let arch = std::env::consts::ARCH.try_into()?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
-    let program: BpfProgram = filter.try_into()?;
-    seccompiler::apply_filter(&program)
+    Ok(filter.try_into()?)
 }
