@@ -17,9 +17,11 @@ use nix::sys::signalfd::SignalFd;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
+use types::Rung;
+
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{line, mounts, network, probe, walls};
+use super::{fenced, line, mounts, network, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -40,18 +42,24 @@ pub(super) fn main() -> i32 {
     let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
     let mut ours = UnixStream::from(ours);
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
-    let report = told.and_then(|(prelude, _)| enter(&mut ours, &prelude));
-    let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
-    // If nobody listens any more, there is nobody to tell.
-    i32::from(line::send(&mut ours, &report, &[]).is_err())
+    let said = told.and_then(|(prelude, _)| match prelude.rung {
+        Rung::Landlock => fenced::live(&mut ours).map(|report| say(&mut ours, &report)),
+        Rung::Full | Rung::None => enter(&mut ours, &prelude),
+    });
+    said.unwrap_or_else(|error| say(&mut ours, &Report::Failed(error.to_string())))
 }
 
-/// Leaves our namespaces, lets a child live in the new ones, and says how it ended.
+/// Says it, if somebody still listens.
+fn say(ours: &mut UnixStream, report: &Report) -> i32 {
+    i32::from(line::send(ours, report, &[]).is_err())
+}
+
+/// Leaves our namespaces, and lets a child live in the new ones, which says how its command ended.
 #[expect(
     unsafe_code,
     reason = "fork; the helper has one thread, so its memory is whole in the child"
 )]
-fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<Report, Unbuilt> {
+fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<i32, Unbuilt> {
     leave()?;
     let (mut here, mut there) = UnixStream::pair().map_err(doing("making a line"))?;
     // SAFETY: this process has a single thread.
@@ -59,26 +67,33 @@ fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<Report, Unbuilt> {
         ForkResult::Child => {
             drop(here);
             let report = first_process(ours, &mut there, prelude);
+            // Nobody is left when we speak, so nobody needs to wait for our own end, which takes a while.
+            clear();
             let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
-            std::process::exit(i32::from(line::send(&mut there, &report, &[]).is_err()));
+            std::process::exit(say(ours, &report));
         }
         ForkResult::Parent { child } => {
             drop(there);
             let given = hand_over(ours, &mut here);
             if given.is_err() {
+                // It may have ended by itself and said why, which is then heard before what we say.
                 kill(child, Signal::SIGKILL).ok();
             }
-            let said = line::receive::<Report>(&mut here, |_| 0);
-            // Once it is collected, everything that it was process 1 of is gone.
-            waitpid(child, None).map_err(doing("waiting for process 1"))?;
-            match (given, said) {
-                // What process 1 has to say about its end comes before what we could not hand to it.
-                (_, Ok((report, _))) => Ok(report),
-                (Err(error), Err(_)) => Err(error),
-                (Ok(()), Err(_)) => Ok(Report::Failed("it ended without a word".to_owned())),
+            match waitpid(child, None).map_err(doing("waiting for process 1"))? {
+                WaitStatus::Exited(_, 0) => Ok(0),
+                _ => {
+                    given.map(|()| say(ours, &Report::Failed("it ended without a word".to_owned())))
+                }
             }
         }
     }
+}
+
+/// Ends everybody else inside, and sees them dead.
+fn clear() {
+    // That nobody is left is fine.
+    kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
+    while waitpid(Pid::from_raw(-1), None).is_ok() {}
 }
 
 fn leave() -> Result<(), Unbuilt> {
@@ -136,7 +151,9 @@ fn first_process(
             let child = start(&spec, shell, text, fds)?;
             watch(ours, child)
         }
-        Action::Probe(targets) => Ok(Report::Probed(probe::attack(&spec.root, targets))),
+        Action::Probe(targets) => {
+            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
+        }
     }
 }
 
@@ -205,7 +222,7 @@ fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
     }
 }
 
-fn reap(child: Pid) -> Option<Report> {
+pub(super) fn reap(child: Pid) -> Option<Report> {
     loop {
         match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(pid, code)) if pid == child => return Some(Report::Exited(code)),

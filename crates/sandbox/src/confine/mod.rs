@@ -3,6 +3,7 @@
 //! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
 //! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
 
+mod fenced;
 mod held;
 mod inside;
 mod line;
@@ -10,6 +11,7 @@ mod mounts;
 mod network;
 mod probe;
 mod proof;
+mod proxy;
 mod spare;
 mod spec;
 mod trees;
@@ -22,7 +24,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
 
-use crate::{EnvError, Listener};
+use crate::{EnvError, Hosts, Listener};
+use held::Way;
 use spare::Spares;
 pub use spec::Limits;
 pub(crate) use spec::{Action, Spec};
@@ -51,6 +54,9 @@ impl Twin {
     }
 }
 
+/// Variables by which programs find a proxy.
+const PROXIED: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"];
+
 /// How commands are confined.
 #[derive(Debug, Clone)]
 pub struct Confine {
@@ -60,12 +66,16 @@ pub struct Confine {
     /// Paths of this machine that commands may read beside the usual ones.
     visible: Vec<PathBuf>,
     limits: Limits,
+    /// Hosts that commands may reach; none means no network.
+    hosts: Arc<Hosts>,
+    rung: Rung,
 }
 
 impl Confine {
     #[must_use]
     pub fn new(twin: Twin) -> Self {
-        Self { twin, scope: None, visible: Vec::new(), limits: Limits::default() }
+        let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
+        Self { twin, scope: None, visible, limits, hosts, rung: Rung::Full }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made; a file that
@@ -83,6 +93,20 @@ impl Confine {
         self
     }
 
+    /// Holds commands by another rung than the highest, where that is what there is.
+    #[must_use]
+    pub fn holding(mut self, rung: Rung) -> Self {
+        self.rung = rung;
+        self
+    }
+
+    /// Lets commands reach these hosts, by way of a proxy of ours; everything else stays closed.
+    #[must_use]
+    pub fn reaching(mut self, hosts: Hosts) -> Self {
+        self.hosts = Arc::new(hosts);
+        self
+    }
+
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -96,16 +120,18 @@ impl Confine {
 
     /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
     pub async fn probe(twin: Twin) -> Proof {
-        let proof = match Self::new(twin).prove().await {
-            Ok(proof) if proof.holds() => return proof,
-            Ok(proof) => proof,
-            Err(error) => Proof::nothing(error.chain()),
-        };
-        let through = proof.through().filter_map(|attack| {
-            attack.through.as_ref().map(|how| format!("{}: {how}", attack.what))
-        });
-        let missing = proof.missing.iter().cloned().chain(through).collect();
-        Proof { missing, ..proof }
+        let mut missing = Vec::new();
+        for rung in [Rung::Full, Rung::Landlock] {
+            match Self::new(twin.clone()).holding(rung).prove().await {
+                Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
+                Ok(proof) => missing.extend(proof.through().map(|attack| {
+                    let how = attack.through.as_deref().unwrap_or_default();
+                    format!("{}: {}: {how}", rung.word(), attack.what)
+                })),
+                Err(error) => missing.push(format!("{}: {}", rung.word(), error.chain())),
+            }
+        }
+        Proof { rung: Rung::None, attacks: vec![], missing }
     }
 
     /// Runs a command behind these walls.
@@ -116,7 +142,8 @@ impl Confine {
         timeout: Span,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        held::run(&self.twin.0, spec, listener, timeout, stop).await
+        let way = Way { spares: &self.twin.0, hosts: &self.hosts };
+        held::run(way, spec, listener, timeout, stop).await
     }
 
     pub(crate) fn spec(
@@ -127,8 +154,19 @@ impl Confine {
         mut variables: Vec<(OsString, OsString)>,
     ) -> Spec {
         // Inside, there is one place for temporary files, wherever ours is.
-        for (_, value) in variables.iter_mut().filter(|(name, _)| name == "TMPDIR") {
+        let tmpdir = |(name, _): &&mut (OsString, OsString)| name == "TMPDIR";
+        for (_, value) in variables.iter_mut().filter(tmpdir) {
             *value = "/tmp".into();
+        }
+        // The way out needs a network of its own.
+        let network = !self.hosts.is_empty() && self.rung == Rung::Full;
+        if network {
+            let proxy = format!("http://127.0.0.1:{}", network::PROXY_PORT);
+            for name in PROXIED {
+                variables.push((name.into(), proxy.clone().into()));
+            }
+            variables.push(("NO_PROXY".into(), "localhost,127.0.0.1,::1".into()));
+            variables.push(("no_proxy".into(), "localhost,127.0.0.1,::1".into()));
         }
         let home = variables.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
@@ -143,8 +181,8 @@ impl Confine {
             visible: self.visible.clone(),
             hidden: Vec::new(),
             limits: self.limits,
-            rung: Rung::Full,
-            network: false,
+            rung: self.rung,
+            network,
         }
     }
 }

@@ -19,11 +19,11 @@ use super::spec::{Prelude, Spec};
 use super::trees::{Access, Handed, Reach, attribute, beneath, open};
 
 /// Folders of the system that are there to be read.
-const SYSTEM: [&str; 9] =
+pub(super) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
 
 /// What of `/etc` programs need; passwords, keys and service settings are not among it.
-const SETTINGS: [&str; 27] = [
+pub(super) const SETTINGS: [&str; 27] = [
     "alternatives",
     "bash.bashrc",
     "ca-certificates",
@@ -54,7 +54,7 @@ const SETTINGS: [&str; 27] = [
 ];
 
 /// Places in a home folder where people keep toolchains.
-const TOOLCHAINS: [&str; 19] = [
+pub(super) const TOOLCHAINS: [&str; 19] = [
     ".cargo",
     ".rustup",
     ".pyenv",

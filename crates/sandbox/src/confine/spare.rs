@@ -34,33 +34,38 @@ pub(super) struct Spare {
 }
 
 impl Spares {
-    /// A helper for such orders; one that stands ready, or a new one.
-    pub(super) fn take(&self, prelude: &Prelude) -> io::Result<Spare> {
-        self.collect();
+    /// A helper for such orders that stands ready, if there is one. The one that has stood the longest is taken.
+    pub(super) fn ready(&self, prelude: &Prelude) -> Option<Spare> {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
-        match ready.iter().position(|spare| spare.prelude == *prelude) {
-            Some(place) => Ok(ready.swap_remove(place)),
-            None => {
-                drop(ready);
-                Spare::start(prelude.clone())
-            }
-        }
+        let place = ready.iter().position(|spare| spare.prelude == *prelude)?;
+        Some(ready.remove(place))
+    }
+
+    /// A new one.
+    pub(super) fn start(&self, prelude: &Prelude) -> io::Result<Spare> {
+        Spare::start(prelude.clone())
     }
 
     /// Sees to it that the next one finds a helper. Nothing depends on it.
     pub(super) fn refill(self: &Arc<Self>, prelude: Prelude) {
         let spares = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            let mut ready = spares.ready.lock().unwrap_or_else(PoisonError::into_inner);
-            // Those for other orders are from another time, or another policy.
-            ready.retain(|spare| spare.prelude == prelude);
-            while ready.len() < KEPT {
-                match Spare::start(prelude.clone()) {
-                    Ok(spare) => ready.push(spare),
-                    Err(_) => return,
-                }
+            spares.collect();
+            while let Some(old) = spares.wanting(&prelude) {
+                // Those for other orders are from another time, or another policy.
+                drop(old);
+                let Ok(spare) = Spare::start(prelude.clone()) else { return };
+                spares.ready.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
             }
         });
+    }
+
+    /// Whether there are too few for such orders, and those that nobody will want any more.
+    fn wanting(&self, prelude: &Prelude) -> Option<Vec<Spare>> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |spare: &Spare| spare.prelude == *prelude;
+        let few = ready.iter().filter(|spare| fits(spare)).count() < KEPT;
+        few.then(|| ready.extract_if(.., |spare| !fits(spare)).collect())
     }
 
     /// Takes back one that has said its last word.

@@ -34,6 +34,16 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
+    /// Whether it fits into a socket's buffer for certain.
+    pub(crate) fn is_short(&self) -> bool {
+        let places = self.scope.as_ref().map_or(0, |scope| scope.0.len());
+        let line = match &self.action {
+            Action::Run { line, .. } => line.len(),
+            Action::Probe(_) => 0,
+        };
+        places + self.hidden.len() + self.visible.len() < 100 && line < 16 * 1024
+    }
+
     pub(crate) fn prelude(&self) -> Prelude {
         let Limits { temp_bytes, processes, .. } = self.limits;
         Prelude { rung: self.rung, home: self.home.clone(), temp_bytes, processes }

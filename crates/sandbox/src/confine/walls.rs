@@ -26,11 +26,9 @@ pub(super) fn raise(writable: &[PathBuf], limits: &Limits, filter: &Filter) -> R
     bound(limits)?;
     disarm()?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
-    let fenced = fence(writable);
-    let fenced = fenced.map_err(|error| doing("raising Landlock")(io::Error::other(error)))?;
-    if fenced == RulesetStatus::NotEnforced {
-        return Err(doing("raising Landlock")(io::Error::other("this kernel does not have it")));
-    }
+    // Behind the namespaces everything that is there may be read.
+    let fence = Fence { read: vec![PathBuf::from("/")], write: writable.to_vec() };
+    fence.raise()?;
     filter.install()
 }
 
@@ -40,7 +38,15 @@ pub(super) struct Filter(Vec<BpfProgram>);
 
 impl Filter {
     pub(super) fn compile() -> Result<Self, Unbuilt> {
-        let programs = programs();
+        Self::of(programs(&FAMILIES))
+    }
+
+    /// For a network that is not empty: no sockets at all.
+    pub(super) fn without_sockets() -> Result<Self, Unbuilt> {
+        Self::of(programs(&[]))
+    }
+
+    fn of(programs: Result<Vec<BpfProgram>, seccompiler::Error>) -> Result<Self, Unbuilt> {
         Ok(Self(programs.map_err(|error| doing("preparing seccomp")(io::Error::other(error)))?))
     }
 
@@ -77,17 +83,41 @@ fn disarm() -> Result<(), Unbuilt> {
     rustix::thread::set_capabilities(None, sets).map_err(doing("giving up capabilities"))
 }
 
-/// Reads anywhere in the new root, writes only where it is said, no signals or sockets beyond.
-fn fence(writable: &[PathBuf]) -> Result<RulesetStatus, landlock::RulesetError> {
-    let status = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK))?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?
-        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(LANDLOCK)))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?
-        .restrict_self()?;
-    Ok(status.ruleset)
+/// What may be read and what written to. Nothing else, and no signals or sockets beyond.
+#[derive(Debug)]
+pub(super) struct Fence {
+    pub(super) read: Vec<PathBuf>,
+    pub(super) write: Vec<PathBuf>,
+}
+
+impl Fence {
+    fn raise(&self) -> Result<(), Unbuilt> {
+        let failed = |error| doing("raising Landlock")(io::Error::other(error));
+        match self.restrict().map_err(|error| failed(error.to_string()))? {
+            RulesetStatus::NotEnforced => Err(failed("this kernel does not have it".to_owned())),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        }
+    }
+
+    fn restrict(&self) -> Result<RulesetStatus, landlock::RulesetError> {
+        let status = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(LANDLOCK))?
+            .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+            .create()?
+            .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(LANDLOCK)))?
+            .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(LANDLOCK)))?
+            .restrict_self()?;
+        Ok(status.ruleset)
+    }
+}
+
+/// Walls without namespaces before them.
+pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
+    bound(limits)?;
+    nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
+    fence.raise()?;
+    filter.install()
 }
 
 /// Calls that no build or test needs and that have been ways out.
@@ -157,7 +187,7 @@ const NAMESPACES: [i32; 7] = [
 /// The network is empty, so these can do no harm; tests that talk to themselves need them.
 const FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
-fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
+fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let condition = |argument, operator, value| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
     };
@@ -168,10 +198,14 @@ fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
         SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(number(bit)), number(bit))?])
     });
     rules.insert(libc::SYS_clone, spaces.collect::<Result<_, _>>()?);
-    let others = FAMILIES.into_iter().map(|family| condition(0, SeccompCmpOp::Ne, number(family)));
-    let others = SeccompRule::new(others.collect::<Result<_, _>>()?)?;
-    rules.insert(libc::SYS_socket, vec![others.clone()]);
-    rules.insert(libc::SYS_socketpair, vec![others]);
+    let others = |families: &[i32]| -> Result<Vec<SeccompRule>, seccompiler::Error> {
+        let each = families.iter().map(|family| condition(0, SeccompCmpOp::Ne, number(*family)));
+        let each: Vec<_> = each.collect::<Result<_, _>>()?;
+        // No condition means always.
+        Ok(if each.is_empty() { vec![] } else { vec![SeccompRule::new(each)?] })
+    };
+    rules.insert(libc::SYS_socket, others(families)?);
+    rules.insert(libc::SYS_socketpair, others(&FAMILIES)?);
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
         let request = u64::from(u32::try_from(request).unwrap_or(u32::MAX));
         SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])
