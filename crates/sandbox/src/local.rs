@@ -225,7 +225,7 @@ impl Environment for LocalEnvironment {
 fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
     let file = jail.file(path, Links::Follow)?;
-    if !hidden.is_empty() && hidden.covers(&Jail::place(&file, path, root)?) {
+    if !hidden.is_empty() && hidden.covers(Jail::place(&file, path, root)?.as_str()) {
         return Err(EnvError::Hidden { path: path.clone() });
     }
     let bytes = file.metadata().map_err(failed)?.len();
