@@ -103,6 +103,7 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     /// What to ask; - reads it from standard input
+    #[arg(conflicts_with = "messages")]
     pub(crate) text: Option<String>,
     /// The model, as provider/model [default: the first provider for which there is a key]
     #[arg(long, short, value_name = "MODEL")]
@@ -116,13 +117,16 @@ pub(crate) struct Ask {
     /// Tools to offer, as a JSON list of name, description and schema; none is run
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+    /// A JSON Schema that the answer must fit; an answer that does not is a failure
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
     /// The server to ask instead of the provider's own
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// The language that the server speaks: messages, responses, chat, gemini or ollama
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
-    /// How hard to think: low, medium or high
+    /// How hard to think: none, minimal, low, medium, high, xhigh or max
     #[arg(long, value_name = "EFFORT", value_parser = effort)]
     pub(crate) effort: Option<Effort>,
     /// The most tokens of an answer

@@ -97,15 +97,6 @@ impl Jail {
         }
     }
 
-    /// When a file was last changed, in seconds and nanoseconds.
-    pub(crate) fn changed(&self, path: &WorkPath) -> Result<(i64, i64), EnvError> {
-        let failed = |errno| refused(errno, "looking at", path);
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = self.resolve(path, flags, Links::Refuse).map_err(failed)?;
-        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
-        Ok((stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)))
-    }
-
     /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
     pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -7,6 +7,8 @@ mod change;
 mod confine;
 pub mod conformance;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod git;
 mod hosts;
 mod jail;

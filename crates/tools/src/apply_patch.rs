@@ -19,6 +19,12 @@ pub(crate) struct Arguments {
     patch: String,
 }
 
+impl Arguments {
+    pub(crate) fn of(patch: &str) -> Self {
+        Self { patch: patch.to_owned() }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct ApplyPatch;
 

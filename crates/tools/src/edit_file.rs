@@ -86,6 +86,18 @@ impl Typed for EditFile {
     }
 }
 
+/// A file with the one place of a text replaced.
+pub(crate) fn replaced(bytes: &[u8], old: &str, new: &str) -> Result<Vec<u8>, String> {
+    let args = Arguments {
+        path: "f".to_owned(),
+        old_string: old.to_owned(),
+        new_string: new.to_owned(),
+        replace_all: None,
+        expected_replacements: None,
+    };
+    replace(bytes, &args).map(|edit| edit.bytes)
+}
+
 struct Edit {
     bytes: Vec<u8>,
     count: usize,

@@ -5,6 +5,8 @@
 mod apply_patch;
 mod ask_user;
 mod edit_file;
+#[doc(hidden)]
+pub mod fuzzing;
 mod git;
 mod glob;
 mod grep;

@@ -14,7 +14,9 @@ mod code;
 mod docs;
 mod events;
 mod finding;
+mod fuzz;
 mod layers;
+mod live;
 mod scenarios;
 mod tidy;
 mod tree;
@@ -32,6 +34,9 @@ usage: cargo xtask CHORE
                hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
   bench NAME   run one of them
+  live         ask real model servers the same fifteen things in every dialect (see `live help`)
+  fuzz         list the fuzz targets
+  fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   help         this text";
 
 fn main() -> ExitCode {
@@ -44,6 +49,8 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["live", rest @ ..] => live::run(&root, rest),
+        ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

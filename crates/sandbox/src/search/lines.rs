@@ -31,13 +31,14 @@ pub(super) fn search_file(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     max: usize,
-    path: WorkPath,
+    path: &str,
     file: &File,
 ) -> Option<Hits> {
     let mut sink = Gather::new(max);
     // A file that cannot be read to its end has the matches that were found until then.
     searcher.search_file(matcher, file, &mut sink).ok();
-    sink.hits(path)
+    // A name that nobody can ask for is not told.
+    if sink.count > 0 { sink.hits(path.parse().ok()?) } else { None }
 }
 
 pub(super) fn search_slice(

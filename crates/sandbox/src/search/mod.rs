@@ -2,6 +2,7 @@
 //! listing and its files; the fast way for this machine is in `walk.rs`. Links are never followed.
 
 mod lines;
+mod near;
 pub(crate) mod walk;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -96,8 +97,8 @@ impl Include {
         pattern.map(|pattern| glob_of(&anywhere(pattern))).transpose().map(Self)
     }
 
-    pub(crate) fn takes(&self, path: &WorkPath) -> bool {
-        self.0.as_ref().is_none_or(|glob| glob.is_match(path.as_str()))
+    pub(crate) fn takes(&self, path: &str) -> bool {
+        self.0.as_ref().is_none_or(|glob| glob.is_match(path))
     }
 }
 
@@ -110,8 +111,8 @@ impl Hidden {
         patterns.iter().map(|pattern| glob_of(pattern)).collect::<Result<_, _>>().map(Self)
     }
 
-    pub(crate) fn covers(&self, path: &WorkPath) -> bool {
-        self.0.iter().any(|glob| glob.is_match(path.as_str()))
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        self.0.iter().any(|glob| glob.is_match(path))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -120,9 +121,9 @@ impl Hidden {
 }
 
 /// A path below a folder, as seen from that folder.
-pub(crate) fn below<'a>(path: &'a WorkPath, folder: &WorkPath) -> &'a str {
-    let rest = path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
-    rest.unwrap_or(path.as_str())
+pub(crate) fn below<'a>(path: &'a str, folder: &WorkPath) -> &'a str {
+    let rest = path.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+    rest.unwrap_or(path)
 }
 
 /// Content search with nothing but the environment's own listing and files.
@@ -135,7 +136,9 @@ pub(crate) async fn grep_by_listing<E: Environment + ?Sized>(
     let include = Include::new(request.include.as_deref())?;
     let mut items: Vec<Hits> = Vec::new();
     let mut left = request.max;
-    for path in files(env, &request.path).await?.into_iter().filter(|path| include.takes(path)) {
+    for path in
+        files(env, &request.path).await?.into_iter().filter(|path| include.takes(path.as_str()))
+    {
         if stop.is_cancelled() || left == 0 {
             return Ok(Found { items, more: true });
         }
@@ -156,7 +159,7 @@ pub(crate) async fn glob_by_listing<E: Environment + ?Sized>(
 ) -> Result<Found<WorkPath>, EnvError> {
     let glob = glob_of(&request.pattern)?;
     let mut items = files(env, &request.path).await?;
-    items.retain(|path| glob.is_match(below(path, &request.path)));
+    items.retain(|path| glob.is_match(below(path.as_str(), &request.path)));
     let more = items.len() > request.max;
     items.truncate(request.max);
     Ok(Found { items, more })

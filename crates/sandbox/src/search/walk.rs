@@ -1,6 +1,7 @@
 //! The fast search on this machine: ripgrep's own walker, several threads, ignore files of the workspace honoured.
 //! The walker sees names only; every file is opened through the jail, so its content is always from inside.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
 use super::lines::{search_file, searcher};
+use super::near::Near;
 use super::{Found, GlobRequest, GrepRequest, Hidden, Hits, Include, below, glob_of, matcher};
 use crate::EnvError;
-use crate::jail::{Jail, Links, is_protected};
+use crate::jail::{Jail, is_protected};
 use crate::local::STAGING;
 
 /// More files than this are not looked at in one search.
@@ -39,21 +41,19 @@ impl Ground<'_> {
         let found = Mutex::new(Vec::new());
         let (total, full) = (AtomicUsize::new(0), AtomicBool::new(false));
         self.walk(&start)?.run(|| {
-            let mut searcher = searcher(request.context);
+            let (mut searcher, mut near) = (searcher(request.context), Near::default());
             let (include, matcher, found, total, full) =
                 (&include, &matcher, &found, &total, &full);
             Box::new(move |entry| {
                 if full.load(Ordering::Relaxed) || self.stop.is_cancelled() {
                     return WalkState::Quit;
                 }
-                let Some(path) = self.file(entry) else { return WalkState::Continue };
-                if !include.takes(&path) {
-                    return WalkState::Continue;
-                }
-                // A file that vanished or may not be read has no matches.
-                let Ok(file) = self.jail.file(&path, Links::Refuse) else {
+                let Ok(entry) = entry else { return WalkState::Continue };
+                let Some(path) = self.file(&entry).filter(|path| include.takes(path)) else {
                     return WalkState::Continue;
                 };
+                // A file that vanished or may not be read has no matches.
+                let Some(file) = near.file(self.jail, path) else { return WalkState::Continue };
                 // Which matches are left out when there are too many shall not depend on the order of threads,
                 // so more than enough are gathered first and the cut is made after sorting.
                 let hits = search_file(&mut searcher, matcher, request.max, path, &file);
@@ -80,13 +80,16 @@ impl Ground<'_> {
         let seen = AtomicUsize::new(0);
         self.walk(&start)?.run(|| {
             let (glob, found, seen, start) = (&glob, &found, &seen, &start);
+            let mut near = Near::default();
             Box::new(move |entry| {
                 if self.stop.is_cancelled() || seen.fetch_add(1, Ordering::Relaxed) > MAX_FILES {
                     return WalkState::Quit;
                 }
-                let Some(path) = self.file(entry) else { return WalkState::Continue };
-                if glob.is_match(below(&path, start))
-                    && let Ok(changed) = self.jail.changed(&path)
+                let Ok(entry) = entry else { return WalkState::Continue };
+                let Some(path) = self.file(&entry) else { return WalkState::Continue };
+                if glob.is_match(below(path, start))
+                    && let Some(changed) = near.changed(self.jail, path)
+                    && let Ok(path) = path.parse()
                 {
                     let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     found.push((std::cmp::Reverse(changed), path));
@@ -107,8 +110,11 @@ impl Ground<'_> {
             return Vec::new();
         }
         let walk = WalkBuilder::new(self.root).standard_filters(false).follow_links(false).build();
-        let files = walk.take(MAX_FILES).filter_map(|entry| self.path(&entry.ok()?));
-        files.filter(|path| self.hidden.covers(path)).collect()
+        let files = walk.take(MAX_FILES).filter_map(|entry| {
+            let entry = entry.ok()?;
+            self.path(&entry).filter(|path| self.hidden.covers(path))?.parse().ok()
+        });
+        files.collect()
     }
 
     /// Where a path really is, links inside the workspace followed; what leads out is refused.
@@ -155,21 +161,31 @@ impl Ground<'_> {
         Ok(ignores)
     }
 
-    fn file(&self, entry: Result<DirEntry, ignore::Error>) -> Option<WorkPath> {
-        let entry = entry.ok()?;
-        self.path(&entry).filter(|path| !self.hidden.covers(path))
+    fn file<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
+        self.path(entry).filter(|path| !self.hidden.covers(path))
     }
 
-    fn path(&self, entry: &DirEntry) -> Option<WorkPath> {
+    /// Where a file is in the workspace. Whether that is a path that can be asked for is seen when it is one to tell
+    /// of, which few are.
+    fn path<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
         if !entry.file_type()?.is_file() {
             return None;
         }
-        entry.path().strip_prefix(self.root).ok()?.to_str()?.parse().ok()
+        let path = entry.path().as_os_str().as_bytes();
+        let rest = path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")?;
+        std::str::from_utf8(rest).ok()
     }
 }
 
 fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
-    let name = entry.file_name().to_string_lossy();
+    let name = entry.file_name();
+    // Most names are plain, and no file system takes a plain name for one of git's.
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let first = name.as_bytes().first();
+    if above.is_empty() && first != Some(&b'.') && name.as_bytes().iter().all(plain) {
+        return false;
+    }
+    let name = name.to_string_lossy();
     if name.starts_with(STAGING) || name.parse().is_ok_and(|name: WorkPath| is_protected(&name)) {
         return true;
     }
