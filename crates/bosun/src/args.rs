@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
-use types::{AttemptId, Effort, ModelRef, RunId};
+use types::{Artifact, AttemptId, Effort, Family, ModelRef, RunId};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -41,6 +41,12 @@ pub(crate) enum Command {
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
     Models(Models),
+    /// Explain what the rules say about a command, without running it
+    Permit(Permit),
+    /// List the tools that agents can call, with their arguments
+    Tools(Tools),
+    /// Make one call as an agent's would be made: permitted, held and cut by the same rules
+    Tool(Tool),
     /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
     Doctor(Doctor),
 }
@@ -83,6 +89,9 @@ pub(crate) struct Run {
     /// The rules to work by: a file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// Nobody can be asked: calls that a person would have to allow are denied
+    #[arg(long)]
+    pub(crate) headless: bool,
     /// Take results in the order in which work was started, so that the same run twice gives the same log
     #[arg(long)]
     pub(crate) reproducible: bool,
@@ -150,6 +159,64 @@ pub(crate) struct Models {
     pub(crate) json: bool,
 }
 
+/// Every command that stands in the line is found, also inside of substitutions and of programs that start others, and
+/// each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask and 5 for deny.
+#[derive(Debug, Args)]
+pub(crate) struct Permit {
+    /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Where the task may write, as in a plan: a file, or a folder with a slash at its end
+    #[arg(long, value_name = "PATH", num_args = 1.., default_value = "./")]
+    pub(crate) scope: Vec<Artifact>,
+    /// Print one JSON object: verdict, rule, reason, and the same for each part
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command line, best as one argument in quotes; several are joined by blanks, and - reads standard input
+    #[arg(required = true, allow_hyphen_values = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// In whose names and arguments: openai, anthropic, gemini or portable
+    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
+    pub(crate) profile: Family,
+    /// Print a JSON line for each tool: name, description, schema
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a person
+/// would be asked, 5 the rules deny it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Tool {
+    /// The tool; `bosun tools` lists them
+    pub(crate) name: String,
+    /// Its arguments as JSON; - reads them from standard input, @FILE from a file
+    #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
+    pub(crate) args: String,
+    /// The workspace that it works in
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) workspace: PathBuf,
+    /// The rules to work by: a file [default: the preset crew]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Where it may write: a file, or a folder that ends with a slash; may be given several times [default: everywhere in the workspace]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) scope: Vec<Artifact>,
+    /// In whose names and arguments: openai, anthropic, gemini or portable
+    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
+    pub(crate) profile: Family,
+    /// Make the same call so many times, to see whether something gets between; the last result is shown
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
+    pub(crate) times: u32,
+    /// Print one JSON object: outcome, rule, reason, content, metadata
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Also ask the servers of the models for which there is a key
@@ -172,8 +239,11 @@ pub(crate) struct Resume {
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
     pub(crate) run: RunId,
-    /// What you have to say
+    /// What you have to say; allow or deny, if it is about a call
     pub(crate) text: String,
+    /// The number of the question, if there are several [default: the first that is open]
+    #[arg(long, value_name = "N")]
+    pub(crate) question: Option<u32>,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,

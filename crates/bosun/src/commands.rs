@@ -8,9 +8,12 @@ pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod models;
+pub(crate) mod permit;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod tool;
+pub(crate) mod tools;
 
 use runtime::Bosun;
 use types::{RunId, RunView};

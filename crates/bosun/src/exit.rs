@@ -87,6 +87,10 @@ pub(crate) enum Wrong {
         #[source]
         source: runtime::llm::SettingsError,
     },
+    #[error("there is no folder {path}; --workspace names the folder to work in")]
+    NoWorkspace { path: String },
+    #[error("{}", .0.what)]
+    CannotWork(types::Fault),
     #[error("{0}")]
     Tampered(String),
 }
@@ -106,6 +110,8 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
+            Wrong::NoWorkspace { .. } => Exit::Usage,
+            Wrong::CannotWork(_) => Exit::Refused,
             Wrong::Tampered(_) => Exit::Damaged,
         });
     }

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
+use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, Setup};
+use runtime::{Bosun, Models, Order, Setup, Walls};
 use types::ModelRef;
 
 use crate::models;
@@ -18,18 +19,21 @@ pub(crate) struct Home {
     folder: Option<PathBuf>,
     /// It goes away when the command ends.
     passing: bool,
+    walls: Walls,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
 }
 
 impl Home {
-    pub(crate) fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder, passing: false, journal: OnceLock::new(), models: OnceLock::new() }
+    pub(crate) fn at(folder: Option<PathBuf>, twin: Twin) -> Self {
+        let walls = Walls::Kernel(twin);
+        Self { folder, passing: false, walls, journal: OnceLock::new(), models: OnceLock::new() }
     }
 
-    /// A home that goes away when the command ends.
-    pub(crate) fn passing(folder: PathBuf) -> Self {
-        Self { passing: true, ..Self::at(Some(folder)) }
+    /// A home elsewhere, that goes away when the command ends.
+    pub(crate) fn passing(&self, folder: PathBuf) -> Self {
+        let (journal, models) = (OnceLock::new(), OnceLock::new());
+        Self { folder: Some(folder), passing: true, walls: self.walls.clone(), journal, models }
     }
 
     pub(crate) fn is_passing(&self) -> bool {
@@ -42,10 +46,16 @@ impl Home {
         let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
         let journal = self.journal.get_or_init(|| journal).clone();
         let mut setup = Setup::new(Arc::new(journal), folder);
-        setup.redactor = Redactor::new(secrets());
+        setup.redactor = self.redactor();
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
+        setup.walls = self.walls.clone();
         Ok(Bosun::new(setup))
+    }
+
+    /// What takes secrets out of texts.
+    pub(crate) fn redactor(&self) -> Redactor {
+        Redactor::new(secrets())
     }
 
     fn models(&self) -> anyhow::Result<Arc<Registry>> {

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home);
+    let home = home::Home::at(cli.home, twin.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
@@ -49,6 +49,9 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Log(args) => commands::log::log(&home, args).await,
         Command::Ask(args) => commands::ask::ask(args).await,
         Command::Models(args) => commands::models::models(&args),
+        Command::Permit(args) => commands::permit::permit(&args),
+        Command::Tools(args) => commands::tools::tools(&args),
+        Command::Tool(args) => commands::tool::tool(&home, twin, &args).await,
         Command::Doctor(args) => commands::doctor::doctor(&home, twin, &args).await,
     };
     home.leave().await;

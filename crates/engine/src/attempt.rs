@@ -4,18 +4,20 @@
 mod apply;
 mod decide;
 mod pending;
+mod question;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, Input, Message,
-    Policy, Sealed, SessionEnd, Timestamp, Usage,
+    Asking, AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState,
+    Input, Message, Policy, Sealed, SessionEnd, Timestamp, Usage, WorkPath,
 };
 
 use crate::budget::Ledger;
 use crate::{InFlight, Machine};
-use session::{Session, Talk};
+use session::{Session, SlotState, Talk};
 
 /// The state of an attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,10 +28,14 @@ pub struct Attempt {
     ledger: Ledger,
     usage: Usage,
     turns: u32,
+    /// How many questions were put to a person.
+    questions: u32,
     end: Option<SessionEnd>,
     ended: Timestamp,
     sealed: Option<Sealed>,
     seal_fault: Option<Fault>,
+    /// The files that its calls have read or written, as they were then.
+    seen: BTreeMap<WorkPath, Digest>,
 }
 
 impl Attempt {
@@ -43,10 +49,12 @@ impl Attempt {
             ledger: Ledger::default(),
             usage: Usage::default(),
             turns: 0,
+            questions: 0,
             end: None,
             ended: Timestamp::default(),
             sealed: None,
             seal_fault: None,
+            seen: BTreeMap::new(),
         }
     }
 
@@ -62,10 +70,30 @@ impl Attempt {
         self.session.as_ref().map(|session| session.history.as_slice()).unwrap_or_default()
     }
 
+    /// What its calls have seen of the workspace's files; what was not seen is not changed unread.
+    #[must_use]
+    pub fn seen(&self) -> Vec<FileState> {
+        let state = |(path, digest): (&WorkPath, &Digest)| FileState {
+            path: path.clone(),
+            digest: Some(*digest),
+        };
+        self.seen.iter().map(state).collect()
+    }
+
     /// Whether a call was begun of which no end is known; after a crash, the workspace is looked at then.
     #[must_use]
     pub fn has_open_calls(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.started().next().is_some())
+    }
+
+    /// What it asks a person, if it cannot go on before that is answered.
+    #[must_use]
+    pub fn open_question(&self) -> Option<&Asking> {
+        let round = self.session.iter().filter(|_| self.end.is_none()).flat_map(|s| &s.round);
+        round.into_iter().find_map(|slot| match &slot.state {
+            SlotState::Asked(asking) => Some(&**asking),
+            _ => None,
+        })
     }
 
     /// How it ended, for the run that it belongs to; nothing while it is not over.
@@ -146,7 +174,7 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        false
+        self.open_question().is_some()
     }
 
     fn is_over(&self) -> bool {

@@ -25,6 +25,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
         tool_specs: vec![],
         scope: running.scope.clone(),
+        walls: run.rung(),
         start: running.start.clone(),
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),

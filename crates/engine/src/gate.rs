@@ -31,7 +31,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 /// Whether all work of a phase has ended, well or not.
 fn is_over(run: &Run, phase: Phase) -> bool {
     match phase {
-        Phase::Initiation => run.documents().is_some(),
+        Phase::Initiation => run.documents().is_some() && run.proof().is_some(),
         Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {

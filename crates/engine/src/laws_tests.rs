@@ -20,7 +20,7 @@ fn cases(count: u32) -> ProptestConfig {
 fn woken<M: crate::Machine>(fresh: M, log: &[(Event, Timestamp)], length: usize) -> Bench<M> {
     let log = reread(&log[..length]);
     let now = log.last().map_or(Timestamp::default(), |(_, at)| *at);
-    let mut bench = Bench { machine: fold(fresh, &log), log, now };
+    let mut bench = Bench { machine: fold(fresh, &log), log, now, walled: false };
     bench.send(&Input::Woke { workspace: None });
     bench
 }

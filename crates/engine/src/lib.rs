@@ -17,18 +17,23 @@ use types::{Effect, EffectId, Event, Input, Timestamp};
 mod attempt;
 mod brief;
 mod budget;
+pub mod command;
 mod condition;
 mod context;
 mod dag;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod intake;
 #[cfg(test)]
 mod laws_tests;
 mod merge;
-mod permit;
+pub mod permit;
 mod plan;
 pub mod policy;
+#[cfg(test)]
+mod question_tests;
 mod report;
 mod route;
 mod run;
@@ -37,10 +42,11 @@ mod schedule;
 mod testing;
 mod truncate;
 mod verify;
+mod walls;
 
 pub use attempt::Attempt;
 pub use run::Run;
-pub use truncate::head_and_tail;
+pub use truncate::{Cut, head_and_tail};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

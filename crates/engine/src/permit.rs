@@ -1,38 +1,199 @@
-//! May this call be made? The first rule that matches says so; a call that no rule speaks of is not made.
+//! May this call be made? A call is judged by the first rule that speaks of it, and each part of a command line by the
+//! first rule that speaks of that part; the strictest verdict wins. What no rule speaks of is not allowed, unless the
+//! policy says so. Rules are a seat belt; the sandbox is the wall.
 
-use types::{Access, CallFacts, Decision, Permission, PermitRule, RuleId, Scope};
+use types::{Access, CallFacts, Decision, Deed, Permission, PermitRule, Policy, RuleId, Scope};
+
+use crate::command::{self, Part, Pattern};
+
+/// How much of a command is shown.
+const SHOWN: usize = 200;
 
 /// What the rules say about a call.
-pub(crate) struct Permit {
-    pub(crate) verdict: Permission,
-    pub(crate) decision: Decision,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permit {
+    pub verdict: Permission,
+    pub decision: Decision,
+    /// What they say about each part of its command; nothing for a call that runs none.
+    pub parts: Vec<PartPermit>,
 }
 
-pub(crate) fn judge(rules: &[PermitRule], scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+/// What the rules say about one part of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPermit {
+    /// The part in one line.
+    pub command: String,
+    /// Its words, as far as they are known before it runs.
+    pub words: Vec<String>,
+    pub verdict: Permission,
+    pub rule: RuleId,
+    pub reason: String,
+}
+
+/// Judges one call. The strictest of its parts decides.
+#[must_use]
+pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+    let rules = policy.permissions.iter().filter(|rule| speaks_of(rule, scope, tool, facts));
     let seen = seen(tool, facts);
-    match rules.iter().find(|rule| matches(rule, scope, facts)) {
-        Some(rule) => Permit {
-            verdict: rule.verdict,
-            decision: Decision::new(rule.id.clone(), reason(rule, scope, facts)).seeing(seen),
-        },
-        None => {
-            let reason = format!("no rule permits {tool} to do this");
-            let decision = Decision::new(RuleId::fixed("permit.no_rule"), reason).seeing(seen);
-            Permit { verdict: Permission::Deny, decision }
+    let permit = match (facts.access, facts.command.as_deref()) {
+        (Access::Execute, Some(line)) => {
+            let rules: Vec<Compiled<'_>> = rules.map(Compiled::new).collect();
+            let parts = command::read(line);
+            let judged = parts.iter().map(|part| judge_part(policy, &rules, part)).collect();
+            strictest(judged, &seen)
         }
+        _ => whole(rules.into_iter().find(|rule| !names_parts(rule)), scope, facts, tool, &seen),
+    };
+    let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };
+    if permit.verdict == Permission::Ask && policy.headless {
+        without_a_person(permit, facts.access)
+    } else {
+        permit
     }
 }
 
-fn matches(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> bool {
-    let starts = |word: &String| {
-        facts
-            .command
-            .as_deref()
-            .is_some_and(|command| command.split_whitespace().next() == Some(word.as_str()))
+/// Whether a rule speaks of a command line, for the examples that it carries: an allowing rule has to speak of every
+/// part of it, any other of one.
+#[must_use]
+pub(crate) fn is_example(rule: &PermitRule, line: &str) -> bool {
+    let rule = Compiled::new(rule);
+    let parts = command::read(line);
+    let mut parts = parts.iter().filter(|part| !only_carries(part)).peekable();
+    match rule.rule.verdict {
+        Permission::Allow => parts.peek().is_some() && parts.all(|part| rule.speaks_of(part)),
+        Permission::Ask | Permission::Deny => parts.any(|part| rule.speaks_of(part)),
+    }
+}
+
+/// A rule with its patterns taken apart.
+struct Compiled<'a> {
+    rule: &'a PermitRule,
+    patterns: Vec<Pattern>,
+}
+
+impl<'a> Compiled<'a> {
+    fn new(rule: &'a PermitRule) -> Self {
+        let patterns = rule.commands.iter().filter_map(|text| Pattern::parse(text)).collect();
+        Self { rule, patterns }
+    }
+
+    fn speaks_of(&self, part: &Part) -> bool {
+        let named = |pattern: &Pattern| match self.rule.verdict {
+            Permission::Allow => pattern.covers(part),
+            Permission::Ask | Permission::Deny => pattern.is_like(part),
+        };
+        let does = &self.rule.does;
+        (self.rule.commands.is_empty() || self.patterns.iter().any(named))
+            && (does.is_empty() || does.iter().any(|deed| part.deeds.contains(deed)))
+    }
+}
+
+/// Whether a rule is about parts of commands, and not about calls.
+fn names_parts(rule: &PermitRule) -> bool {
+    !rule.commands.is_empty() || !rule.does.is_empty()
+}
+
+fn judge_part(policy: &Policy, rules: &[Compiled<'_>], part: &Part) -> PartPermit {
+    let shown: String = part.shown().chars().take(SHOWN).collect();
+    let words = part.words.iter().map(command::Word::shown).collect();
+    let said = |verdict, rule, reason| PartPermit { command: shown, words, verdict, rule, reason };
+    if let Some(Compiled { rule, .. }) = rules.iter().find(|rule| rule.speaks_of(part)) {
+        return said(rule.verdict, rule.id.clone(), rule.reason.clone());
+    }
+    if only_carries(part) {
+        let reason = "it only starts or sets up what is judged on its own".to_owned();
+        return said(Permission::Allow, RuleId::fixed(CARRIES), reason);
+    }
+    let because = match (part.unclear, part.deeds.iter().next()) {
+        (Some(why), _) => format!("; {why}"),
+        (None, Some(deed)) => format!("; it {}", deed.says()),
+        (None, None) => String::new(),
     };
-    (rule.access.is_empty() || rule.access.contains(&facts.access))
+    let reason = match policy.default {
+        Permission::Allow => {
+            format!("no rule speaks of it, and the policy allows what no rule speaks of{because}")
+        }
+        Permission::Ask => format!("no rule allows it, so a person has to{because}"),
+        Permission::Deny => format!("no rule allows it{because}"),
+    };
+    said(policy.default, RuleId::fixed("permit.default"), reason)
+}
+
+const CARRIES: &str = "permit.carries";
+
+/// Whether a part does nothing itself that a rule would have to allow.
+fn only_carries(part: &Part) -> bool {
+    let sets_up =
+        part.words.is_empty() || part.words.first().is_some_and(|word| word.shown() == "[[");
+    (part.carries || sets_up)
+        && part.deeds.iter().all(|deed| part.carries && *deed == Deed::RunsCode)
+}
+
+/// The verdict on a whole command: that of its strictest part.
+fn strictest(parts: Vec<PartPermit>, seen: &str) -> Permit {
+    let verdict = parts.iter().map(|part| part.verdict).max().unwrap_or(Permission::Deny);
+    let decides = |part: &&PartPermit| part.verdict == verdict;
+    let decisive = parts
+        .iter()
+        .filter(decides)
+        .find(|part| part.rule.as_str() != CARRIES)
+        .or_else(|| parts.iter().find(decides));
+    let decision = match decisive {
+        Some(part) if parts.len() > 1 && verdict != Permission::Allow => {
+            Decision::new(part.rule.clone(), format!("{}: {}", part.reason, part.command))
+        }
+        Some(part) => Decision::new(part.rule.clone(), part.reason.clone()),
+        None => Decision::new(RuleId::fixed("permit.no_rule"), "there is no command in it"),
+    };
+    Permit { verdict, decision: decision.seeing(seen), parts }
+}
+
+/// The verdict on a call that runs no command.
+fn whole(
+    rule: Option<&PermitRule>,
+    scope: &Scope,
+    facts: &CallFacts,
+    tool: &str,
+    seen: &str,
+) -> Permit {
+    let (verdict, decision) = match rule {
+        Some(rule) => (rule.verdict, Decision::new(rule.id.clone(), reason(rule, scope, facts))),
+        None => {
+            let reason = format!("no rule permits {tool} to do this");
+            (Permission::Deny, Decision::new(RuleId::fixed("permit.no_rule"), reason))
+        }
+    };
+    Permit { verdict, decision: decision.seeing(seen), parts: vec![] }
+}
+
+/// A call that is a question and may be made is one that waits for a person.
+fn as_a_question(permit: Permit) -> Permit {
+    Permit { verdict: permit.verdict.max(Permission::Ask), ..permit }
+}
+
+fn without_a_person(mut permit: Permit, access: Access) -> Permit {
+    permit.verdict = Permission::Deny;
+    permit.decision.reason = match access {
+        Access::Ask => {
+            "nobody is there who could be asked; decide yourself, and say what you assumed"
+                .to_owned()
+        }
+        _ => format!(
+            "{} (a person would be asked, but nobody is there; find another way)",
+            permit.decision.reason
+        ),
+    };
+    for part in permit.parts.iter_mut().filter(|part| part.verdict == Permission::Ask) {
+        part.verdict = Permission::Deny;
+    }
+    permit
+}
+
+/// Whether a rule is about a call like this, whatever its command.
+fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
+    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool))
+        && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
-        && (rule.command_starts.is_empty() || rule.command_starts.iter().any(starts))
 }
 
 /// A command may write anywhere in its workspace, so it is in scope only for a task that may write at all.
@@ -43,7 +204,9 @@ fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
         Access::Write => {
             !facts.paths.is_empty() && facts.paths.iter().all(|path| scope.allows(path))
         }
-        Access::Read | Access::Submit => facts.paths.iter().all(|path| scope.allows(path)),
+        Access::Read | Access::Submit | Access::Network | Access::Ask => {
+            facts.paths.iter().all(|path| scope.allows(path))
+        }
     }
 }
 
@@ -64,71 +227,4 @@ fn seen(tool: &str, facts: &CallFacts) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use types::{Inspection, Repeat};
-
-    use crate::testing::{crew, talk};
-
-    /// The rule that decides about a call, for a task that may write to these places.
-    fn rule(call: &str, scope: &[&str]) -> String {
-        let scope = Scope(scope.iter().map(|a| a.parse().expect("an artifact")).collect());
-        let (call, inspection) = talk::call(call, 0);
-        let Inspection::Would(facts) = inspection else { panic!("a call that can be made") };
-        let permit = judge(&crew().permissions, &scope, &call.tool, &facts);
-        let verdict = if permit.verdict == Permission::Allow { "allow" } else { "deny" };
-        format!("{verdict} {}", permit.decision.rule)
-    }
-
-    #[test]
-    fn reading_and_handing_in_are_always_allowed() {
-        assert_eq!(rule("read_file anything.rs", &[]), "allow permit.read");
-        assert_eq!(rule("submit", &[]), "allow permit.submit");
-    }
-
-    #[test]
-    fn writing_is_allowed_only_to_the_tasks_artifacts() {
-        assert_eq!(rule("write_file src/a.rs", &["src/"]), "allow permit.artifact");
-        assert_eq!(rule("write_file srcx/a.rs", &["src/"]), "deny permit.outside_artifacts");
-        assert_eq!(rule("write_file a.rs", &[]), "deny permit.outside_artifacts");
-    }
-
-    #[test]
-    fn a_refused_write_says_what_would_have_been_allowed() {
-        let scope = Scope(vec!["src/".parse().expect("an artifact")]);
-        let (_, Inspection::Would(facts)) = talk::call("write_file b.rs", 0) else {
-            panic!("a call that can be made")
-        };
-        let permit = judge(&crew().permissions, &scope, "write_file", &facts);
-        let reason = "a task may write only to its artifacts: b.rs is not in (src/)";
-        assert_eq!(permit.decision.reason, reason);
-        assert_eq!(permit.decision.seen, ["write_file b.rs"]);
-    }
-
-    #[test]
-    fn a_write_that_does_not_say_where_is_not_in_scope() {
-        let facts =
-            CallFacts { access: Access::Write, paths: vec![], command: None, repeat: Repeat::Safe };
-        let scope = Scope(vec!["./".parse().expect("an artifact")]);
-        let permit = judge(&crew().permissions, &scope, "write_file", &facts);
-        assert_eq!(permit.decision.rule.as_str(), "permit.outside_artifacts");
-    }
-
-    #[test]
-    fn commands_are_for_tasks_that_may_write_and_never_version_control() {
-        assert_eq!(rule("shell make", &["src/"]), "allow permit.command");
-        assert_eq!(rule("shell make", &[]), "deny permit.read_only_role");
-        assert_eq!(rule("shell git push", &["src/"]), "deny permit.version_control");
-        assert_eq!(rule("shell gitk", &["src/"]), "allow permit.command");
-    }
-
-    #[test]
-    fn a_call_that_no_rule_speaks_of_is_not_made() {
-        let (_, Inspection::Would(facts)) = talk::call("read_file a", 0) else {
-            panic!("a call that can be made")
-        };
-        let permit = judge(&[], &Scope::default(), "read_file", &facts);
-        assert_eq!(permit.verdict, Permission::Deny);
-        assert_eq!(permit.decision.rule.as_str(), "permit.no_rule");
-    }
-}
+mod tests;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use types::{Condition, Phase, Policy, RoleId, RuleId};
 
+use crate::command::Pattern;
 use crate::condition::{Reading, holds};
+use crate::permit::is_example;
 
 /// What is wrong with a policy; nothing when it can be used.
 #[must_use]
@@ -19,6 +21,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
             found.push(format!("rule {} routes to {}, which is not a role", rule.id, rule.to));
         }
     }
+    permissions(policy, &mut found);
     for role in ["planner", "coder"].map(RoleId::fixed) {
         if !policy.roles.contains_key(&role) {
             found.push(format!("there is no role {role}"));
@@ -34,6 +37,21 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     }
     twice(policy, &mut found);
     found
+}
+
+fn permissions(policy: &Policy, found: &mut Vec<String>) {
+    for rule in &policy.permissions {
+        let id = &rule.id;
+        for text in rule.commands.iter().filter(|text| Pattern::parse(text).is_none()) {
+            found.push(format!("rule {id} has the pattern {text:?}, which names no program"));
+        }
+        for line in rule.matches.iter().filter(|line| !is_example(rule, line)) {
+            found.push(format!("rule {id} does not match its own example {line:?}"));
+        }
+        for line in rule.not_matches.iter().filter(|line| is_example(rule, line)) {
+            found.push(format!("rule {id} matches {line:?}, which it says it does not"));
+        }
+    }
 }
 
 fn examples(

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Request, RoleId, RunId, Status, Survey, Task,
-    TaskId, Timestamp, Usage, WorkPath,
+    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Status,
+    Survey, Task, TaskId, Timestamp, Usage, WorkPath,
 };
 
 use crate::budget::Ledger;
@@ -35,6 +35,8 @@ pub struct Run {
     refused: Option<Decision>,
     route: Option<RoleId>,
     documents: Option<Vec<WorkPath>>,
+    /// What the walls around commands hold, once that was tried.
+    proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
     planning: Lane,
     plan: Option<Plan>,
@@ -79,6 +81,8 @@ pub(crate) struct Asked {
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) answer: Option<String>,
+    /// The attempt that asks, if it is not the run itself.
+    pub(crate) from: Option<AttemptId>,
 }
 
 impl Run {
@@ -96,6 +100,7 @@ impl Run {
             refused: None,
             route: None,
             documents: None,
+            proof: None,
             questions: Vec::new(),
             planning: Lane::ready(),
             plan: None,
@@ -188,8 +193,22 @@ impl Run {
         self.documents.as_deref()
     }
 
+    /// What holds this run's commands, once that was tried.
+    pub(crate) fn proof(&self) -> Option<&Proof> {
+        self.proof.as_ref().map(|(proof, _)| proof)
+    }
+
+    /// What must hold its commands from now on; before anything was tried, what the policy requires.
+    pub(crate) fn rung(&self) -> Rung {
+        self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
+    }
+
     pub(crate) fn questions(&self) -> &[Question] {
         &self.questions
+    }
+
+    pub(crate) fn is_open(&self, question: u32) -> bool {
+        self.questions.get(question as usize).is_some_and(|question| question.answer.is_none())
     }
 
     pub(crate) fn open_question(&self) -> Option<usize> {
@@ -341,7 +360,8 @@ impl Machine for Run {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        !self.winds_down() && self.open_question().is_some()
+        // A task that is retried later does not wait for anybody.
+        !self.winds_down() && self.open_question().is_some() && decide::only_the_deadline(self)
     }
 
     fn is_over(&self) -> bool {

@@ -10,7 +10,8 @@ use crate::budget::share;
 use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    if !run.passed(Phase::Initiation) {
+    // A log from before walls were tried knows nothing of them: first that, then the work.
+    if !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
     let waits_for_its_plan = run.plan().is_none();

@@ -20,7 +20,7 @@ use crate::{InFlight, Machine, Run};
 
 pub(crate) use dice::Dice;
 pub(crate) use render::render;
-pub(crate) use script::{brief, plan, submission};
+pub(crate) use script::{brief, plan, submission, walls};
 
 /// The preset, with its prompts left as they are named in the file.
 pub(crate) fn crew() -> Policy {
@@ -92,16 +92,23 @@ pub(crate) struct Bench<M> {
     pub(crate) machine: M,
     pub(crate) log: Vec<(Event, Timestamp)>,
     pub(crate) now: Timestamp,
+    /// Whether the walls are found to be whole as soon as they are asked about.
+    pub(crate) walled: bool,
 }
 
 impl<M: Machine> Bench<M> {
     pub(crate) fn of(machine: M) -> Self {
-        Self { machine, log: Vec::new(), now: Timestamp::from_millis(1_000_000) }
+        Self { machine, log: Vec::new(), now: Timestamp::from_millis(1_000_000), walled: true }
     }
 
     pub(crate) fn send(&mut self, input: &Input) -> Vec<Event> {
-        let events = settle(&mut self.machine, input, self.now);
+        let mut events = settle(&mut self.machine, input, self.now);
         self.log.extend(events.iter().map(|event| (event.clone(), self.now)));
+        if self.walled && self.machine.awaits(&EffectId::Probe) {
+            let held = Input::Outcome(EffectId::Probe, types::Outcome::Probed(walls("full")));
+            let probed = |event: &Event| matches!(event, Event::SandboxProbed { .. });
+            events.extend(self.send(&held).into_iter().filter(|event| !probed(event)));
+        }
         events
     }
 

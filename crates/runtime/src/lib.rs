@@ -16,6 +16,7 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+mod by_hand;
 mod clock;
 mod door;
 mod drive;
@@ -25,9 +26,12 @@ mod models;
 mod perform;
 pub mod presets;
 mod shop;
+mod walls;
 mod watch;
+mod web;
 mod workshop;
 
+pub use by_hand::{HandCall, Made, MadeOutcome};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
@@ -35,6 +39,7 @@ pub use flight::Order;
 pub use hub::{Delta, DeltaKind};
 pub use models::{KeepError, Models};
 pub use shop::Setup;
+pub use walls::Walls;
 pub use watch::Mix;
 
 pub use {llm, sandbox, store, tools};

@@ -12,17 +12,17 @@ use crate::shop::Shop;
 /// Outputs longer than this are also kept as blobs, whole; shorter ones only where they will be cut.
 const BLOB_ABOVE: usize = 4_096;
 
-/// The text without secrets, and where the whole of it is kept if it is long or has more than `shown` characters.
+/// The text without secrets, and where the whole of it is kept if it is long or will be cut.
 pub(crate) async fn kept(
     shop: &Shop,
     text: String,
-    shown: usize,
+    cuts: impl Fn(&str) -> bool,
 ) -> Result<(String, Option<BlobRef>), Fault> {
     let text = match shop.redactor.scrub(&text) {
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(scrubbed) => scrubbed,
     };
-    if text.len() <= BLOB_ABOVE.min(shown) {
+    if text.len() <= BLOB_ABOVE && !cuts(&text) {
         return Ok((text, None));
     }
     let journal: &dyn Journal = &*shop.journal;

@@ -14,6 +14,7 @@ use crate::drive::Surroundings;
 use crate::flight::Order;
 use crate::hub::Hub;
 use crate::models::Models;
+use crate::walls::{Walls, Yard};
 
 /// What a [`crate::Bosun`] is made of.
 #[derive(Debug)]
@@ -26,10 +27,13 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     pub redactor: Redactor,
     pub order: Order,
+    /// What commands are held by.
+    pub walls: Walls,
 }
 
 impl Setup {
-    /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted.
+    /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted. It
+    /// has no walls, so only a policy that requires none is run with it; see [`Walls`].
     #[must_use]
     pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
         Self {
@@ -40,6 +44,7 @@ impl Setup {
             clock: Arc::new(RealClock),
             redactor: Redactor::none(),
             order: Order::Arrival,
+            walls: Walls::None,
         }
     }
 }
@@ -54,6 +59,7 @@ pub(crate) struct Shop {
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) order: Order,
     pub(crate) hub: Hub,
+    pub(crate) yard: Yard,
     /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
     repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
@@ -69,6 +75,7 @@ impl Shop {
             redactor: Arc::new(setup.redactor),
             order: setup.order,
             hub: Hub::new(),
+            yard: Yard::new(setup.walls),
             repos: Mutex::default(),
         }
     }

@@ -8,10 +8,13 @@ mod confine;
 pub mod conformance;
 mod error;
 mod git;
+mod hosts;
 mod jail;
 mod local;
 mod process;
 mod search;
+mod stream;
+mod sweep;
 mod variables;
 mod wrap;
 
@@ -20,11 +23,13 @@ use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 pub use change::Change;
-pub use confine::{Attack, Confine, Limits, Proof, Twin};
+pub use confine::{Confine, Limits, Twin};
 pub use error::EnvError;
 pub use git::{GitError, GitRequest, Merged, Repo};
+pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use stream::{Listener, Stream};
 pub use variables::{CORE, Inherit, Variables};
 pub use wrap::{ReadOnly, Recorded};
 

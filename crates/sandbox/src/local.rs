@@ -17,8 +17,8 @@ use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
 use crate::search::{Hidden, walk::Ground};
 use crate::{
-    EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, MAX_ENTRIES,
-    MAX_FILE_BYTES, Variables,
+    EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, Listener,
+    MAX_ENTRIES, MAX_FILE_BYTES, Variables,
 };
 
 /// A workspace that is a folder of this machine.
@@ -30,6 +30,7 @@ pub struct LocalEnvironment {
     confine: Option<confine::Shared>,
     variables: Variables,
     hidden: Arc<Hidden>,
+    listener: Option<Listener>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -42,7 +43,15 @@ impl LocalEnvironment {
         let jail = Arc::new(Jail::open(root).map_err(failed)?);
         let root = root.canonicalize().map_err(failed)?;
         let (shell, variables) = (Shell::find(), Variables::default());
-        Ok(Self { jail, root, shell, confine: None, variables, hidden: Arc::default() })
+        Ok(Self {
+            jail,
+            root,
+            shell,
+            confine: None,
+            variables,
+            hidden: Arc::default(),
+            listener: None,
+        })
     }
 
     /// Runs commands behind walls from now on; they are refused where the walls cannot be built.
@@ -57,6 +66,13 @@ impl LocalEnvironment {
     pub fn hiding(mut self, patterns: &[&str]) -> Result<Self, EnvError> {
         self.hidden = Arc::new(Hidden::new(patterns)?);
         Ok(self)
+    }
+
+    /// Lets somebody hear what commands say while they say it.
+    #[must_use]
+    pub fn heard_by(mut self, listener: Listener) -> Self {
+        self.listener = Some(listener);
+        self
     }
 
     /// Gives commands these environment variables.
@@ -158,7 +174,7 @@ impl Environment for LocalEnvironment {
             // The child resolves this name itself, so it starts in the very folder that was checked.
             let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
             let command = self.shell.command(&request.command, &place, variables);
-            return process::run(command, request.timeout, stop).await;
+            return process::run(command, self.listener.clone(), request.timeout, stop).await;
         };
         let action = self.shell.action(request.command);
         let (root, hidden, stopped) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
@@ -168,7 +184,7 @@ impl Environment for LocalEnvironment {
         let hidden = self.blocking(&WorkPath::root(), find).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
-        process::run_confined(&spec, request.timeout, stop).await
+        process::run_confined(&spec, self.listener.clone(), request.timeout, stop).await
     }
 }
 

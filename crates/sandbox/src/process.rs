@@ -1,5 +1,5 @@
-//! One command from start to end: a session of its own, no terminal, no standard input, output through one pipe
-//! in the order in which it came. When time is up or somebody stops it, the whole group gets TERM, and KILL
+//! One command from start to end: a session of its own, no terminal, no standard input, output through two pipes
+//! as it comes. When time is up or somebody stops it, the whole group gets TERM, and KILL
 //! after two seconds; a child that stays behind and holds the pipe does not hold us.
 
 use std::ffi::OsString;
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecResult, Span};
 
 use crate::EnvError;
-use crate::capture::{CAP_BYTES, Capture};
 use crate::confine::{Action, Control, Report, Spec};
+use crate::stream::{Listener, Said, Streams};
+use crate::sweep;
 
 /// How long a group has between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -53,29 +53,31 @@ impl Shell {
 /// Runs a command to its end, whichever end that is.
 pub(crate) async fn run(
     command: Command,
+    listener: Option<Listener>,
     timeout: Span,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let began = Instant::now();
-    let mut running = Running::start(command, None)?;
+    let mut running = Running::start(command, None, listener)?;
     let ended = match running.until_cut(timeout, stop).await? {
         Cut::Not(status) => how(status),
         Cut::Short(ended) => ended,
     };
-    let (output, dropped) = running.finish();
-    Ok(ExecResult { ended, output, dropped, elapsed: began.elapsed().into() })
+    running.sweep().await;
+    Ok(running.finish(ended, began))
 }
 
 /// The same behind walls: the process is a helper, and how its command ended is in its report.
 pub(crate) async fn run_confined(
     spec: &Spec,
+    listener: Option<Listener>,
     timeout: Span,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
     let began = Instant::now();
     let (command, control) = Control::prepare().map_err(failed("preparing"))?;
-    let mut running = Running::start(command, Some(control))?;
+    let mut running = Running::start(command, Some(control), listener)?;
     if let Some(control) = &mut running.control {
         control.send(spec).await.map_err(failed("giving orders for"))?;
     }
@@ -92,8 +94,7 @@ pub(crate) async fn run_confined(
             }
         },
     };
-    let (output, dropped) = running.finish();
-    Ok(ExecResult { ended, output, dropped, elapsed: began.elapsed().into() })
+    Ok(running.finish(ended, began))
 }
 
 /// A session of its own: no controlling terminal that a command could read from or type into, and a process group
@@ -132,29 +133,32 @@ struct Running {
     group: Option<Pid>,
     /// The line to the helper, if the command is behind walls.
     control: Option<Control>,
-    pipe: pipe::Receiver,
-    open: bool,
-    capture: Capture,
+    streams: Streams,
+    /// What every process of an unconfined command carries in its environment.
+    marker: Option<String>,
 }
 
 impl Running {
-    fn start(mut command: Command, control: Option<Control>) -> Result<Self, EnvError> {
+    fn start(
+        mut command: Command,
+        control: Option<Control>,
+        listener: Option<Listener>,
+    ) -> Result<Self, EnvError> {
         let failed = |doing| move |source| EnvError::Exec { doing, source };
-        let (ours, theirs) = io::pipe().map_err(failed("making a pipe for"))?;
-        let both = theirs.try_clone().map_err(failed("making a pipe for"))?;
+        let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
+        let mut marker = None;
         if control.is_none() {
-            command.stdin(Stdio::null());
+            let mark = sweep::mark();
+            command.stdin(Stdio::null()).env(sweep::NAME, &mark);
+            marker = Some(mark);
         }
-        command.stdout(theirs).stderr(both).kill_on_drop(true);
+        command.stdout(out).stderr(err).kill_on_drop(true);
         own_session(&mut command);
         let child = command.spawn().map_err(failed("starting"))?;
         // The command holds the pipe's other end; as long as we did too, we would never see it close.
         drop(command);
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        let pipe =
-            pipe::Receiver::from_owned_fd(ours.into()).map_err(failed("reading the output of"))?;
-        let capture = Capture::new(CAP_BYTES);
-        Ok(Self { child, group, control, pipe, open: true, capture })
+        Ok(Self { child, group, control, streams, marker })
     }
 
     /// Waits for the end, or makes one when time is up or somebody says stop.
@@ -179,33 +183,15 @@ impl Running {
         loop {
             tokio::select! {
                 biased;
-                ready = self.pipe.readable(), if self.open => { ready?; self.take_in(16)?; }
+                heard = self.streams.listen(), if self.streams.is_open() => heard?,
                 status = self.child.wait() => {
-                    // What the pipe still holds was written before the end; what comes later is nobody's.
-                    self.take_in(usize::MAX)?;
+                    // What the pipes still hold was written before the end; what comes later is nobody's. A child
+                    // in the background could write as fast as we read: what fits into the pipes is enough.
+                    self.streams.take_in()?;
                     return status;
                 }
             }
         }
-    }
-
-    /// Reads what is there now, up to so many pieces: a command that never stops talking must not keep its own
-    /// time-out from being seen.
-    fn take_in(&mut self, pieces: usize) -> io::Result<()> {
-        let mut piece = [0; 16 * 1024];
-        // A background child could write as fast as we read; what fits into a pipe twice over is enough.
-        for _ in 0..pieces.min(128) {
-            match self.pipe.try_read(&mut piece) {
-                Ok(0) => {
-                    self.open = false;
-                    return Ok(());
-                }
-                Ok(count) => self.capture.push(&piece[..count]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 
     async fn terminate(&mut self) -> io::Result<()> {
@@ -228,8 +214,18 @@ impl Running {
         }
     }
 
-    fn finish(mut self) -> (String, u64) {
-        std::mem::replace(&mut self.capture, Capture::new(0)).finish()
+    /// Ends what is left of an unconfined command, also what left its session.
+    async fn sweep(&mut self) {
+        self.signal(Signal::SIGKILL);
+        if let Some(marker) = self.marker.take() {
+            sweep::sweep(marker).await;
+        }
+    }
+
+    fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
+        let Said { both, output, errors, dropped } = self.streams.finish();
+        let elapsed = began.elapsed().into();
+        ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
     }
 }
 

@@ -89,7 +89,13 @@ async fn write(
 fn event() -> Clean {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: "a line of output\n".repeat(12), ..Shown::default() };
-    Redactor::none().clean(Event::ToolFinished { call, outcome: CallOutcome::Ok, output })
+    Redactor::none().clean(Event::ToolFinished {
+        call,
+        outcome: CallOutcome::Ok,
+        output,
+        images: vec![],
+        files: vec![],
+    })
 }
 
 fn show(journal: &str, what: &str, taken: Duration, events: u64) {

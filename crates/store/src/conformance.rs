@@ -46,7 +46,13 @@ fn noon(minute: i64) -> Timestamp {
 fn said(text: impl Into<String>) -> Clean {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: text.into(), ..Shown::default() };
-    Redactor::none().clean(Event::ToolFinished { call, outcome: CallOutcome::Ok, output })
+    Redactor::none().clean(Event::ToolFinished {
+        call,
+        outcome: CallOutcome::Ok,
+        output,
+        images: vec![],
+        files: vec![],
+    })
 }
 
 fn text(envelope: &Envelope) -> &str {

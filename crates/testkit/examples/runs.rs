@@ -7,32 +7,35 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
-use runtime::sandbox::Repo;
+use runtime::sandbox::{Repo, Twin};
 use runtime::store::{Batch, Journal, Redactor, SqliteJournal};
-use runtime::{Bosun, NewRun, Setup};
+use runtime::{Bosun, NewRun, Setup, Walls};
 use types::{Check, Event, LogId, ModelRef, RunId, Shown, Status, Timestamp};
 
 const CALLS: usize = 10;
 
 fn main() -> anyhow::Result<()> {
+    let twin = Twin::enter();
     let mut numbers = std::env::args().skip(1).map(|text| text.parse::<usize>());
     let runs = numbers.next().transpose()?.unwrap_or(1_000);
     let at_a_time = numbers.next().transpose()?.unwrap_or(100);
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        whole_runs(runs, at_a_time).await?;
+        whole_runs(twin, runs, at_a_time).await?;
         journal_alone().await
     })
 }
 
-async fn whole_runs(runs: usize, at_a_time: usize) -> anyhow::Result<()> {
+async fn whole_runs(twin: Twin, runs: usize, at_a_time: usize) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let repository = folder.path().join("repo");
     std::fs::create_dir(&repository)?;
     std::fs::write(repository.join("README.md"), "# sample\n")?;
     Repo::create(&repository, "Start\n", Timestamp::from_millis(0)).await?;
     let journal = Arc::new(SqliteJournal::open(&folder.path().join("home/journal.db")).await?);
-    let bosun = Bosun::new(Setup::new(journal.clone(), folder.path().join("home")));
+    let mut setup = Setup::new(journal.clone(), folder.path().join("home"));
+    setup.walls = Walls::Kernel(twin);
+    let bosun = Bosun::new(setup);
     let model = bosun.keep_script(&script()).await?;
     let start = Instant::now();
     let one = |_| one_run(&bosun, &repository, model.clone());
@@ -86,6 +89,8 @@ async fn journal_alone() -> anyhow::Result<()> {
         call: "s1.t1.c0".parse()?,
         outcome: types::CallOutcome::Ok,
         output: Shown { text: "x".repeat(300), ..Shown::default() },
+        images: vec![],
+        files: vec![],
     };
     let clean = [Redactor::none().clean(event)];
     let start = Instant::now();

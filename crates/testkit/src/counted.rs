@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use runtime::sandbox::Environment;
-use runtime::tools::{Duplicate, Registry, Tool};
+use runtime::tools::{Duplicate, Place, Registry, Tool};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use types::{Inspection, ToolOutput, ToolSpec};
 
 /// Every execution, as tool and arguments.
@@ -33,16 +31,11 @@ impl Tool for Counted {
         self.tool.inspect(arguments)
     }
 
-    async fn run(
-        &self,
-        arguments: &Value,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> ToolOutput {
+    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
         if let Ok(mut executions) = self.executions.lock() {
             executions.push(noted(&self.spec().name, arguments));
         }
-        self.tool.run(arguments, env, stop).await
+        self.tool.run(arguments, place).await
     }
 }
 

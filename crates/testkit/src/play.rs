@@ -9,10 +9,12 @@ use anyhow::{Context as _, bail, ensure};
 use futures::StreamExt as _;
 use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
-use runtime::{Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, presets};
+use runtime::{
+    Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls, presets,
+};
 use types::{
-    Arguments, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Request,
-    RunId, RunView, Status, Timestamp,
+    Arguments, Attack, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Proof,
+    Request, RunId, RunView, Rung, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, noted};
@@ -138,6 +140,7 @@ impl<'a> Stage<'a> {
         setup.registry = counted::standard(&self.executions)?;
         setup.clock = Arc::new(ManualClock::at(START));
         setup.order = Order::Started;
+        setup.walls = Walls::Told(told(self.scenario.walls));
         Ok(Bosun::new(setup))
     }
 
@@ -202,7 +205,8 @@ impl<'a> Stage<'a> {
             }
             let answered = view.questions.iter().filter(|q| q.answer.is_some()).count();
             let Some(text) = self.scenario.answers.get(answered) else { return Ok(view) };
-            let question = u32::try_from(answered)?;
+            let open = view.questions.iter().find(|question| question.answer.is_none());
+            let question = open.map_or(0, |question| question.id);
             let command = Command::Answer { by: "person".to_owned(), question, text: text.clone() };
             bosun.post(&self.run, &command).await?;
             handle = bosun.resume(&self.run).await?;
@@ -257,6 +261,25 @@ impl<'a> Stage<'a> {
 
     async fn read(&self, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
         Ok(self.journal.read(log, 0, 100_000).await?)
+    }
+}
+
+/// The same proof on every machine.
+fn told(rung: Rung) -> Proof {
+    let attack = |what: &str, through: Option<&str>| Attack {
+        what: what.to_owned(),
+        through: through.map(str::to_owned),
+    };
+    let outside = attack("write outside the workspace", None);
+    let see = "see processes of the machine";
+    match rung {
+        Rung::Full => Proof { rung, attacks: vec![outside, attack(see, None)], missing: vec![] },
+        Rung::Landlock => Proof {
+            rung,
+            attacks: vec![outside, attack(see, Some("saw 42 of them"))],
+            missing: vec!["making namespaces: not permitted".to_owned()],
+        },
+        Rung::None => Proof::nothing("this kernel has no Landlock"),
     }
 }
 

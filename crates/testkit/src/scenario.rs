@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Budget, Check, Hint, Status};
+use types::{Budget, Check, Hint, Rung, Status};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Scenario {
     /// Changes to the policy, by dotted path: `limits.parallel_tasks = 1`.
     #[serde(default)]
     pub policy: BTreeMap<String, toml::Value>,
+    /// What the machine of the story is found to hold commands with. The commands of a story are not held.
+    #[serde(default)]
+    pub walls: Rung,
     /// What the person answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,

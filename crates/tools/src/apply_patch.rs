@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use sandbox::{Change, Environment};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use types::{Access, CallFacts, Repeat, WorkPath};
 
+use crate::Place;
 use crate::patch::{self, Hunk, HunkLine, Section};
 use crate::text::{Likeness, Lines};
-use crate::typed::{Typed, facts};
+use crate::typed::{Reply, Typed, facts};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,29 +38,31 @@ impl Typed for ApplyPatch {
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let mut changes = Vec::new();
         let mut report = Vec::new();
         for section in patch::parse(&args.patch)? {
-            let done = plan(env, section, &mut changes).await;
+            let done = plan(place, section, &mut changes).await;
             report.push(done.map_err(|error| format!("{error}; nothing was changed"))?);
         }
-        env.apply(changes).await.map_err(|error| error.chain())?;
-        Ok(report.join("\n"))
+        place.env().apply(changes.clone()).await?;
+        for change in &changes {
+            match change {
+                Change::Write { path, bytes } => place.note(path, Some(bytes)),
+                Change::Delete { path } => place.note(path, None),
+            }
+        }
+        Ok(report.join("\n").into())
     }
 }
 
 /// Works out what a section comes to, and says it in a line.
 async fn plan(
-    env: &dyn Environment,
+    place: &Place<'_>,
     section: Section,
     changes: &mut Vec<Change>,
 ) -> Result<String, String> {
+    let env = place.env();
     match section {
         Section::Add { path, content } => {
             refuse_existing(env, &path).await?;
@@ -78,6 +80,7 @@ async fn plan(
         }
         Section::Update { path, to, hunks } => {
             let bytes = env.read(&path).await.map_err(|error| error.chain())?;
+            place.may_change(&path, &bytes)?;
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"))?;
             let mut line = format!("updated {path}");
             if let Some(to) = to {

@@ -3,15 +3,13 @@
 
 use async_trait::async_trait;
 use memchr::memmem;
-use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Repeat};
+use types::{Access, CallFacts, Metadata, Repeat};
 
-use crate::schema;
 use crate::text::{Likeness, Lines};
-use crate::typed::{Typed, facts};
+use crate::typed::{Reply, Typed, facts};
+use crate::{Place, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,20 +65,24 @@ impl Typed for EditFile {
         Ok(facts(Access::Write, vec![path], Repeat::Unknown))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::file(&args.path)?;
-        let bytes = env.read(&path).await.map_err(|error| error.chain())?;
+        let bytes = place.env().read(&path).await?;
+        place.may_change(&path, &bytes)?;
         let edit = replace(&bytes, &args)?;
-        env.write(&path, &edit.bytes).await.map_err(|error| error.chain())?;
-        Ok(match edit.remark {
+        place.env().write(&path, &edit.bytes).await?;
+        place.note(&path, Some(&edit.bytes));
+        let text = match edit.remark {
             None => format!("replaced {} in {path}", times(edit.count)),
             Some(remark) => format!("replaced {} in {path}; it {remark}", times(edit.count)),
-        })
+        };
+        let metadata = Metadata {
+            bytes: Some(edit.bytes.len() as u64),
+            path: Some(path),
+            replacements: Some(edit.count as u64),
+            ..Metadata::default()
+        };
+        Ok(Reply::from(text).knowing(metadata))
     }
 }
 

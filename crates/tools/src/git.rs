@@ -2,14 +2,13 @@
 //! through, nothing is amended or forced, nothing comes from the network.
 
 use async_trait::async_trait;
-use sandbox::{Environment, GitRequest};
+use sandbox::GitRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Repeat, Timestamp, WorkPath};
+use types::{Access, CallFacts, Metadata, Repeat, Timestamp, WorkPath};
 
-use crate::schema;
-use crate::typed::{Typed, facts, reads};
+use crate::typed::{Reply, Typed, facts, reads};
+use crate::{Place, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,16 +35,11 @@ impl Typed for GitDiff {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(
-        &self,
-        args: DiffArguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: DiffArguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = args.path.as_deref().map(schema::path).transpose()?;
         let staged = args.staged.unwrap_or(false);
         let request = GitRequest::Diff { path, staged, reference: args.reference };
-        env.git(request).await.map_err(|error| error.chain())
+        Ok(place.env().git(request).await?.into())
     }
 }
 
@@ -88,24 +82,21 @@ impl Typed for GitCommit {
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(
-        &self,
-        args: CommitArguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: CommitArguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let files = args.files()?;
         // There is no clock here; what an agent commits is replaced by a commit of ours, with its own date.
         let at = Timestamp::default();
         let request = GitRequest::Commit { message: args.message, files, at };
-        env.git(request).await.map_err(|error| error.chain())
+        let sha = place.env().git(request).await?;
+        let metadata = Metadata { sha: Some(sha.clone()), ..Metadata::default() };
+        Ok(Reply::from(sha).knowing(metadata))
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloneArguments {
-    /// The repository: a folder inside the workspace.
+    /// The repository: a folder inside the workspace, as a path or a file address.
     url: String,
     /// The folder to make, relative to the workspace; `repo` if left out.
     dest: Option<String>,
@@ -141,15 +132,11 @@ impl Typed for GitClone {
         Ok(facts(Access::Write, vec![to], Repeat::Unknown))
     }
 
-    async fn act(
-        &self,
-        args: CloneArguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: CloneArguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let (from, to) = args.places()?;
         let depth = args.depth.unwrap_or(1);
+        let metadata = Metadata { path: Some(to.clone()), ..Metadata::default() };
         let request = GitRequest::Clone { from, to, branch: args.branch, depth };
-        env.git(request).await.map_err(|error| error.chain())
+        Ok(Reply::from(place.env().git(request).await?).knowing(metadata))
     }
 }

@@ -1,14 +1,13 @@
 //! `glob`: files by name, the newest first.
 
 use async_trait::async_trait;
-use sandbox::{Environment, GlobRequest};
+use sandbox::GlobRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use types::CallFacts;
 
-use crate::schema;
-use crate::typed::{Typed, reads};
+use crate::typed::{Reply, Typed, reads};
+use crate::{Place, schema};
 
 /// The most files that one call names.
 const MAX_FILES: usize = 1000;
@@ -36,17 +35,12 @@ impl Typed for Glob {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::path(args.path.as_deref().unwrap_or("."))?;
         let request = GlobRequest { pattern: args.pattern, path, max: MAX_FILES };
-        let found = env.glob(request, stop).await.map_err(|error| error.chain())?;
+        let found = place.env().glob(request, place.stop()).await?;
         if found.items.is_empty() {
-            return Ok("[no file fits]".to_owned());
+            return Ok("[no file fits]".to_owned().into());
         }
         let mut text = String::new();
         for path in &found.items {
@@ -56,6 +50,6 @@ impl Typed for Glob {
         if found.more {
             text.push_str("[there are more; use a narrower pattern]\n");
         }
-        Ok(text)
+        Ok(text.into())
     }
 }

@@ -1,14 +1,13 @@
 //! `grep`: lines by content, or the files that have them, or how many.
 
 use async_trait::async_trait;
-use sandbox::{Environment, Found, GrepRequest, Hits};
+use sandbox::{Found, GrepRequest, Hits};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use types::CallFacts;
 
-use crate::schema;
-use crate::typed::{Typed, reads};
+use crate::typed::{Reply, Typed, reads};
+use crate::{Place, schema};
 
 const DEFAULT_MAX: usize = 100;
 /// Files and counts are short, so there may be many.
@@ -57,12 +56,7 @@ impl Typed for Grep {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let output = args.output.unwrap_or(Output::Lines);
         let max = match output {
             Output::Lines => args.max_results.unwrap_or(DEFAULT_MAX),
@@ -76,8 +70,8 @@ impl Typed for Grep {
             context: if output == Output::Lines { args.context.unwrap_or(0) } else { 0 },
             max,
         };
-        let found = env.grep(request, stop).await.map_err(|error| error.chain())?;
-        Ok(show(&found, output))
+        let found = place.env().grep(request, place.stop()).await?;
+        Ok(show(&found, output).into())
     }
 }
 

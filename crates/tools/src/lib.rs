@@ -3,13 +3,15 @@
 //! for the model, never an error for the loop.
 
 mod apply_patch;
+mod ask_user;
 mod edit_file;
 mod git;
 mod glob;
 mod grep;
 mod list_dir;
 mod patch;
-mod profile;
+mod place;
+pub mod profile;
 mod read_file;
 mod registry;
 mod schema;
@@ -18,16 +20,16 @@ mod submit;
 mod tame;
 mod text;
 mod typed;
+mod web_fetch;
 mod write_file;
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use types::{Inspection, ToolOutput, ToolSpec};
 
-pub use profile::Family;
+pub use place::{Page, Place, Seen, Web};
 pub use registry::{Duplicate, Registry, UnknownTool};
+pub use types::Family;
 
 /// Something that a model can call by name.
 #[async_trait]
@@ -39,10 +41,5 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
     fn inspect(&self, arguments: &Value) -> Inspection;
 
     /// Does it. Called only for arguments that passed `inspect`.
-    async fn run(
-        &self,
-        arguments: &Value,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> ToolOutput;
+    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput;
 }

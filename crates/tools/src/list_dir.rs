@@ -1,14 +1,13 @@
 //! `list_dir`: what is in a folder, one line an entry, as deep as asked.
 
 use async_trait::async_trait;
-use sandbox::{Environment, MAX_ENTRIES};
+use sandbox::MAX_ENTRIES;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use types::CallFacts;
 
-use crate::schema;
-use crate::typed::{Typed, reads};
+use crate::typed::{Reply, Typed, reads};
+use crate::{Place, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,17 +33,11 @@ impl Typed for ListDir {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::path(args.path.as_deref().unwrap_or("."))?;
-        let entries =
-            env.list(&path, args.depth.unwrap_or(1)).await.map_err(|error| error.chain())?;
+        let entries = place.env().list(&path, args.depth.unwrap_or(1)).await?;
         if entries.is_empty() {
-            return Ok(format!("[{path} is empty]"));
+            return Ok(format!("[{path} is empty]").into());
         }
         let mut text = String::new();
         for entry in &entries {
@@ -56,6 +49,6 @@ impl Typed for ListDir {
         if entries.len() == MAX_ENTRIES {
             text.push_str(&format!("[only the first {MAX_ENTRIES} entries are shown]\n"));
         }
-        Ok(text)
+        Ok(text.into())
     }
 }

@@ -4,108 +4,71 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
-use types::{Inspection, ModelRef, Span, ToolOutput, ToolSpec};
+use types::{Family, Inspection, ToolOutput, ToolSpec};
 
-use crate::Tool;
 use crate::registry::Registry;
-use crate::shell::Shell;
-use crate::typed::Of;
+use crate::{Place, Tool};
 
-/// A family of models that share their habits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    OpenAi,
-    Anthropic,
-    Gemini,
-    /// Any other model.
-    Portable,
+/// The tools of a family, with its wording, over some tools.
+#[must_use]
+pub fn dressed(family: Family, plain: &Registry) -> Registry {
+    let mut registry = plain.clone();
+    let all: Vec<String> = registry.names().map(str::to_owned).collect();
+    for name in all.iter().filter(|name| !has(family, name)) {
+        registry.unregister(name);
+    }
+    for name in ["read_file", "write_file", "edit_file", "shell"] {
+        if let Some(inner) = registry.get(name).cloned() {
+            put(&mut registry, Arc::new(Reworded::new(inner, wording(family, name))));
+        }
+    }
+    registry
 }
 
-impl Family {
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Portable];
-
-    /// The family that a model belongs to, by its provider.
-    #[must_use]
-    pub fn of(model: &ModelRef) -> Self {
-        match model.provider() {
-            "openai" => Self::OpenAi,
-            "anthropic" => Self::Anthropic,
-            "gemini" | "google" => Self::Gemini,
-            _ => Self::Portable,
+/// The family's own names for tools that a role asks for by their plain names.
+#[must_use]
+pub fn names(family: Family, wanted: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in wanted {
+        let name = match (family, name.as_str()) {
+            (Family::OpenAi, "edit_file") => "apply_patch",
+            (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
+            (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
+            (_, name) => name,
+        };
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
         }
     }
+    names
+}
 
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Portable => "portable",
-        }
+fn has(family: Family, name: &str) -> bool {
+    match family {
+        Family::OpenAi => !matches!(name, "edit_file" | "list_dir"),
+        Family::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
+        Family::Gemini => name != "apply_patch",
+        Family::Portable => true,
     }
+}
 
-    /// The tools of the family, with its wording.
-    #[must_use]
-    pub fn registry(self) -> Registry {
-        let mut registry = Registry::standard();
-        let all: Vec<String> = registry.names().map(str::to_owned).collect();
-        for name in all.iter().filter(|name| !self.has(name)) {
-            registry.unregister(name);
+/// How the family words the arguments of a tool.
+fn wording(family: Family, tool: &str) -> Wording {
+    let plain = Wording { file: "path", hidden: &[], offset_from_zero: false, timeout_ms: None };
+    let named = Wording { file: "file_path", ..plain };
+    match (family, tool) {
+        // What takes long is ordinary for these models, and they seldom say so.
+        (Family::Anthropic, "shell") => Wording { timeout_ms: Some(120_000), ..plain },
+        (Family::Portable, "edit_file") => Wording { hidden: &["expected_replacements"], ..plain },
+        (Family::Portable, _) | (_, "shell") => plain,
+        (Family::Gemini, "read_file") => {
+            Wording { offset_from_zero: true, hidden: &["encoding"], ..plain }
         }
-        if self == Self::Anthropic {
-            put(&mut registry, Arc::new(Of::new(Shell(Span::seconds(120)))));
-        }
-        for name in ["read_file", "write_file", "edit_file"] {
-            if let Some(inner) = registry.get(name).cloned() {
-                put(&mut registry, Arc::new(Reworded::new(inner, self.wording(name))));
-            }
-        }
-        registry
-    }
-
-    /// The family's own names for tools that a role asks for by their plain names.
-    #[must_use]
-    pub fn names(self, wanted: &[String]) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in wanted {
-            let name = match (self, name.as_str()) {
-                (Self::OpenAi, "edit_file") => "apply_patch",
-                (Self::Anthropic | Self::Gemini, "apply_patch") => "edit_file",
-                (Self::OpenAi | Self::Anthropic, "list_dir") => "glob",
-                (_, name) => name,
-            };
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-        names
-    }
-
-    fn has(self, name: &str) -> bool {
-        match self {
-            Self::OpenAi => !matches!(name, "edit_file" | "list_dir"),
-            Self::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
-            Self::Gemini => name != "apply_patch",
-            Self::Portable => true,
-        }
-    }
-
-    /// How the family words the arguments of a tool that works on one file.
-    fn wording(self, tool: &str) -> Wording {
-        let plain = Wording { file: "path", hidden: &[], offset_from_zero: false };
-        match (self, tool) {
-            (Self::OpenAi, _) => Wording { file: "file_path", ..plain },
-            (Self::Anthropic, _) => {
-                Wording { file: "file_path", hidden: &["expected_replacements"], ..plain }
-            }
-            (Self::Gemini, "read_file") => Wording { offset_from_zero: true, ..plain },
-            (Self::Gemini, _) => Wording { file: "file_path", hidden: &["replace_all"], ..plain },
-            (Self::Portable, _) => Wording { hidden: &["expected_replacements"], ..plain },
-        }
+        (Family::Gemini, "edit_file") => Wording { hidden: &["replace_all"], ..named },
+        (_, "edit_file") => Wording { hidden: &["expected_replacements"], ..named },
+        (_, "read_file") => Wording { hidden: &["encoding"], ..named },
+        _ => Wording { hidden: &["create_dirs"], ..named },
     }
 }
 
@@ -125,6 +88,8 @@ struct Wording {
     hidden: &'static [&'static str],
     /// Whether the first line is line 0.
     offset_from_zero: bool,
+    /// How long a command has when the model does not say.
+    timeout_ms: Option<u64>,
 }
 
 /// A tool that is told, and speaks, in a family's words.
@@ -183,7 +148,11 @@ impl Wording {
             }
             _ => (name.clone(), value.clone()),
         });
-        Value::Object(plain.collect())
+        let mut plain: Map<String, Value> = plain.collect();
+        if let Some(most) = self.timeout_ms.filter(|_| !plain.contains_key("timeout_ms")) {
+            plain.insert("timeout_ms".to_owned(), most.into());
+        }
+        Value::Object(plain)
     }
 }
 
@@ -197,13 +166,8 @@ impl Tool for Reworded {
         self.inner.inspect(&self.wording.plain(arguments))
     }
 
-    async fn run(
-        &self,
-        arguments: &Value,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> ToolOutput {
-        self.inner.run(&self.wording.plain(arguments), env, stop).await
+    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
+        self.inner.run(&self.wording.plain(arguments), place).await
     }
 }
 
@@ -211,22 +175,28 @@ impl Tool for Reworded {
 mod tests {
     use sandbox::LocalEnvironment;
     use serde_json::json;
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
+    use crate::Seen;
 
-    fn names(family: Family) -> Vec<String> {
-        family.registry().names().map(str::to_owned).collect()
+    fn registry(family: Family) -> Registry {
+        dressed(family, &Registry::standard())
+    }
+
+    fn all(family: Family) -> Vec<String> {
+        registry(family).names().map(str::to_owned).collect()
     }
 
     fn properties(family: Family, tool: &str) -> Vec<String> {
-        let registry = family.registry();
+        let registry = registry(family);
         let schema = &registry.get(tool).expect("a tool").spec().schema;
         schema["properties"].as_object().expect("properties").keys().cloned().collect()
     }
 
     #[test]
     fn each_family_has_the_editing_tool_that_it_knows() {
-        let has = |family, name: &str| names(family).iter().any(|known| known == name);
+        let has = |family, name: &str| all(family).iter().any(|known| known == name);
         for (family, edit, patch, list) in [
             (Family::OpenAi, false, true, false),
             (Family::Anthropic, true, false, false),
@@ -251,29 +221,27 @@ mod tests {
             properties(Family::Gemini, "edit_file"),
             ["file_path", "old_string", "new_string", "expected_replacements"]
         );
-        assert_eq!(properties(Family::Portable, "write_file"), ["path", "content"]);
+        assert_eq!(properties(Family::Portable, "write_file"), ["path", "content", "create_dirs"]);
+        assert_eq!(properties(Family::OpenAi, "write_file"), ["file_path", "content"]);
     }
 
     #[test]
-    fn a_roles_tools_are_translated_and_a_models_family_is_known() {
+    fn a_roles_tools_are_translated() {
         let wanted = ["read_file", "edit_file", "apply_patch", "list_dir"].map(str::to_owned);
-        assert_eq!(Family::OpenAi.names(&wanted), ["read_file", "apply_patch", "glob"]);
-        assert_eq!(Family::Anthropic.names(&wanted), ["read_file", "edit_file", "glob"]);
+        assert_eq!(names(Family::OpenAi, &wanted), ["read_file", "apply_patch", "glob"]);
+        assert_eq!(names(Family::Anthropic, &wanted), ["read_file", "edit_file", "glob"]);
         for family in Family::ALL {
-            let translated = family.names(&wanted);
-            assert!(family.registry().specs(&translated).is_ok(), "{}", family.word());
+            let translated = names(family, &wanted);
+            assert!(registry(family).specs(&translated).is_ok(), "{}", family.word());
         }
-        let model: ModelRef = "anthropic/some-model".parse().expect("a model");
-        assert_eq!(Family::of(&model), Family::Anthropic);
-        let model: ModelRef = "ollama/x".parse().expect("a model");
-        assert_eq!(Family::of(&model), Family::Portable);
     }
 
     #[tokio::test]
     async fn the_same_call_in_every_familys_words_does_the_same() {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
-        let stop = CancellationToken::new();
+        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+        let place = Place::new(&env, &seen, &stop);
         for (family, file, first) in [
             (Family::OpenAi, "file_path", 2),
             (Family::Anthropic, "file_path", 2),
@@ -281,15 +249,15 @@ mod tests {
             (Family::Portable, "path", 2),
         ] {
             std::fs::write(dir.path().join("f"), "a\nb\n").expect("a file");
-            let registry = family.registry();
+            let registry = registry(family);
             let output =
-                registry.run("read_file", &json!({file: "f", "offset": first}), &env, &stop).await;
+                registry.run("read_file", &json!({file: "f", "offset": first}), &place).await;
             assert!(output.text.starts_with("     2\tb\n"), "{}: {output:?}", family.word());
-            let wrong = registry.run("read_file", &json!({"nonsense": "f"}), &env, &stop).await;
+            let wrong = registry.run("read_file", &json!({"nonsense": "f"}), &place).await;
             assert!(!wrong.success, "{}", family.word());
         }
         let edit = json!({"file_path": "f", "old_string": "a", "new_string": "c", "expected_replacements": 1});
-        let output = Family::Gemini.registry().run("edit_file", &edit, &env, &stop).await;
+        let output = registry(Family::Gemini).run("edit_file", &edit, &place).await;
         assert!(output.success, "{output:?}");
     }
 }

@@ -1,20 +1,24 @@
-//! `read_file`: a text file with line numbers, a window of it at a time. The numbers are for the model; nothing
-//! else in the product ever sees them.
+//! `read_file`: a text file with line numbers, a window of it at a time; or a picture; or, where an encoding is
+//! asked for, its bytes written as text. The numbers are for the model; nothing else in the product ever sees them.
+
+mod coding;
+mod kind;
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
-use types::CallFacts;
+use types::{CallFacts, Metadata, Source};
 
-use crate::schema;
-use crate::typed::{Typed, reads};
+use crate::typed::{Reply, Typed, reads};
+use crate::{Place, schema};
+use coding::Encoding;
 
 /// How many lines are shown when the model does not say.
 const DEFAULT_LIMIT: usize = 2000;
 /// A longer line is cut; minified files would fill the window otherwise.
 const MAX_LINE_CHARS: usize = 2000;
+/// The largest picture that is put before a model; it is kept in the log, too.
+const MAX_IMAGE_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +31,14 @@ pub(crate) struct Arguments {
     /// How many lines to show; 2000 if left out.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// How the file's bytes are turned into text; utf8, with line numbers, if left out.
+    encoding: Option<String>,
+}
+
+impl Arguments {
+    fn encoding(&self) -> Result<Option<Encoding>, String> {
+        self.encoding.as_deref().map(Encoding::named).transpose()
+    }
 }
 
 #[derive(Debug)]
@@ -37,35 +49,53 @@ impl Typed for ReadFile {
     type Arguments = Arguments;
     const NAME: &'static str = "read_file";
     const DESCRIPTION: &'static str = "Reads a text file. Each line is shown with its number. \
-        Use offset and limit to read a part of a long file.";
+        Use offset and limit to read a part of a long file. Pictures (PNG, JPEG, GIF, WebP) are shown as such.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        args.encoding()?;
         reads(&args.path)
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::path(&args.path)?;
-        let bytes = env.read(&path).await.map_err(|error| error.chain())?;
-        show(&bytes, &args)
+        let bytes = place.read(&path).await?;
+        let metadata =
+            Metadata { bytes: Some(bytes.len() as u64), path: Some(path), ..Metadata::default() };
+        let shown = match (args.encoding()?, kind::of(&bytes)) {
+            (Some(encoding), _) => match encoding.text(&bytes) {
+                coding::Text::Lines(text) => show(&text, &args).map(Reply::from),
+                coding::Text::Code(code) => Ok(code.into()),
+            },
+            (None, Some(kind)) => binary(&bytes, kind, &args),
+            (None, None) => show(&String::from_utf8_lossy(&bytes), &args).map(Reply::from),
+        };
+        shown.map(|reply| reply.knowing(metadata)).map_err(Reply::from)
     }
 }
 
-fn show(bytes: &[u8], args: &Arguments) -> Result<String, String> {
-    if bytes.iter().take(8192).any(|byte| *byte == 0) {
-        let size = bytes.len();
+fn binary(bytes: &[u8], kind: kind::Kind, args: &Arguments) -> Result<Reply, String> {
+    let (size, path, word) = (bytes.len(), &args.path, kind.word);
+    let Some(media_type) = kind.picture else {
         return Err(format!(
-            "{} is a binary file of {size} bytes; it is not shown as text",
-            args.path
+            "{path} is a binary file ({word}, {size} bytes); it is not shown as text"
+        ));
+    };
+    if size > MAX_IMAGE_BYTES {
+        return Err(format!(
+            "{path} is a picture ({word}) of {size} bytes; at most {MAX_IMAGE_BYTES} can be shown"
         ));
     }
-    let text = String::from_utf8_lossy(bytes);
+    let base64 = coding::base64(bytes);
+    Ok(Reply {
+        text: format!("[{path} is a picture: {word}, {size} bytes]"),
+        images: vec![Source::Bytes { media_type: media_type.to_owned(), base64 }],
+        ..Reply::default()
+    })
+}
+
+fn show(text: &str, args: &Arguments) -> Result<String, String> {
     // The mark that some editors put first is no part of the first line.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.lines().collect();
     let first = args.offset.unwrap_or(1);
     if lines.is_empty() {

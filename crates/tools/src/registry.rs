@@ -8,23 +8,23 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use jsonschema::Validator;
-use sandbox::Environment;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
 use crate::apply_patch::ApplyPatch;
+use crate::ask_user::AskUser;
 use crate::edit_file::EditFile;
 use crate::git::{GitClone, GitCommit, GitDiff};
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
 use crate::read_file::ReadFile;
-use crate::shell::{self, Shell};
+use crate::shell::Shell;
 use crate::submit::Submit;
 use crate::typed::Of;
+use crate::web_fetch::WebFetch;
 use crate::write_file::WriteFile;
-use crate::{Tool, schema, tame};
+use crate::{Place, Tool, schema, tame};
 
 /// Tools by name.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 12] = [
+        let tools: [Arc<dyn Tool>; 14] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -72,10 +72,12 @@ impl Registry {
             Arc::new(Of::new(ListDir)),
             Arc::new(Of::new(Glob)),
             Arc::new(Of::new(Grep)),
-            Arc::new(Of::new(Shell(shell::DEFAULT_TIMEOUT))),
+            Arc::new(Of::new(Shell)),
             Arc::new(Of::new(GitDiff)),
             Arc::new(Of::new(GitCommit)),
             Arc::new(Of::new(GitClone)),
+            Arc::new(Of::new(WebFetch)),
+            Arc::new(Of::new(AskUser)),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();
@@ -144,13 +146,7 @@ impl Registry {
     }
 
     /// Runs a tool. Whatever happens in it, this comes back with an output.
-    pub async fn run(
-        &self,
-        name: &str,
-        arguments: &Value,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> ToolOutput {
+    pub async fn run(&self, name: &str, arguments: &Value, place: &Place<'_>) -> ToolOutput {
         let (tool, arguments) = match self.checked(name, arguments) {
             Ok(checked) => checked,
             Err(complaint) => return ToolOutput::error(complaint),
@@ -158,7 +154,7 @@ impl Registry {
         if let Inspection::Invalid(complaint) = tool.inspect(&arguments) {
             return ToolOutput::error(complaint);
         }
-        let work = AssertUnwindSafe(tool.run(&arguments, env, stop)).catch_unwind();
+        let work = AssertUnwindSafe(tool.run(&arguments, place)).catch_unwind();
         let mut output = work.await.unwrap_or_else(|_| {
             ToolOutput::error(format!(
                 "the tool {name} broke down; this is a mistake in the tool, not in the call, and whether it took effect is not known"
@@ -166,7 +162,10 @@ impl Registry {
         });
         if let Cow::Owned(shown) = tame::visible(&output.text) {
             output.text = shown;
+            output.metadata.hidden_characters = true;
         }
+        // A call that failed may still have read, and a broken one may have written.
+        output.files = place.take_noted();
         output
     }
 

@@ -2,16 +2,14 @@
 //! command that did not exit with 0 is a failed call.
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Repeat, Span, WorkPath};
+use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Metadata, Repeat, Span, WorkPath};
 
-use crate::typed::Typed;
-use crate::{schema, tame};
+use crate::typed::{Reply, Typed};
+use crate::{Place, schema, tame};
 
-pub(crate) const DEFAULT_TIMEOUT: Span = Span::seconds(10);
+const DEFAULT_TIMEOUT: Span = Span::seconds(10);
 const MAX_TIMEOUT: Span = Span::seconds(600);
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,6 +23,9 @@ pub(crate) struct Arguments {
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace; the workspace itself if left out.
     cwd: Option<String>,
+    /// What it is for, in a few words, for whoever reads along.
+    #[serde(rename = "description")]
+    _description: Option<String>,
 }
 
 impl Arguments {
@@ -33,9 +34,8 @@ impl Arguments {
     }
 }
 
-/// The shell, with the time that a command has when the model does not say.
 #[derive(Debug)]
-pub(crate) struct Shell(pub(crate) Span);
+pub(crate) struct Shell;
 
 #[async_trait]
 impl Typed for Shell {
@@ -57,20 +57,15 @@ impl Typed for Shell {
         })
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> Result<String, String> {
-        let timeout = args.timeout_ms.map_or(self.0, Span::millis).min(MAX_TIMEOUT);
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+        let timeout = args.timeout_ms.map_or(DEFAULT_TIMEOUT, Span::millis).min(MAX_TIMEOUT);
         let folder = args.folder()?;
         let request = ExecRequest { command: args.command, folder, timeout };
-        show(&env.exec(request, stop).await.map_err(|error| error.chain())?, timeout)
+        show(&place.env().exec(request, place.stop()).await?, timeout)
     }
 }
 
-fn show(result: &ExecResult, timeout: Span) -> Result<String, String> {
+fn show(result: &ExecResult, timeout: Span) -> Result<Reply, Reply> {
     let passed = result.passed();
     let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {
@@ -80,9 +75,12 @@ fn show(result: &ExecResult, timeout: Span) -> Result<String, String> {
         Ended::Exited(code) => format!("[exit code {code}]"),
         Ended::Signalled(signal) => format!("[ended by signal {signal}]"),
         Ended::TimedOut => format!(
-            "[timed out after {timeout} and was ended; give a larger timeout_ms if it needs longer]"
+            "[timed out after {} ms and was ended; give a larger timeout_ms if it needs longer]",
+            timeout.0
         ),
         Ended::Stopped => "[stopped before it ended]".to_owned(),
     });
-    if passed { Ok(text) } else { Err(text) }
+    let bytes = (result.output.len() as u64).saturating_add(result.dropped);
+    let reply = Reply::from(text).knowing(Metadata::ended(result.ended, result.elapsed, bytes));
+    if passed { Ok(reply) } else { Err(reply) }
 }

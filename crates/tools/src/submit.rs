@@ -1,12 +1,10 @@
 //! `submit`: hands in a role's result. It touches nothing; the engine takes the result from the call itself.
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
 
-use crate::Tool;
+use crate::{Place, Tool};
 
 #[derive(Debug)]
 pub(crate) struct Submit {
@@ -41,12 +39,7 @@ impl Tool for Submit {
         })
     }
 
-    async fn run(
-        &self,
-        _arguments: &Value,
-        _env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> ToolOutput {
+    async fn run(&self, _arguments: &Value, _place: &Place<'_>) -> ToolOutput {
         ToolOutput::ok("the result is handed in")
     }
 }

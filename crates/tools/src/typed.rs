@@ -2,16 +2,16 @@
 //! This is the only place where JSON becomes arguments.
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec, WorkPath};
+use types::{
+    Access, CallFacts, Inspection, Metadata, Repeat, Source, ToolOutput, ToolSpec, WorkPath,
+};
 
-use crate::{Tool, schema};
+use crate::{Place, Tool, schema};
 
-/// A tool whose arguments are a type. Both answers are texts for the model; `Err` is a failed call.
+/// A tool whose arguments are a type. Both answers are for the model; `Err` is a failed call.
 #[async_trait]
 pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
     type Arguments: DeserializeOwned + JsonSchema + Send + Sync;
@@ -20,12 +20,36 @@ pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
 
     fn facts(&self, args: &Self::Arguments) -> Result<CallFacts, String>;
 
-    async fn act(
-        &self,
-        args: Self::Arguments,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> Result<String, String>;
+    async fn act(&self, args: Self::Arguments, place: &Place<'_>) -> Result<Reply, Reply>;
+}
+
+/// What a tool has to say.
+#[derive(Debug, Default)]
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    pub(crate) images: Vec<Source>,
+    pub(crate) metadata: Box<Metadata>,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+/// What went wrong with a file or a command, with its causes.
+impl From<sandbox::EnvError> for Reply {
+    fn from(error: sandbox::EnvError) -> Self {
+        error.chain().into()
+    }
+}
+
+impl Reply {
+    /// The same with what is known beside the text.
+    pub(crate) fn knowing(mut self, metadata: Metadata) -> Self {
+        self.metadata = Box::new(metadata);
+        self
+    }
 }
 
 /// A typed tool as a tool like any other.
@@ -54,20 +78,17 @@ impl<T: Typed> Tool for Of<T> {
         }
     }
 
-    async fn run(
-        &self,
-        arguments: &Value,
-        env: &dyn Environment,
-        stop: &CancellationToken,
-    ) -> ToolOutput {
+    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
         let done = match schema::parse(arguments) {
-            Ok(args) => self.tool.act(args, env, stop).await,
-            Err(complaint) => Err(complaint),
+            Ok(args) => self.tool.act(args, place).await,
+            Err(complaint) => Err(complaint.into()),
         };
-        match done {
-            Ok(text) => ToolOutput::ok(text),
-            Err(text) => ToolOutput::error(text),
-        }
+        let (output, reply) = match done {
+            Ok(reply) => (ToolOutput::ok(""), reply),
+            Err(reply) => (ToolOutput::error(""), reply),
+        };
+        let Reply { text, images, metadata } = reply;
+        ToolOutput { text, images, metadata, ..output }
     }
 }
 

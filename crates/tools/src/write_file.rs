@@ -1,22 +1,22 @@
 //! `write_file`: a whole file, created or replaced in one step.
 
 use async_trait::async_trait;
-use sandbox::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Repeat};
+use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
 
-use crate::schema;
-use crate::typed::{Typed, facts};
+use crate::typed::{Reply, Typed, facts};
+use crate::{Place, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The file, relative to the workspace. Folders that are missing are made.
+    /// The file, relative to the workspace.
     path: String,
     /// Everything that the file shall contain.
     content: String,
+    /// Whether folders that are missing are made; true if left out.
+    create_dirs: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -26,21 +26,40 @@ pub(crate) struct WriteFile;
 impl Typed for WriteFile {
     type Arguments = Arguments;
     const NAME: &'static str = "write_file";
-    const DESCRIPTION: &'static str =
-        "Creates a file or replaces all of it with the given content.";
+    const DESCRIPTION: &'static str = "Creates a file or replaces all of it with the given content. \
+        Folders that are missing are made. A file that exists must have been read before.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         Ok(facts(Access::Write, vec![schema::file(&args.path)?], Repeat::Safe))
     }
 
-    async fn act(
-        &self,
-        args: Arguments,
-        env: &dyn Environment,
-        _stop: &CancellationToken,
-    ) -> Result<String, String> {
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::file(&args.path)?;
-        env.write(&path, args.content.as_bytes()).await.map_err(|error| error.chain())?;
-        Ok(format!("wrote {} bytes to {path}", args.content.len()))
+        let content = args.content.as_bytes();
+        if args.create_dirs == Some(false) {
+            refuse_missing_folder(&path, place).await?;
+        }
+        if place.is_guarded() && place.env().exists(&path).await? {
+            let before = place.env().read(&path).await?;
+            // Writing what is there already changes nothing, as when a call is made again after a restart.
+            if before != content {
+                place.may_change(&path, &before)?;
+            }
+        }
+        place.env().write(&path, content).await?;
+        place.note(&path, Some(content));
+        let bytes = args.content.len();
+        let metadata =
+            Metadata { bytes: Some(bytes as u64), path: Some(path.clone()), ..Metadata::default() };
+        Ok(Reply::from(format!("wrote {bytes} bytes to {path}")).knowing(metadata))
     }
+}
+
+async fn refuse_missing_folder(path: &WorkPath, place: &Place<'_>) -> Result<(), Reply> {
+    let Some((folder, _)) = path.as_str().rsplit_once('/') else { return Ok(()) };
+    let above = schema::path(folder)?;
+    if place.env().exists(&above).await? {
+        return Ok(());
+    }
+    Err(format!("the folder {folder} is not there; set create_dirs to have it made").into())
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, Budget, CallId, Changes, Check, CommitId, Digest, Ended, Fault, Inspection,
-    ModelReply, ModelRequest, RoleId, RunId, Scope, SessionId, Shown, Span, Spend, TaskId,
-    Timestamp, ToolOutput, ToolSpec, Usage,
+    ModelReply, ModelRequest, Proof, RoleId, RunId, Rung, Scope, SessionId, Shown, Span, Spend,
+    TaskId, Timestamp, ToolOutput, ToolSpec, Usage,
 };
 
 /// Something to be done outside.
@@ -18,11 +18,17 @@ pub enum Effect {
     /// Drive the attempt's own log until it ends.
     RunAttempt {
         brief: Box<Brief>,
+        /// What was said to its questions so far, in their order.
+        answers: Vec<crate::Said>,
     },
+    /// Attack our own walls from inside, to see what they hold.
+    Probe,
     RunCheck {
         check: CheckId,
         what: Check,
         commit: CommitId,
+        /// What must hold it.
+        walls: Rung,
     },
     /// Put the commit's changes on top of the run's branch.
     Merge {
@@ -57,7 +63,8 @@ impl Effect {
     #[must_use]
     pub fn id(&self) -> EffectId {
         match self {
-            Self::RunAttempt { brief } => EffectId::Attempt(brief.attempt.clone()),
+            Self::RunAttempt { brief, .. } => EffectId::Attempt(brief.attempt.clone()),
+            Self::Probe => EffectId::Probe,
             Self::RunCheck { check, .. } => EffectId::Check(check.clone()),
             Self::Merge { task, .. } => EffectId::Merge(task.clone()),
             Self::Wait { timer, .. } => EffectId::Timer(timer.clone()),
@@ -73,6 +80,7 @@ impl Effect {
 /// The name of an effect; no two open effects of one log have the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EffectId {
+    Probe,
     Attempt(AttemptId),
     Check(CheckId),
     Merge(TaskId),
@@ -132,6 +140,9 @@ pub struct Brief {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_specs: Vec<ToolSpec>,
     pub scope: Scope,
+    /// What must hold its commands.
+    #[serde(default)]
+    pub walls: Rung,
     /// The commit that the worktree starts from.
     pub start: CommitId,
     pub budget: Budget,
@@ -211,7 +222,10 @@ pub enum MergeEnd {
 /// What came of an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
+    Probed(Proof),
     Attempt(Box<AttemptEnd>),
+    /// The attempt cannot go on before a person has answered.
+    Asked(Box<crate::Asking>),
     Check(CheckEnd),
     Merge(MergeEnd),
     Fired,

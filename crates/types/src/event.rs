@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Changes, Check, CheckEnd,
-    CheckId, CommitId, Digest, Fault, Inspection, LogId, MergeEnd, ModelRef, ModelReply, Phase,
-    Plan, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Spend, Status, Survey, TaskId,
-    Timestamp, Usage, WorkPath,
+    CheckId, CommitId, Digest, Fault, FileState, Inspection, LogId, MergeEnd, ModelRef, ModelReply,
+    Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Source, Spend,
+    Status, Survey, TaskId, Timestamp, Usage, WorkPath,
 };
 
 /// One stored line: a fact with its place in its log.
@@ -103,6 +103,9 @@ pub enum Event {
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
+    /// What the walls around commands hold, and whether that is enough.
+    #[serde(rename = "sandbox.probed")]
+    SandboxProbed { proof: Proof, decision: Decision },
     /// The plan is valid and will be executed.
     #[serde(rename = "plan.adopted")]
     PlanAdopted { plan: Plan, decision: Decision },
@@ -179,9 +182,19 @@ pub enum Event {
     /// The evidence is not there.
     #[serde(rename = "gate.blocked")]
     GateBlocked { phase: Phase, decision: Decision },
-    /// The run cannot go on without a person.
+    /// The run, or one attempt of it, cannot go on without a person.
     #[serde(rename = "question.asked")]
-    QuestionAsked { question: u32, text: String, decision: Decision },
+    QuestionAsked {
+        question: u32,
+        text: String,
+        decision: Decision,
+        /// In a run's log: the attempt that asks, if it is not the run itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// In an attempt's log: the call that waits for the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+    },
     /// The person answered.
     #[serde(rename = "question.answered")]
     QuestionAnswered { question: u32, by: String, text: String },
@@ -228,7 +241,16 @@ pub enum Event {
     ToolRefused { call: CallId, tool: String, outcome: CallOutcome, decision: Decision },
     /// The call ended.
     #[serde(rename = "tool.finished")]
-    ToolFinished { call: CallId, outcome: CallOutcome, output: Shown },
+    ToolFinished {
+        call: CallId,
+        outcome: CallOutcome,
+        output: Shown,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Source>,
+        /// The files that it read or wrote whole, as they were then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileState>,
+    },
     /// The call was cut off; nobody knows whether it took effect.
     #[serde(rename = "tool.lost")]
     ToolLost { call: CallId, workspace: String },
@@ -261,6 +283,7 @@ impl Event {
             Self::RunCancelled { .. } => "run.cancelled",
             Self::RunFinished { .. } => "run.finished",
             Self::ContextSelected { .. } => "context.selected",
+            Self::SandboxProbed { .. } => "sandbox.probed",
             Self::PlanAdopted { .. } => "plan.adopted",
             Self::PlanRefused { .. } => "plan.refused",
             Self::AttemptStarted { .. } => "attempt.started",

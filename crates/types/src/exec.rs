@@ -25,8 +25,12 @@ pub struct ExecRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecResult {
     pub ended: Ended,
-    /// Standard output and standard error in the order in which they came, up to the cap.
+    /// Standard output and standard error as they arrived, up to the cap: each in its own order, and what came first
+    /// of the two first.
     pub output: String,
+    /// Standard output alone, and standard error alone, each up to the cap.
+    pub stdout: String,
+    pub stderr: String,
     /// How many bytes there were beyond the cap.
     pub dropped: u64,
     pub elapsed: Span,

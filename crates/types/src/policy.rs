@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, Budget, FaultClass, Hint, ModelRef, RoleId, RuleId, Span};
+use crate::{
+    Budget, Family, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId,
+    SandboxPolicy, Span, ToolPolicy,
+};
 
 /// A whole policy. Rules are ordered; the first that matches wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,11 +21,28 @@ pub struct Policy {
     pub context: Vec<ContextRule>,
     pub roles: BTreeMap<RoleId, Role>,
     pub permissions: Vec<PermitRule>,
+    /// What holds for a part of a command that no permission speaks of.
+    #[serde(default = "Policy::strictest")]
+    pub default: Permission,
+    /// Nobody can be asked: what would be asked is denied.
+    #[serde(default)]
+    pub headless: bool,
     pub failures: Vec<FailureRule>,
     pub gates: Vec<GateRule>,
+    /// How commands are held.
+    #[serde(default)]
+    pub sandbox: SandboxPolicy,
     #[serde(default)]
     pub budget: Budget,
     pub limits: Limits,
+    #[serde(default)]
+    pub tools: ToolPolicy,
+}
+
+impl Policy {
+    const fn strictest() -> Permission {
+        Permission::Deny
+    }
 }
 
 /// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
@@ -115,6 +135,9 @@ pub struct Role {
     /// What it is told; `@name.md` in a file stands for the text of that prompt.
     pub prompt: String,
     pub tools: Vec<String>,
+    /// Whose names and arguments its tools have; those of its model's own family if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Family>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     pub max_turns: u32,
@@ -122,30 +145,6 @@ pub struct Role {
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
-}
-
-/// Whether a call may be made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PermitRule {
-    pub id: RuleId,
-    pub verdict: Permission,
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub access: Vec<Access>,
-    /// Every path of the call is inside the task's scope, or one is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_scope: Option<bool>,
-    /// The command starts with one of these words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub command_starts: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    Allow,
-    Deny,
 }
 
 /// What is done about a class of failure.
@@ -247,7 +246,7 @@ pub struct Limits {
     pub check_timeout_ms: Span,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
-    /// The most characters of a tool's output that a model is shown.
+    /// The most characters of an output that a model is shown, of tools that have no limit of their own.
     pub output_chars: usize,
     /// The most characters of a check's output that is kept with its event and handed to the next attempt.
     pub report_chars: usize,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RunId, Span, Spend, TaskId,
-    Timestamp, Usage,
+    Artifact, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RunId, Rung, Span, Spend,
+    TaskId, Timestamp, Usage,
 };
 
 /// How a run ended, or that it waits.
@@ -55,6 +55,9 @@ pub struct RunView {
     /// Why it was refused, or what ended it early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Decision>,
+    /// What holds its commands, once that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<WallsView>,
     pub tasks: Vec<TaskView>,
     pub merged_checks: Vec<CheckView>,
     pub gates: Vec<GateView>,
@@ -67,6 +70,13 @@ pub struct RunView {
     pub spent: Spend,
     pub usage: Usage,
     pub elapsed_ms: Span,
+}
+
+/// What holds a run's commands, and by which rule that is enough or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WallsView {
+    pub rung: Rung,
+    pub decision: Decision,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

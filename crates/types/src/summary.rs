@@ -45,14 +45,19 @@ impl Event {
                 format!("{}, {}", status.word(), rule(decision))
             }
             Self::ContextSelected { included, excluded } => selected(included, excluded),
+            Self::SandboxProbed { proof, decision } => {
+                format!("{}, {}", proof.rung.word(), rule(decision))
+            }
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
             Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
             Self::GateBlocked { phase, decision } => {
                 format!("{}, {}", phase.word(), rule(decision))
             }
-            Self::QuestionAsked { text, decision, .. } => {
-                format!("{}: {}", decision.rule, word(text))
+            Self::QuestionAsked { text, decision, attempt, call, .. } => {
+                let attempt = attempt.as_ref().map(|attempt| format!("{attempt} "));
+                let who = attempt.or_else(|| call.map(|call| format!("{call} ")));
+                format!("{}{}: {}", who.unwrap_or_default(), decision.rule, word(text))
             }
             Self::QuestionAnswered { by, text, .. } => format!("by {}: {}", word(by), word(text)),
             Self::BudgetWarned { decision, .. } | Self::BudgetExhausted { decision } => {
@@ -118,7 +123,7 @@ impl Event {
             Self::ToolRefused { call, tool, outcome, decision } => {
                 format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
             }
-            Self::ToolFinished { call, outcome, output } => {
+            Self::ToolFinished { call, outcome, output, .. } => {
                 let cut = match (output.removed > 0, output.blob.is_some()) {
                     (false, _) => "",
                     (true, false) => ", cut",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{BlobRef, WorkPath};
+use crate::{BlobRef, Digest, Ended, Source, Span, WorkPath};
 
 /// A tool as a model is told of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,7 @@ pub struct CallFacts {
     pub access: Access,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<WorkPath>,
+    /// The command line that it would run, or the question that it would put to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub repeat: Repeat,
@@ -33,6 +34,10 @@ pub enum Access {
     Execute,
     /// Hands in the role's result; touches nothing.
     Submit,
+    /// Fetches something from the network.
+    Network,
+    /// Puts a question to the person and waits for the answer; touches nothing.
+    Ask,
 }
 
 /// Whether a call that was cut off may simply be made again.
@@ -61,17 +66,86 @@ pub struct ToolOutput {
     pub text: String,
     /// Where the whole of it is kept, when it is large.
     pub blob: Option<BlobRef>,
+    /// Pictures that belong to it.
+    pub images: Vec<Source>,
+    /// The files that it read or wrote whole, as they were then.
+    pub files: Vec<FileState>,
+    pub metadata: Box<Metadata>,
+}
+
+/// A file as somebody has seen it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    pub path: WorkPath,
+    /// Of its content; nothing if it was not there any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// What is known of a call beside its text. The model has the text; this is for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Metadata {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub timed_out: bool,
+    /// Somebody stopped it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stopped: bool,
+    /// How long a command took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<Span>,
+    /// How many bytes were read, written, printed or fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<WorkPath>,
+    /// The commit that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha: Option<String>,
+    /// How often a text was replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacements: Option<u64>,
+    /// The status of an answer from the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Whether what was read has characters that nobody sees or that act on a screen.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden_characters: bool,
+}
+
+impl Metadata {
+    /// How a command ended.
+    #[must_use]
+    pub fn ended(ended: Ended, elapsed: Span, bytes: u64) -> Self {
+        let mut metadata =
+            Self { duration_ms: Some(elapsed), bytes: Some(bytes), ..Self::default() };
+        match ended {
+            Ended::Exited(code) => metadata.exit_code = Some(code),
+            Ended::Signalled(signal) => metadata.signal = Some(signal),
+            Ended::TimedOut => metadata.timed_out = true,
+            Ended::Stopped => metadata.stopped = true,
+        }
+        metadata
+    }
 }
 
 impl ToolOutput {
     #[must_use]
     pub fn ok(text: impl Into<String>) -> Self {
-        Self { success: true, text: text.into(), blob: None }
+        Self::new(true, text.into())
     }
 
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
-        Self { success: false, text: text.into(), blob: None }
+        Self::new(false, text.into())
+    }
+
+    fn new(success: bool, text: String) -> Self {
+        let (images, files, metadata) = (Vec::new(), Vec::new(), Box::default());
+        Self { success, text, blob: None, images, files, metadata }
     }
 }
 
@@ -89,4 +163,9 @@ pub struct Shown {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }

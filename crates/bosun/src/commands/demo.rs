@@ -43,7 +43,7 @@ pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit>
         let folder = folder.keep();
         return play(home, run, &folder, args).await;
     }
-    let own = Home::passing(folder.path().join("state"));
+    let own = home.passing(folder.path().join("state"));
     let exit = play(&own, run, folder.path(), args).await?;
     own.leave().await;
     folder.close().context("removing the sample repository")?;

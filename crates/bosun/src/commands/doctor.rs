@@ -77,7 +77,7 @@ async fn sandbox(twin: Twin) -> Vec<Finding> {
             vec![Finding { what, good: false, says: error.chain() }]
         }
         Ok(proof) => {
-            let finding = |attack: runtime::sandbox::Attack| Finding {
+            let finding = |attack: types::Attack| Finding {
                 what: format!("sandbox: {}", attack.what),
                 good: attack.through.is_none(),
                 says: attack.through.unwrap_or_else(|| "held".to_owned()),

@@ -127,7 +127,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
 }
 
 /// The first signal leaves the run in good order, the second one leaves at once.
-async fn take_signals(suspend: CancellationToken) {
+pub(crate) async fn take_signals(suspend: CancellationToken) {
     if signal().await.is_err() {
         return;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use types::{AttemptResult, CheckId, Envelope, Event, MergeEnd, one_line};
+use types::{AttemptResult, CheckId, Envelope, Event, MergeEnd, Rung, one_line};
 
 /// A line of a log, with everything.
 pub(crate) fn recorded(line: &Envelope) -> String {
@@ -63,6 +63,14 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         Event::RunRouted { to, decision } => run(format!("goes to the {to} ({})", decision.rule)),
         Event::RunCancelled { by, reason } => {
             run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
+        }
+        Event::SandboxProbed { proof, decision } => {
+            let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
+            let what = match proof.rung {
+                Rung::Full => format!("{} {held} attacks from inside", good("held")),
+                Rung::Landlock | Rung::None => bad(&one_line(&decision.reason, 300)),
+            };
+            ("sandbox".to_owned(), format!("{what} ({})", decision.rule))
         }
         Event::PlanAdopted { plan, .. } => {
             let tasks: Vec<String> = plan.tasks.iter().map(|task| task.id.to_string()).collect();

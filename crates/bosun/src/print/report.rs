@@ -91,6 +91,11 @@ fn numbers(out: &mut String, view: &RunView) {
     if !gates.is_empty() {
         let _ = writeln!(out, "  gates     {}", gates.join(", "));
     }
+    if let Some(walls) = &view.walls {
+        let (rung, held) = (walls.rung.word(), walls.decision.seen.len());
+        let _ =
+            writeln!(out, "  sandbox   {rung}, attacked {held} times ({})", walls.decision.rule);
+    }
     let _ = writeln!(
         out,
         "  spent     {} tokens ({} in, {} out), ${}, {} model calls",

@@ -11,5 +11,7 @@ mod commands;
 mod ask;
 // The real binary killed at random moments.
 mod kill;
+// What the rules say about commands.
+mod permit;
 // How to run the real binary.
 mod binary;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use testkit::{Scenario, all_below, play, rewrite_trace, scenarios};
 
 /// The folders, in the order of the line.
-pub(crate) const STATIONS: [&str; 13] = [
-    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge",
-    "gate", "failure", "budget", "human",
+pub(crate) const STATIONS: [&str; 14] = [
+    "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
+    "merge", "gate", "failure", "budget", "human",
 ];
 
 #[test]
@@ -81,6 +81,10 @@ fn route() {
 #[test]
 fn context() {
     play_all("context");
+}
+#[test]
+fn walls() {
+    play_all("walls");
 }
 #[test]
 fn plan() {

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use types::{
-    Access, CallId, CallOutcome, Event, Inspection, Message, ModelReply, Sealed, Spend, Timestamp,
+    Access, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part, Sealed,
+    Source, Spend, Timestamp,
 };
 
-use super::Attempt;
 use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, question};
 use crate::budget::Ledger;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
@@ -46,15 +47,19 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         }
         Event::ToolStarted { call, .. } => {
             let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| slot.id == *call && slot.state == SlotState::Due) {
+            for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
                 slot.state = SlotState::Started;
             }
+        }
+        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
+            question::apply(attempt, event);
         }
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason);
         }
-        Event::ToolFinished { call, outcome, output } => {
-            answer(attempt, *call, *outcome, &output.text);
+        Event::ToolFinished { call, outcome, output, images, files } => {
+            remember(attempt, files);
+            answer_with(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
             let text = format!(
@@ -69,6 +74,16 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
         // The rest belongs to the run's log.
         _ => {}
+    }
+}
+
+/// What is known now of files that a call has read or written.
+fn remember(attempt: &mut Attempt, files: &[FileState]) {
+    for FileState { path, digest } in files {
+        match digest {
+            Some(digest) => attempt.seen.insert(path.clone(), *digest),
+            None => attempt.seen.remove(path),
+        };
     }
 }
 
@@ -100,8 +115,21 @@ fn not_inspected() -> Inspection {
 }
 
 fn answer(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
+    answer_with(attempt, call, outcome, text, &[]);
+}
+
+fn answer_with(
+    attempt: &mut Attempt,
+    call: CallId,
+    outcome: CallOutcome,
+    text: &str,
+    images: &[Source],
+) {
     let Some(session) = &mut attempt.session else { return };
-    let Some(result) = session.slot(call).map(|slot| slot.result(outcome, text)) else { return };
+    let Some(mut result) = session.slot(call).map(|slot| slot.result(outcome, text)) else {
+        return;
+    };
+    result.parts.extend(images.iter().map(|source| Part::Image { source: source.clone() }));
     session.answer(call, result);
 }
 

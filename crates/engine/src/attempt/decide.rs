@@ -4,13 +4,14 @@
 use types::{
     Access, CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input,
     Inspection, Outcome, Permission, Repeat, RuleId, SessionEnd, SessionId, Spend, Timestamp,
+    ToolOutput,
 };
 
-use super::Attempt;
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, question};
 use crate::budget::most_tokens;
-use crate::{Machine as _, head_and_tail, permit};
+use crate::{Cut, Machine as _, permit};
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, _now: Timestamp) -> Vec<Event> {
     if attempt.is_over() {
@@ -29,6 +30,9 @@ pub(super) fn decide(attempt: &Attempt, input: &Input, _now: Timestamp) -> Vec<E
             if attempt.end.is_none() && attempt.session.is_some() =>
         {
             vec![ended(SessionEnd::Cancelled)]
+        }
+        Input::Command(Command::Answer { by, question, text }) => {
+            question::answered(attempt, *question, by, text)
         }
         Input::Outcome(effect, outcome) if attempt.awaits(effect) => {
             outcome_of(attempt, effect, outcome)
@@ -116,6 +120,12 @@ fn ask(attempt: &Attempt, session: &Session) -> Event {
 
 /// Which calls begin now: reads all together, anything else alone and in order.
 fn next_calls(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    if let Some(event) = question::follow(attempt, session) {
+        return vec![event];
+    }
+    if question::is_open(session) {
+        return vec![];
+    }
     let reads = |slot: &Slot| matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Read);
     let mut events = Vec::new();
     let mut under_way = session.started().count();
@@ -129,7 +139,11 @@ fn next_calls(attempt: &Attempt, session: &Session) -> Vec<Event> {
             under_way += 1;
             only_reads = only_reads && reads(slot);
         }
+        let waits = matches!(event, Event::QuestionAsked { .. });
         events.push(event);
+        if waits {
+            break;
+        }
     }
     events
 }
@@ -160,9 +174,10 @@ fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Event {
         let decision = Decision::new(RuleId::fixed("permit.after_lost_call"), reason);
         return refused(CallOutcome::Refused, decision);
     }
-    let permit = permit::judge(&attempt.policy.permissions, &session.brief.scope, &tool, facts);
+    let permit = permit::judge(&attempt.policy, &session.brief.scope, &tool, facts);
     match permit.verdict {
         Permission::Deny => refused(CallOutcome::Refused, permit.decision),
+        Permission::Ask => question::ask(attempt, slot, permit.decision),
         Permission::Allow => Event::ToolStarted { call: slot.id, tool, decision: permit.decision },
     }
 }
@@ -193,10 +208,10 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             vec![Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![tool_finished(attempt, *call, output.success, &output.text, output.blob)]
+            vec![tool_finished(attempt, *call, output)]
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![tool_finished(attempt, *call, false, &fault.what, None)]
+            vec![tool_finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
         (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
             commit: sealed.commit.clone(),
@@ -209,14 +224,16 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
     }
 }
 
-fn tool_finished(
-    attempt: &Attempt,
-    call: CallId,
-    success: bool,
-    text: &str,
-    blob: Option<types::BlobRef>,
-) -> Event {
-    let most = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);
-    let outcome = if success { CallOutcome::Ok } else { CallOutcome::Error };
-    Event::ToolFinished { call, outcome, output: head_and_tail(text, most, blob) }
+pub(super) fn tool_finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
+    let slot = attempt.session.as_ref().and_then(|session| session.slot(call));
+    let tool = slot.map_or("", |slot| slot.call.tool.as_str());
+    let otherwise = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);
+    let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
+    Event::ToolFinished {
+        call,
+        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
+        output: cut.shown(&output.text, output.blob),
+        images: output.images.clone(),
+        files: output.files.clone(),
+    }
 }

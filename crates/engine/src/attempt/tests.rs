@@ -379,7 +379,7 @@ fn long_outputs_are_cut_before_the_model_sees_them() {
     let mut bench = talking();
     bench.tell("model calls read_file a");
     let id = bench.asked()[0].id();
-    let output = types::ToolOutput::ok("x".repeat(500));
+    let output = types::ToolOutput::ok("x".repeat(50_400));
     let events = bench.send(&Input::Outcome(id, types::Outcome::Tool(output)));
     assert!(matches!(&events[0], Event::ToolFinished { output, .. } if output.removed == 400));
 }

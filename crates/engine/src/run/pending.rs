@@ -3,24 +3,31 @@
 
 use types::{AttemptId, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
-use super::lane::{CheckState, Stage};
+use super::lane::{CheckState, Running, Stage};
 use super::{Run, current};
-use crate::{InFlight, Machine as _, brief, merge};
+use crate::{InFlight, Machine as _, brief, merge, walls};
 
 pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     if run.is_over() || run.asked.is_none() {
         return vec![];
     }
     let mut effects: Vec<Effect> = Vec::new();
+    if walls::wanted(run) {
+        effects.push(Effect::Probe);
+    }
     for (task, lane) in run.busy() {
         let attempt = current(&task, lane);
         match lane.stage() {
-            Stage::Running(running) if !in_flight.contains(&EffectId::Attempt(attempt.clone())) => {
-                let brief = brief::compose(run, &attempt, running);
-                effects.push(Effect::RunAttempt { brief: Box::new(brief) });
+            Stage::Running(running)
+                if goes_on(run, running)
+                    && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
+            {
+                let brief = Box::new(brief::compose(run, &attempt, running));
+                let answers = running.answers.clone();
+                effects.push(Effect::RunAttempt { brief, answers });
             }
             Stage::Checking { .. } => {
-                effects.extend(open_checks(&Subject::Attempt(attempt), lane.checks()));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
             }
             Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
@@ -36,7 +43,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             _ => {}
         }
     }
-    effects.extend(open_checks(&Subject::Merged, run.merged_checks()));
+    effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
     if let Some(until) = run.deadline()
         && !run.winds_down()
     {
@@ -52,9 +59,10 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     }
     let stage = |task: &TaskId| run.lane(task).map(|lane| lane.stage());
     match effect {
+        EffectId::Probe => walls::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
             run.lane(task).is_some_and(|lane| lane.attempts() == *n)
-                && matches!(stage(task), Some(Stage::Running(_)))
+                && matches!(stage(task), Some(Stage::Running(running)) if goes_on(run, running))
         }
         EffectId::Check(CheckId { on: Subject::Merged, index }) => {
             is_open(run.merged_checks(), *index)
@@ -76,15 +84,25 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     }
 }
 
+/// An attempt that waits for a person is left alone, until it is answered or everything is to end.
+fn goes_on(run: &Run, running: &Running) -> bool {
+    !running.waits() || run.winds_down()
+}
+
 fn is_open(checks: &[CheckState], index: u32) -> bool {
     checks.get(index as usize).is_some_and(|check| check.end.is_none())
 }
 
-fn open_checks<'a>(on: &'a Subject, checks: &'a [CheckState]) -> impl Iterator<Item = Effect> + 'a {
+fn open_checks<'a>(
+    run: &'a Run,
+    on: &'a Subject,
+    checks: &'a [CheckState],
+) -> impl Iterator<Item = Effect> + 'a {
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
         check: CheckId { on: on.clone(), index },
         what: check.what.clone(),
         commit: check.commit.clone(),
+        walls: run.rung(),
     })
 }

@@ -1,6 +1,6 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
-use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp};
+use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
 
 use super::lane::{CheckState, Lane, Stage};
 use super::{Run, branch};
@@ -25,6 +25,10 @@ impl Run {
             started: self.started,
             ended: self.ended,
             why: stopped.or(blocked).cloned(),
+            walls: self.proof.as_ref().map(|(proof, decision)| WallsView {
+                rung: proof.rung,
+                decision: decision.clone(),
+            }),
             tasks: self.task_views(),
             merged_checks: self.merged_checks.iter().map(check_view).collect(),
             gates: self.gates.clone(),

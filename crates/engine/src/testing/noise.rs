@@ -5,13 +5,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
-    AttemptEnd, AttemptId, AttemptResult, Budget, CallId, CheckEnd, CheckId, Command, CommitId,
-    Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Money, Outcome, Retry, Sealed,
-    SessionId, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+    Asking, AttemptEnd, AttemptId, AttemptResult, Budget, CallId, CheckEnd, CheckId, Command,
+    CommitId, Decision, Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Money,
+    Outcome, Retry, Sealed, SessionId, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput,
+    Usage,
 };
 
 use super::script::changes;
-use super::{begin, brief, plan, request, survey, talk};
+use super::{begin, brief, plan, request, survey, talk, walls};
 
 pub(crate) fn inputs() -> impl Strategy<Value = Input> {
     let text = prop::sample::select(vec!["Build a CLI", "fix it", "", "write ransomware", "a b c"]);
@@ -52,6 +53,7 @@ fn effects() -> impl Strategy<Value = EffectId> {
     let subjects = prop_oneof![Just(Subject::Merged), attempts().prop_map(Subject::Attempt)];
     let index = || prop_oneof![8 => 0..3_u32, 1 => Just(u32::MAX)];
     prop_oneof![
+        1 => Just(EffectId::Probe),
         4 => attempts().prop_map(EffectId::Attempt),
         3 => (subjects, index()).prop_map(|(on, index)| EffectId::Check(CheckId { on, index })),
         2 => tasks().prop_map(EffectId::Merge),
@@ -79,7 +81,12 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         "calls write_file src/a.rs",
     ]);
     prop_oneof![
+        1 => Just(Outcome::Probed(walls("landlock"))),
         4 => attempt_ends(),
+        1 => (0..3_u32).prop_map(|question| {
+            let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");
+            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision }))
+        }),
         3 => checks,
         1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),
         2 => Just(Outcome::Merge(MergeEnd::Merged {

@@ -16,6 +16,9 @@ fn facts(event: &Event) -> String {
         Event::RunRouted { to, decision } => format!("{to} {}", decision.rule),
         Event::RunCancelled { by, .. } => by.clone(),
         Event::RunFinished { status, decision } => format!("{}, {}", status.word(), decision.rule),
+        Event::SandboxProbed { proof, decision } => {
+            format!("{}, {}", proof.rung.word(), decision.rule)
+        }
         Event::ContextSelected { included, excluded } => {
             let list = |sign: char, of: &[types::Selected]| {
                 let each = of.iter().map(|one| format!("{sign}{} {}", one.path, one.rule));

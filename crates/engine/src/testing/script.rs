@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 use types::{
-    AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId, Command, CommitId,
-    Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Input, MergeEnd, Outcome,
-    Sealed, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+    Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId,
+    Command, CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange,
+    Input, MergeEnd, Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId, TimerId,
+    ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -17,6 +18,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "begin" => begin(request(rest), survey()),
         "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()) },
         "due" => Input::Due,
+        "walls" => Input::Outcome(EffectId::Probe, Outcome::Probed(walls(rest))),
         "cancel" => Input::Command(Command::Cancel {
             by: "ann".to_owned(),
             reason: "changed my mind".to_owned(),
@@ -46,6 +48,25 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
     }
 }
 
+/// `full`, `landlock` or `none`, as a machine would be found to have it.
+pub(crate) fn walls(rung: &str) -> Proof {
+    let rung = serde_json::from_value(rung.into()).expect("a rung");
+    let attack = |what: &str, through: Option<&str>| Attack {
+        what: what.to_owned(),
+        through: through.map(str::to_owned),
+    };
+    let outside = attack("write outside", None);
+    match rung {
+        Rung::Full => Proof { rung, attacks: vec![outside], missing: vec![] },
+        Rung::Landlock => Proof {
+            rung,
+            attacks: vec![outside, attack("see other processes", Some("saw 7"))],
+            missing: vec!["no user namespaces".to_owned()],
+        },
+        Rung::None => Proof::nothing("there is no Landlock"),
+    }
+}
+
 /// A brief for a task that may write to `src/`.
 pub(crate) fn brief(attempt: &str) -> Brief {
     Brief {
@@ -57,6 +78,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         task: "Write src/a.rs".to_owned(),
         tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
         tool_specs: vec![],
+        walls: types::Rung::Full,
         scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
         start: CommitId("base".to_owned()),
         budget: types::Budget::default(),
@@ -102,6 +124,13 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             AttemptResult::Failed { fault: self::fault(fault), commit }
         }
         ("is", "cancelled") => AttemptResult::Cancelled,
+        ("asks", question) => {
+            let (question, text) = question.split_once(' ').expect("a number and a text");
+            let question = question.parse().expect("the number of a question");
+            let decision = Decision::new(types::RuleId::fixed("mine.rule"), "because");
+            let asking = Asking { question, text: text.to_owned(), decision };
+            return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
+        }
         ("breaks", _) => {
             let fault = Fault::structural("attempt.broke", "the attempt broke down");
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Broke(fault));

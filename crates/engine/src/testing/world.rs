@@ -14,7 +14,7 @@ use types::{
 
 use super::drive::{Drive, Outside};
 use super::script::changes;
-use super::{Bench, Dice, begin, check, crew, request, run_with, survey};
+use super::{Bench, Dice, begin, check, crew, request, run_with, survey, walls};
 use crate::Run;
 
 /// How one attempt turns out.
@@ -142,7 +142,7 @@ impl World {
 
     /// A run in this world that was just asked for.
     pub(crate) fn begun(&self, seed: u64) -> Drive<'_, Run, Self> {
-        let mut bench = Bench::of(self.fresh());
+        let mut bench = Bench { walled: false, ..Bench::of(self.fresh()) };
         let mut request = request("Build a CLI");
         request.budget = self.budget;
         bench.send(&begin(request, survey()));
@@ -221,7 +221,8 @@ fn tree(commit: &CommitId) -> &str {
 impl Outside for World {
     fn perform(&self, effect: &Effect) -> Outcome {
         match effect {
-            Effect::RunAttempt { brief } => self.attempt(brief),
+            Effect::Probe => Outcome::Probed(walls("full")),
+            Effect::RunAttempt { brief, .. } => self.attempt(brief),
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {
                     Subject::Merged => self.merged_checks_pass,

@@ -1,22 +1,26 @@
 //! The deeds of an attempt: ask its model, run its calls, commit what it leaves.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::Attempt;
+use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::{Environment, LocalEnvironment};
+use sandbox::Environment;
 use tokio_util::sync::CancellationToken;
+use tools::{Place, Registry, Seen, Web, profile};
 use types::{
-    Brief, CommitId, Effect, Fault, LogId, ModelRequest, Outcome, Replied, StreamItem, Timestamp,
-    ToolOutput,
+    Brief, CommitId, Effect, Family, Fault, FileState, LogId, ModelRequest, Outcome, Policy,
+    Replied, StreamItem, Timestamp, ToolOutput,
 };
 
+use super::run::RunHands;
 use super::{kept, stopped};
 use crate::drive::Hands;
 use crate::hub::Delta;
 use crate::shop::Shop;
+use crate::walls::Ground;
+use crate::web::Internet;
 use crate::workshop::Workshop;
 
 /// What an attempt's effects are performed with.
@@ -28,32 +32,50 @@ pub(crate) struct AttemptHands {
     env: Arc<dyn Environment>,
     folder: PathBuf,
     start: CommitId,
-    /// The most characters of an output that the model will see.
+    policy: Arc<Policy>,
+    /// The tools in the words of the model's family.
+    registry: Registry,
+    seen: Arc<Seen>,
+    web: Option<Arc<Internet>>,
+    /// The most characters that are shown of the output of a tool without a limit of its own.
     shown: usize,
     log: LogId,
 }
 
 impl AttemptHands {
     pub(crate) async fn open(
-        shop: Arc<Shop>,
-        workshop: Arc<Workshop>,
+        run: &RunHands,
         brief: &Brief,
-        folder: &Path,
+        family: Family,
+        seen: &[FileState],
     ) -> Result<Self, Fault> {
-        let env = LocalEnvironment::open(folder).map_err(|error| {
-            let what = format!("opening the attempt's worktree: {error}");
-            Fault::structural("workspace.lost", what)
-        })?;
+        let RunHands { shop, workshop, policy, .. } = run;
+        let folder = workshop.of_attempt(&brief.attempt);
+        let ground = Ground {
+            folder: &folder,
+            repo: Some(workshop.repo()),
+            scope: Some(&brief.scope),
+            walls: brief.walls,
+            policy: &policy.sandbox,
+        };
+        let env = shop.yard.open(ground).await?;
         let model = shop.models.find(&brief.model, &*shop.journal).await?;
+        let web = Internet::of(&policy.sandbox).map_err(|error| Fault::bug(error.to_string()))?;
+        let guarded = policy.tools.read_before_write;
+        let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
         Ok(Self {
             model,
             env: Arc::new(env),
-            folder: folder.to_owned(),
+            folder,
             start: brief.start.clone(),
+            policy: policy.clone(),
+            registry: profile::dressed(family, &shop.registry),
+            seen: Arc::new(seen),
+            web: web.map(Arc::new),
             shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
-            shop,
-            workshop,
+            shop: shop.clone(),
+            workshop: workshop.clone(),
         })
     }
 
@@ -70,7 +92,7 @@ impl AttemptHands {
             () = stop.cancelled() => Err(stopped()),
         };
         Outcome::Model(reply.map(|reply| {
-            let inspections = reply.calls().map(|call| self.shop.registry.inspect(call)).collect();
+            let inspections = reply.calls().map(|call| self.registry.inspect(call)).collect();
             Box::new(Replied { reply, inspections })
         }))
     }
@@ -81,9 +103,13 @@ impl AttemptHands {
         arguments: &serde_json::Value,
         stop: &CancellationToken,
     ) -> Outcome {
-        let output = self.shop.registry.run(tool, arguments, &*self.env, stop).await;
-        match kept(&self.shop, output.text, self.shown).await {
-            Ok((text, blob)) => Outcome::Tool(ToolOutput { success: output.success, text, blob }),
+        let web = self.web.as_deref().map(|web| web as &dyn Web);
+        let place = Place::new(&*self.env, &self.seen, stop).with_web(web);
+        let mut output = self.registry.run(tool, arguments, &place).await;
+        let cut = Cut::of(tool, &self.policy.tools, self.shown);
+        let said = std::mem::take(&mut output.text);
+        match kept(&self.shop, said, |text| cut.cuts(text)).await {
+            Ok((text, blob)) => Outcome::Tool(ToolOutput { text, blob, ..output }),
             Err(fault) => Outcome::Broke(fault),
         }
     }

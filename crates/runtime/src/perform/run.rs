@@ -4,18 +4,20 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, LocalEnvironment, Merged};
+use sandbox::{Environment as _, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tools::profile;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, Subject, WorkPath,
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Family, Fault, Input,
+    LogId, MergeEnd, Outcome, Policy, Rung, Said, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
 use super::{kept, stopped};
 use crate::drive::{Drive, DriveError, Hands, Left, Posted};
 use crate::shop::Shop;
+use crate::walls::Ground;
 use crate::workshop::Workshop;
 
 /// What a run's effects are performed with.
@@ -41,9 +43,10 @@ impl Hands<Run> for RunHands {
         let hands = self.clone();
         Box::pin(async move {
             let done = match effect {
-                Effect::RunAttempt { brief } => hands.attempt(*brief, stop).await,
-                Effect::RunCheck { check, what, commit } => {
-                    hands.check(&check, what, &commit, &stop).await
+                Effect::RunAttempt { brief, answers } => hands.attempt(*brief, answers, stop).await,
+                Effect::Probe => Ok(Outcome::Probed(hands.shop.yard.proof().await)),
+                Effect::RunCheck { check, what, commit, walls } => {
+                    hands.check(&check, what, &commit, walls, &stop).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
                     let merge = Merge { commit, onto, message, artifacts, at };
@@ -54,6 +57,11 @@ impl Hands<Run> for RunHands {
             done.unwrap_or_else(Outcome::Broke)
         })
     }
+}
+
+/// What an attempt is told when it is to end.
+fn cancel() -> Command {
+    Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
 }
 
 struct Merge {
@@ -76,7 +84,12 @@ impl RunHands {
     }
 
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
-    async fn attempt(&self, brief: Brief, stop: CancellationToken) -> Result<Outcome, Fault> {
+    async fn attempt(
+        &self,
+        brief: Brief,
+        answers: Vec<Said>,
+        stop: CancellationToken,
+    ) -> Result<Outcome, Fault> {
         let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
         let machine = Attempt::new(self.policy.clone());
         let folder = self.workshop.of_attempt(&brief.attempt);
@@ -86,38 +99,58 @@ impl RunHands {
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
-            let tool_specs = self.shop.registry.specs(&brief.tools).map_err(|error| {
+            let registry = profile::dressed(self.family(&brief), &self.shop.registry);
+            let tools = profile::names(self.family(&brief), &brief.tools);
+            let tool_specs = registry.specs(&tools).map_err(|error| {
                 Fault::new(types::FaultClass::Resource, "tool.unknown", error.to_string())
             })?;
-            let brief = Brief { tool_specs, ..brief.clone() };
+            let brief = Brief { tools, tool_specs, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !engine::Machine::is_over(&drive.machine) {
-            let hands =
-                AttemptHands::open(self.shop.clone(), self.workshop.clone(), &brief, &folder)
-                    .await?;
-            self.drive(&mut drive, &hands, &stop).await?;
+            let seen = drive.machine.seen();
+            let hands = AttemptHands::open(self, &brief, self.family(&brief), &seen).await?;
+            let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
+            if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
+                return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
         }
         let head = drive.head().await.map_err(|error| self.give_up(error))?;
         drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
+    }
+
+    /// Whose tools an attempt gets: those that its role names, or its model's own.
+    fn family(&self, brief: &Brief) -> Family {
+        let role = self.policy.roles.get(&brief.role);
+        role.and_then(|role| role.profile).unwrap_or_else(|| Family::of(&brief.model))
     }
 
     async fn drive(
         &self,
         drive: &mut Drive<Attempt>,
         hands: &AttemptHands,
+        answers: &[Said],
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
-        let (sender, mut inbox) = mpsc::channel(1);
+        // What was said to its questions, and what it heard before says nothing new to it. An attempt that waits for
+        // a person looks into its inbox before it gives up waiting, so that it also hears that it is to end.
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
+        let answers = answers.iter().cloned().zip(0..);
+        let answers =
+            answers.map(|(Said { by, text }, question)| Command::Answer { by, question, text });
+        let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
+        for command in answers.chain(ends.then(cancel)) {
+            // The channel was made to hold them all.
+            let _sent = sender.try_send(Posted { number: None, command });
+        }
         let running = drive.run(hands, &mut inbox, &self.suspend);
         tokio::pin!(running);
         let ended = tokio::select! {
             ended = &mut running => ended,
             () = stop.cancelled() => {
                 // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
-                let command = Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() };
-                let posted = Posted { number: None, command };
+                let posted = Posted { number: None, command: cancel() };
                 let (_sent, ended) = tokio::join!(sender.send(posted), running);
                 ended
             }
@@ -130,6 +163,7 @@ impl RunHands {
         check: &CheckId,
         what: Check,
         commit: &CommitId,
+        walls: Rung,
         stop: &CancellationToken,
     ) -> Result<Outcome, Fault> {
         let folder = match &check.on {
@@ -137,12 +171,15 @@ impl RunHands {
             Subject::Merged => self.workshop.of_merged(),
         };
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
-        let env = LocalEnvironment::open(&folder).map_err(|error| error.fault())?;
+        let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
+        // A check may write anywhere in its own worktree: builds do.
+        let ground = Ground { folder: &folder, repo, scope: None, walls, policy };
+        let env = self.shop.yard.open(ground).await?;
         let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
         let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
         let shown = self.policy.limits.report_chars;
-        let (text, blob) = kept(&self.shop, result.output, shown).await?;
+        let (text, blob) = kept(&self.shop, result.output, |text| text.len() > shown).await?;
         let output = engine::head_and_tail(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }

@@ -19,10 +19,9 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::process::Command;
-use types::{Scope, WorkPath};
+use types::{Proof, Scope, WorkPath};
 
 use crate::EnvError;
-pub use proof::{Attack, Proof};
 pub use spec::Limits;
 pub(crate) use spec::{Action, Report, Spec};
 
@@ -86,6 +85,20 @@ impl Confine {
     /// Attacks a sandbox of this kind from inside, in a workspace made for it.
     pub async fn prove(&self) -> Result<Proof, EnvError> {
         proof::prove(self).await
+    }
+
+    /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
+    pub async fn probe(twin: Twin) -> Proof {
+        let proof = match Self::new(twin).prove().await {
+            Ok(proof) if proof.holds() => return proof,
+            Ok(proof) => proof,
+            Err(error) => Proof::nothing(error.chain()),
+        };
+        let through = proof.through().filter_map(|attack| {
+            attack.through.as_ref().map(|how| format!("{}: {how}", attack.what))
+        });
+        let missing = proof.missing.iter().cloned().chain(through).collect();
+        Proof { missing, ..proof }
     }
 
     pub(crate) fn spec(

@@ -4,34 +4,11 @@
 use std::path::Path;
 
 use tokio::net::TcpListener;
-use types::WorkPath;
+use types::{Attack, Proof, Rung, WorkPath};
 
 use super::spec::{Action, Report, Targets};
 use super::{Confine, Control, probe};
 use crate::EnvError;
-
-/// What the attack came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proof {
-    pub attacks: Vec<Attack>,
-}
-
-/// One thing that was tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attack {
-    /// What was tried, such as `write outside the workspace`.
-    pub what: String,
-    /// How it got through; nothing when it was held.
-    pub through: Option<String>,
-}
-
-impl Proof {
-    /// Whether everything was held.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        !self.attacks.is_empty() && self.attacks.iter().all(|attack| attack.through.is_none())
-    }
-}
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
@@ -81,5 +58,7 @@ fn judged(attempts: Vec<(String, Option<String>)>, workspace: &Path, outside: &P
     );
     // The other way round: what is allowed must have arrived, or nothing was tried at all.
     seen("pretend to work", !workspace.join(probe::CONTROL).exists());
-    Proof { attacks }
+    let rung =
+        if attacks.iter().all(|attack| attack.through.is_none()) { Rung::Full } else { Rung::None };
+    Proof { rung, attacks, missing: vec![] }
 }

@@ -11,7 +11,7 @@ use super::*;
 fn output(text: &str) -> Event {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: text.to_owned(), ..Shown::default() };
-    Event::ToolFinished { call, outcome: CallOutcome::Ok, output }
+    Event::ToolFinished { call, outcome: CallOutcome::Ok, output, images: vec![], files: vec![] }
 }
 
 fn reply(arguments: Value) -> Event {
@@ -204,6 +204,12 @@ fn an_event_without_secrets_is_returned_as_it_was() {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let blob = Some(BlobRef { digest: Digest::of(b"x"), bytes: 1 });
     let output = Shown { text: "0.1 \u{0} \u{fffd} \\u0000".to_owned(), removed: 3, blob };
-    let event = Event::ToolFinished { call, outcome: CallOutcome::Error, output };
+    let event = Event::ToolFinished {
+        call,
+        outcome: CallOutcome::Error,
+        output,
+        images: vec![],
+        files: vec![],
+    };
     assert_eq!(Redactor::none().clean(event.clone()).into_event(), event);
 }

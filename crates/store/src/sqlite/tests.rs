@@ -32,7 +32,13 @@ fn log(text: &str) -> LogId {
 fn said(text: impl Into<String>) -> [Clean; 1] {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: text.into(), ..Shown::default() };
-    [Redactor::none().clean(Event::ToolFinished { call, outcome: CallOutcome::Ok, output })]
+    [Redactor::none().clean(Event::ToolFinished {
+        call,
+        outcome: CallOutcome::Ok,
+        output,
+        images: vec![],
+        files: vec![],
+    })]
 }
 
 async fn append(

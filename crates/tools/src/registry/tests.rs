@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 use sandbox::LocalEnvironment;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 use types::{Access, CallFacts, Repeat};
 
 use super::*;
+use crate::Seen;
 
 fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -13,8 +15,15 @@ fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
     (dir, env)
 }
 
+/// What the model is told of a call.
 async fn run(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput {
-    Registry::standard().run(tool, &arguments, env, &CancellationToken::new()).await
+    let output = run_whole(env, tool, arguments).await;
+    ToolOutput { files: vec![], metadata: Box::default(), ..output }
+}
+
+async fn run_whole(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput {
+    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+    Registry::standard().run(tool, &arguments, &Place::new(env, &seen, &stop)).await
 }
 
 fn inspect(tool: &str, arguments: Arguments) -> Inspection {
@@ -53,7 +62,7 @@ impl Tool for Breaks {
             repeat: Repeat::Safe,
         })
     }
-    async fn run(&self, _: &Value, _: &dyn Environment, _: &CancellationToken) -> ToolOutput {
+    async fn run(&self, _: &Value, _: &Place<'_>) -> ToolOutput {
         panic!("on purpose")
     }
 }
@@ -66,6 +75,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
         names,
         [
             "apply_patch",
+            "ask_user",
             "edit_file",
             "git_clone",
             "git_commit",
@@ -76,6 +86,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
             "read_file",
             "shell",
             "submit",
+            "web_fetch",
             "write_file"
         ]
     );
@@ -152,7 +163,7 @@ async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
     assert_eq!(output, ToolOutput::error("nope does not exist"));
     std::fs::write(dir.path().join("bin"), b"\x7fELF\0\0").expect("a file");
     let output = run(&env, "read_file", json!({"path": "bin"})).await;
-    assert!(!output.success && output.text.contains("binary file of 6 bytes"), "{output:?}");
+    assert!(!output.success && output.text.contains("ELF program, 6 bytes"), "{output:?}");
     let output = run(&env, "write_file", json!({"path": ".git/config", "content": ""})).await;
     assert!(!output.success && output.text.contains("protected"), "{output:?}");
 }
@@ -182,7 +193,9 @@ async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     let (_dir, env) = workspace();
     let mut registry = Registry::empty();
     registry.register(Breaks::named("breaks")).expect("a tool");
-    let output = registry.run("breaks", &json!({}), &env, &CancellationToken::new()).await;
+    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+    let place = Place::new(&env, &seen, &stop);
+    let output = registry.run("breaks", &json!({}), &place).await;
     assert!(!output.success && output.text.contains("broke down"), "{output:?}");
 }
 

@@ -1,0 +1,113 @@
+//! `bosun tool`: one call made by hand, as an agent's would be: permission, validation, sandbox, truncation.
+
+use std::io::Read as _;
+
+use runtime::sandbox::Twin;
+use runtime::{HandCall, Made, MadeOutcome, Walls, presets};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use types::{Arguments, Policy, Scope};
+
+use crate::args;
+use crate::commands::run::read;
+use crate::exit::{Exit, Wrong};
+use crate::home::Home;
+use crate::print::{self, follow};
+
+/// The most that is read as arguments.
+const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
+
+pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::Result<Exit> {
+    let policy = policy(args)?;
+    let scope = match args.scope.as_slice() {
+        [] => Scope(vec!["./".parse()?]),
+        places => Scope(places.to_vec()),
+    };
+    if !args.workspace.is_dir() {
+        return Err(Wrong::NoWorkspace { path: args.workspace.display().to_string() }.into());
+    }
+    let redactor = home.redactor();
+    let call = HandCall {
+        policy: &policy,
+        workspace: &args.workspace,
+        scope,
+        walls: Walls::Kernel(twin),
+        redactor: &redactor,
+        family: args.profile,
+        tool: &args.name,
+        arguments: arguments(&args.args)?,
+        times: args.times,
+    };
+    let stop = CancellationToken::new();
+    let listening = tokio::spawn(follow::take_signals(stop.clone()));
+    let made = call.make(&stop).await;
+    listening.abort();
+    let made = made.map_err(Wrong::CannotWork)?;
+    if args.json {
+        print::json(&object(&made))?;
+    } else {
+        show(&made)?;
+    }
+    Ok(match made.outcome {
+        MadeOutcome::Ok => Exit::Done,
+        MadeOutcome::Error => Exit::Failed,
+        MadeOutcome::Asked => Exit::Waiting,
+        MadeOutcome::Denied => Exit::Refused,
+    })
+}
+
+fn policy(args: &args::Tool) -> anyhow::Result<Policy> {
+    let Some(path) = &args.policy else { return Ok(presets::preset("crew")?) };
+    Ok(presets::read(&path.display().to_string(), &read(path)?)?)
+}
+
+/// What was said, as a model would have said it: what is not JSON is the call's mistake, not the command's.
+fn arguments(said: &str) -> anyhow::Result<Arguments> {
+    let text = match said.strip_prefix('@') {
+        _ if said == "-" => {
+            let mut bytes = Vec::new();
+            let unreadable = |source| Wrong::Unreadable { path: "standard input".into(), source };
+            std::io::stdin().take(MAX_ARGUMENTS).read_to_end(&mut bytes).map_err(unreadable)?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        Some(file) => read(file.as_ref())?,
+        None => said.to_owned(),
+    };
+    Ok(match serde_json::from_str(&text) {
+        Ok(arguments) => Arguments::Json(arguments),
+        Err(_) => Arguments::Broken(text),
+    })
+}
+
+fn object(made: &Made) -> Value {
+    // Plain data of ours always has a JSON form.
+    let mut metadata = serde_json::to_value(&made.metadata).unwrap_or_default();
+    if let Value::Object(metadata) = &mut metadata {
+        metadata.insert("truncated".to_owned(), (made.shown.removed > 0).into());
+        metadata.insert("removed_chars".to_owned(), made.shown.removed.into());
+        metadata.insert("timed_out".to_owned(), made.metadata.timed_out.into());
+    }
+    let mut object = json!({
+        "outcome": made.outcome.word(),
+        "rule": made.decision.rule,
+        "reason": made.decision.reason,
+        "content": made.shown.text,
+        "metadata": metadata,
+    });
+    if !made.images.is_empty() {
+        object["images"] = json!(made.images);
+    }
+    if !made.files.is_empty() {
+        object["files"] = json!(made.files);
+    }
+    object
+}
+
+fn show(made: &Made) -> anyhow::Result<()> {
+    let text = &made.shown.text;
+    let ending = if text.ends_with('\n') { "" } else { "\n" };
+    print::text(&format!("{text}{ending}"))?;
+    let (rule, reason) = (&made.decision.rule, print::one_line(&made.decision.reason, 300));
+    print::note(&format!("{} ({rule}: {reason})", made.outcome.word()));
+    Ok(())
+}

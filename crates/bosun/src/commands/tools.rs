@@ -1,0 +1,49 @@
+//! `bosun tools`: what agents can call, with the names and arguments that a family of models is given.
+
+use runtime::tools::{Registry, profile};
+use serde_json::Value;
+use types::{Family, ToolSpec};
+
+use crate::args;
+use crate::exit::Exit;
+use crate::print;
+
+pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
+    let registry = profile::dressed(args.profile, &Registry::standard());
+    for name in registry.names() {
+        let Some(tool) = registry.get(name) else { continue };
+        if args.json {
+            print::json(tool.spec())?;
+        } else {
+            print::text(&described(tool.spec()))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) fn family(word: &str) -> Result<Family, String> {
+    Family::ALL.into_iter().find(|family| family.word() == word).ok_or_else(|| {
+        let words: Vec<&str> = Family::ALL.into_iter().map(Family::word).collect();
+        format!("known are {}", words.join(", "))
+    })
+}
+
+fn described(spec: &ToolSpec) -> String {
+    let mut text = format!("{}\n", spec.name);
+    for line in spec.description.lines() {
+        text.push_str(&format!("    {line}\n"));
+    }
+    let required: Vec<&str> = spec.schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (name, schema) in spec.schema["properties"].as_object().into_iter().flatten() {
+        let kind = schema["type"].as_str().unwrap_or("one of several words");
+        let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
+        let about = schema["description"].as_str().unwrap_or_default();
+        text.push_str(&format!("  --  {name} ({kind}{must}) {about}\n"));
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! What begins with a dollar sign or a backtick, and `<(…)`: commands inside are found, values are not known.
+
+use super::grammar::End;
+use super::source::{Read, Source, Unclear, is_name};
+use super::word::Atom;
+
+/// The longest value that is followed, and how often.
+const MOST_GUESS: usize = 64;
+const MOST_GUESSES: u32 = 500;
+
+impl Source<'_> {
+    /// At a dollar sign.
+    pub(super) fn dollar(&mut self, quoted: bool, atoms: &mut Vec<Atom>) -> Read<()> {
+        let from = self.at;
+        self.at += 1;
+        match self.peek() {
+            Some('(') if self.peek_at(1) == Some('(') => {
+                self.at += 2;
+                self.arithmetic(false)?;
+                self.unknown(from, quoted, atoms);
+            }
+            Some('(') => {
+                self.at += 1;
+                self.substituted()?;
+                self.unknown(from, quoted, atoms);
+            }
+            Some('{') => {
+                self.at += 1;
+                self.parameter(quoted)?;
+                self.value(from, quoted, atoms);
+            }
+            Some('\\') if self.peek_at(1) == Some('\n') => {
+                return Err(Unclear("a line is broken after a dollar sign"));
+            }
+            Some('[') => return Err(Unclear("it uses the old form of arithmetic")),
+            Some('\'') if !quoted => {
+                self.at += 1;
+                self.ansi(atoms)?;
+            }
+            Some('"') if !quoted => self.double(atoms)?,
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+                    self.at += 1;
+                }
+                self.value(from, quoted, atoms);
+            }
+            Some(c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
+                self.at += 1;
+                self.unknown(from, quoted, atoms);
+            }
+            _ => atoms.push(Atom::Char { c: '$', quoted }),
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
+        // `"$@"` becomes several words even in quotes.
+        let text = self.written(from);
+        let splits = !quoted || text.contains('@');
+        atoms.push(Atom::Unknown { text, splits });
+    }
+
+    /// The value of a variable, if the line itself says what it is.
+    fn value(&mut self, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
+        let text = self.written(from);
+        let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+        let value = match self.found.variables.get(name) {
+            Some(value) => value.clone(),
+            None if name == "IFS" => Some(" \t\n".to_owned()),
+            None => None,
+        };
+        match value {
+            Some(value)
+                if is_name(name)
+                    && value.len() <= MOST_GUESS
+                    && self.found.guesses < MOST_GUESSES =>
+            {
+                self.found.guesses += 1;
+                guess(&value, quoted, atoms);
+            }
+            _ => self.unknown(from, quoted, atoms),
+        }
+    }
+
+    /// From after `$(` to after its end.
+    fn substituted(&mut self) -> Read<()> {
+        let waiting = std::mem::take(&mut self.awaited);
+        let from = self.at;
+        self.deeper(|source| source.list(End::Paren))?;
+        self.expect(")", "a substitution is not closed")?;
+        if !waiting.is_empty() && self.written(from).contains('\n') {
+            return Err(Unclear("a here-document begins inside a substitution"));
+        }
+        if !self.awaited.is_empty() {
+            return Err(Unclear("a here-document is cut off by the end of a substitution"));
+        }
+        self.awaited = waiting;
+        Ok(())
+    }
+
+    /// `<(…)` and `>(…)`.
+    pub(super) fn process(&mut self, atoms: &mut Vec<Atom>) -> Read<()> {
+        let from = self.at;
+        self.at += 2;
+        self.substituted()?;
+        self.unknown(from, true, atoms);
+        Ok(())
+    }
+
+    pub(super) fn backticks(&mut self, quoted: bool, atoms: &mut Vec<Atom>) -> Read<()> {
+        let from = self.at;
+        self.at += 1;
+        let mut script = String::new();
+        loop {
+            match (self.next(), self.peek()) {
+                (None, _) => return Err(Unclear("a backtick is not closed")),
+                (Some('`'), _) => break,
+                (Some('\\'), Some(c)) if "$`\\".contains(c) || (quoted && c == '"') => {
+                    self.at += 1;
+                    script.push(c);
+                }
+                (Some(c), _) => script.push(c),
+            }
+        }
+        self.read_inside(&script, |inner| inner.script())?;
+        self.unknown(from, quoted, atoms);
+        Ok(())
+    }
+
+    /// From after `${` to after its end. Defaults and patterns may hold commands of their own.
+    fn parameter(&mut self, quoted: bool) -> Read<()> {
+        let from = self.at;
+        let indirect = self.passes("!");
+        if !indirect {
+            self.passes("#");
+        }
+        // A special parameter is one character; what comes after it is an operator.
+        if self.peek().is_some_and(|c| "@*#?$!-".contains(c)) {
+            self.at += 1;
+        } else {
+            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+                self.at += 1;
+            }
+        }
+        let operator = self.at;
+        while self.peek() != Some('}') {
+            self.operand(quoted)?;
+        }
+        let rest = self.written(operator);
+        self.at += 1;
+        let evaluates = indirect
+            || rest.starts_with('[') && !matches!(rest.as_str(), "[@]" | "[*]" | "[0]" | "[1]")
+            || rest.ends_with("@P")
+            || rest.starts_with(':') && !rest[1..].starts_with(['-', '=', '?', '+']);
+        let plain = |c: char| c.is_ascii_digit() || ":- []".contains(c);
+        if evaluates && (indirect || !rest.chars().all(plain)) {
+            self.evaluates(&format!("${{{}", self.written(from)))?;
+        }
+        Ok(())
+    }
+
+    /// One step after the name in `${name…}`.
+    fn operand(&mut self, quoted: bool) -> Read<()> {
+        let mut atoms = Vec::new();
+        match (self.peek(), self.peek_at(1)) {
+            (None, _) => return Err(Unclear("a ${ is not closed")),
+            (Some('\''), _) if quoted => {
+                return Err(Unclear("a single quote stands inside a quoted ${"));
+            }
+            (Some('\''), _) => {
+                self.at += 1;
+                while self.peek().is_some_and(|c| c != '\'') {
+                    self.at += 1;
+                }
+                self.expect("'", "a single quote is not closed")?;
+            }
+            (Some('"'), _) => self.deeper(|source| source.double(&mut atoms))?,
+            (Some('\\'), Some(_)) => self.at += 2,
+            (Some('$'), _) => self.deeper(|source| source.dollar(quoted, &mut atoms))?,
+            (Some('`'), _) => self.backticks(quoted, &mut atoms)?,
+            (Some('<' | '>'), Some('(')) => self.process(&mut atoms)?,
+            _ => self.at += 1,
+        }
+        Ok(())
+    }
+}
+
+/// What a variable would put here: several words, if it is not in quotes.
+fn guess(value: &str, quoted: bool, atoms: &mut Vec<Atom>) {
+    for c in value.chars() {
+        match c {
+            ' ' | '\t' | '\n' if !quoted => {
+                if atoms.last() != Some(&Atom::Break) {
+                    atoms.push(Atom::Break);
+                }
+            }
+            _ => atoms.push(Atom::Guess(c)),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Paths in words: which are certainly outside of any workspace, and which are devices. Text only, and careful: what
+//! is not certainly outside is left to the sandbox.
+
+use super::{Piece, Stands, Word};
+
+/// Folders that belong to the system, with everything in them.
+const SYSTEM: [&str; 13] = [
+    "etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "boot", "dev", "proc", "sys", "System",
+    "Library",
+];
+
+/// Names below `/dev` that are no devices to speak of.
+const HARMLESS: [&str; 11] =
+    ["null", "zero", "full", "stdin", "stdout", "stderr", "tty", "fd", "shm", "random", "urandom"];
+
+/// Whether a word names something outside, for a command that stands there.
+pub(super) fn is_outside_from(stands: Stands, word: &Word) -> bool {
+    let relative = || !word.shown().starts_with(['/', '~', '$']);
+    match stands {
+        Stands::Here => is_outside(word),
+        Stands::Elsewhere => !relative() && is_outside(word),
+        Stands::Outside => relative() || is_outside(word),
+    }
+}
+
+/// Where a command stands after this one went somewhere.
+pub(super) fn after(stands: Stands, target: Option<&Word>) -> Stands {
+    match target {
+        // Without a word it goes home.
+        None => Stands::Outside,
+        Some(word) if is_outside_from(stands, word) => Stands::Outside,
+        Some(_) => Stands::Elsewhere,
+    }
+}
+
+/// Whether a word names the root, a folder of the system, somebody's home, or what lies above the workspace.
+fn is_outside(word: &Word) -> bool {
+    let text = word.shown();
+    if let Some(rest) = beyond_home(&text) {
+        // What lies deep in a home may be the workspace; the home itself and its hidden files are not.
+        let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        return names.len() < 2 || names.iter().any(|name| name.starts_with('.'));
+    }
+    if text.starts_with('~') {
+        return true;
+    }
+    // Where an unknown piece leads nobody knows, but what stands before it may be certain.
+    let Some(Piece::Known(_) | Piece::Open(_) | Piece::Guess(_)) = word.0.first() else {
+        return false;
+    };
+    let (absolute, names) = plain(&text);
+    if !absolute {
+        return names.first().is_some_and(|name| name == "..");
+    }
+    let Some(first) = names.first().map(String::as_str) else { return true };
+    match names.len() {
+        1 => first != "tmp",
+        _ if first == "dev" => !names.get(1).is_some_and(|name| HARMLESS.contains(&name.as_str())),
+        2 if matches!(first, "home" | "Users" | "var" | "root") => names[1] != "tmp",
+        _ => {
+            SYSTEM.contains(&first)
+                || (first == "var" && names[1] == "log")
+                || first == "root" && names[1].starts_with('.')
+        }
+    }
+}
+
+/// Whether a word names a device that something can be lost on.
+pub(super) fn is_device(word: &Word) -> bool {
+    device(word).is_some_and(|name| {
+        !HARMLESS.contains(&name.as_str()) && !matches!(name.as_str(), "tcp" | "udp" | "pts")
+    })
+}
+
+/// Whether the shell would take it for a connection.
+pub(super) fn is_connection(word: &Word) -> bool {
+    device(word).is_some_and(|name| matches!(name.as_str(), "tcp" | "udp"))
+}
+
+fn device(word: &Word) -> Option<String> {
+    match plain(&word.shown()) {
+        (true, names) if names.first().is_some_and(|name| name == "dev") => names.get(1).cloned(),
+        _ => None,
+    }
+}
+
+/// Whether writing to it is the same as not writing.
+pub(super) fn is_nowhere(word: &Word) -> bool {
+    device(word).is_some_and(|name| HARMLESS.contains(&name.as_str()) && name != "shm")
+}
+
+fn beyond_home(text: &str) -> Option<&str> {
+    let starts = ["~", "$HOME", "${HOME}"];
+    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// Whether it is absolute, and its names without `.` and with `..` resolved as far as text can.
+fn plain(text: &str) -> (bool, Vec<String>) {
+    let absolute = text.starts_with('/');
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        match (name, names.last().map(String::as_str)) {
+            ("..", None) if absolute => {}
+            ("..", Some(last)) if last != ".." => {
+                names.pop();
+            }
+            _ => names.push(name.to_owned()),
+        }
+    }
+    (absolute, names)
+}

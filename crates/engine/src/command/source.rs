@@ -1,0 +1,174 @@
+//! The text under the reader's eye, and what it has found so far. Moving forward is all that happens here.
+
+use std::collections::BTreeMap;
+
+use super::here::Document;
+use super::{MOST_DEPTH, MOST_PARTS, Part, Word};
+
+/// Why the text cannot be read with certainty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unclear(pub(super) &'static str);
+
+pub(super) type Read<T> = Result<T, Unclear>;
+
+/// Everything that was found, in this text and in those that stand inside it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) parts: Vec<Part>,
+    /// The bodies of here-documents and here-strings.
+    pub(super) documents: Vec<Word>,
+    /// What variables were set to; nothing when that is not known or not always the same.
+    pub(super) variables: BTreeMap<String, Option<String>>,
+    /// How often a variable was followed.
+    pub(super) guesses: u32,
+    /// Names of functions that the text defines.
+    pub(super) functions: Vec<String>,
+}
+
+impl Found {
+    /// Remembers what a variable was set to.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
+        let known =
+            self.variables.entry(name.to_owned()).or_insert_with(|| value.map(str::to_owned));
+        if known.as_deref() != value {
+            *known = None;
+        }
+    }
+}
+
+/// A text that is being read.
+pub(super) struct Source<'a> {
+    pub(super) text: Vec<char>,
+    pub(super) at: usize,
+    pub(super) depth: u32,
+    pub(super) found: &'a mut Found,
+    /// Here-documents whose bodies come after the end of this line.
+    pub(super) awaited: Vec<Document>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(found: &'a mut Found, text: &str, depth: u32) -> Self {
+        Self { text: text.chars().collect(), at: 0, depth, found, awaited: Vec::new() }
+    }
+
+    /// Reads a whole script. Where it cannot be read on, the rest is one part that says so.
+    pub(super) fn read_script(found: &'a mut Found, text: &str, depth: u32) {
+        let mut source = Self::new(found, text, depth);
+        if let Err(Unclear(why)) = source.script() {
+            let at = source.at.min(source.text.len());
+            let rest: String = source.text.iter().skip(at.saturating_sub(1)).take(200).collect();
+            let part = Part { depth, origin: source.found.parts.len(), ..Part::unclear(why, rest) };
+            source.found.parts.push(part);
+        }
+    }
+
+    /// Reads a text that stands inside this one and was taken out of it.
+    pub(super) fn read_inside<T>(
+        &mut self,
+        text: &str,
+        how: impl FnOnce(&mut Source<'_>) -> Read<T>,
+    ) -> Read<T> {
+        if self.depth >= MOST_DEPTH {
+            return Err(Unclear("it is nested too deeply"));
+        }
+        let mut inner = Source::new(self.found, text, self.depth + 1);
+        how(&mut inner)
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.text.get(self.at).copied()
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += 1;
+        Some(c)
+    }
+
+    /// Whether the text goes on like this; if so, it is passed.
+    pub(super) fn passes(&mut self, wanted: &str) -> bool {
+        let same = wanted.chars().enumerate().all(|(ahead, c)| self.peek_at(ahead) == Some(c));
+        if same {
+            self.at += wanted.chars().count();
+        }
+        same
+    }
+
+    pub(super) fn expect(&mut self, wanted: &str, why: &'static str) -> Read<()> {
+        if self.passes(wanted) { Ok(()) } else { Err(Unclear(why)) }
+    }
+
+    /// The text between two places, as it is written.
+    pub(super) fn written(&self, from: usize) -> String {
+        self.text.get(from..self.at).unwrap_or_default().iter().collect()
+    }
+
+    /// Passes blanks and joined lines, but no end of a line.
+    pub(super) fn blanks(&mut self) {
+        loop {
+            match (self.peek(), self.peek_at(1)) {
+                (Some(' ' | '\t'), _) => self.at += 1,
+                (Some('\\'), Some('\n')) => self.at += 2,
+                _ => return,
+            }
+        }
+    }
+
+    /// Passes blanks, comments and ends of lines, and with those the here-documents that were waiting for them.
+    pub(super) fn gap(&mut self) -> Read<()> {
+        loop {
+            self.blanks();
+            match self.peek() {
+                Some('#') => self.comment(),
+                Some('\n') => {
+                    self.at += 1;
+                    self.take_documents()?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    pub(super) fn comment(&mut self) {
+        while self.peek().is_some_and(|c| c != '\n') {
+            self.at += 1;
+        }
+    }
+
+    /// One level down, for as long as `how` takes.
+    pub(super) fn deeper<T>(&mut self, how: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= MOST_DEPTH {
+            return Err(Unclear("it is nested too deeply"));
+        }
+        self.depth += 1;
+        let done = how(self);
+        self.depth -= 1;
+        done
+    }
+
+    pub(super) fn add(&mut self, mut part: Part) -> Read<()> {
+        if self.found.parts.len() >= MOST_PARTS {
+            return Err(Unclear("there are too many commands in it"));
+        }
+        part.origin = self.found.parts.len();
+        part.depth = self.depth;
+        self.found.parts.push(part);
+        Ok(())
+    }
+}
+
+/// Whether a character ends a word.
+pub(super) const fn ends_word(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')')
+}
+
+/// Whether a text can be the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

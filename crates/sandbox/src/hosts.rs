@@ -1,0 +1,387 @@
+//! Which hosts may be reached, and at which addresses. A list of names that somebody granted; everything else is
+//! refused, and so is a granted name that leads to this machine, to the network around it, or to a cloud's own
+//! services. Names are resolved once and the address that was checked is the one to connect to.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// The hosts that were granted. The default grants nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hosts {
+    granted: Vec<Grant>,
+    private: bool,
+    pinned: BTreeMap<String, Vec<IpAddr>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Grant {
+    Name(String),
+    /// Every name below this one, but not itself.
+    Below(String),
+    Address(IpAddr),
+}
+
+/// Why a list of hosts cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadHost {
+    #[error("{host:?} would grant every host; name those that are needed")]
+    Everything { host: String },
+    #[error(
+        "{host:?} is not a host; write `example.org`, `*.example.org` or an address, without scheme and port"
+    )]
+    NotAHost { host: String },
+}
+
+/// Why a host is not reached.
+#[derive(Debug, thiserror::Error)]
+pub enum HostRefused {
+    #[error("{host} is not among the hosts that the policy grants")]
+    NotGranted { host: String },
+    #[error("{host} leads to {address}, which is not a public address")]
+    NotPublic { host: String, address: IpAddr },
+    #[error("{host} has no address")]
+    NoAddress { host: String },
+    #[error("looking up {host}")]
+    Lookup {
+        host: String,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Hosts {
+    /// Takes a list of names (`example.org`), families of names (`*.example.org`) and addresses.
+    pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, BadHost> {
+        let granted = list.into_iter().map(|host| grant(host.as_ref()));
+        Ok(Self { granted: granted.collect::<Result<_, _>>()?, ..Self::default() })
+    }
+
+    /// Lets granted names lead to this machine and to private networks. A cloud's own services stay closed.
+    #[must_use]
+    pub fn allow_private(mut self) -> Self {
+        self.private = true;
+        self
+    }
+
+    /// Says where a name leads, instead of asking. The address is checked like any other.
+    #[must_use]
+    pub fn resolve(mut self, name: &str, address: IpAddr) -> Self {
+        if let Some(Host::Name(name)) = host(name) {
+            self.pinned.entry(name).or_default().push(address);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.granted.is_empty()
+    }
+
+    /// Whether this host was granted. Names are compared whole, whatever their case.
+    #[must_use]
+    pub fn permits(&self, name: &str) -> bool {
+        let Some(asked) = host(name) else { return false };
+        self.granted.iter().any(|grant| match (grant, &asked) {
+            (Grant::Name(name), Host::Name(asked)) => name == asked,
+            (Grant::Below(domain), Host::Name(asked)) => asked
+                .strip_suffix(domain.as_str())
+                .and_then(|rest| rest.strip_suffix('.'))
+                .is_some_and(|rest| !rest.is_empty()),
+            (Grant::Address(address), Host::Address(asked)) => address == asked,
+            _ => false,
+        })
+    }
+
+    /// Whether this address may be connected to.
+    #[must_use]
+    pub fn safe_address(&self, address: IpAddr) -> bool {
+        match reach(address) {
+            Reach::Public => true,
+            Reach::Private => self.private,
+            Reach::Special => false,
+        }
+    }
+
+    /// The addresses at which a granted host may be reached. Connect to these, not to the name.
+    pub async fn addresses(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, HostRefused> {
+        let shown = || name.chars().take(253).collect::<String>();
+        let Some(asked) = host(name).filter(|_| self.permits(name)) else {
+            return Err(HostRefused::NotGranted { host: shown() });
+        };
+        let found = match asked {
+            Host::Address(address) => vec![address],
+            Host::Name(name) => match self.pinned.get(&name) {
+                Some(pinned) => pinned.clone(),
+                // A dot at the end keeps the resolver from trying the name below other domains.
+                None => tokio::net::lookup_host((format!("{name}."), port))
+                    .await
+                    .map_err(|source| HostRefused::Lookup { host: shown(), source })?
+                    .map(|address| address.ip())
+                    .collect(),
+            },
+        };
+        // One bad address among good ones is a trick: which of them is used would be up to chance.
+        if let Some(address) = found.iter().find(|address| !self.safe_address(**address)) {
+            return Err(HostRefused::NotPublic { host: shown(), address: *address });
+        }
+        if found.is_empty() {
+            return Err(HostRefused::NoAddress { host: shown() });
+        }
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+    }
+}
+
+fn grant(text: &str) -> Result<Grant, BadHost> {
+    let bad = || BadHost::NotAHost { host: text.to_owned() };
+    if let Some(domain) = text.strip_prefix("*.") {
+        return match host(domain) {
+            Some(Host::Name(domain)) if domain.contains('.') => Ok(Grant::Below(domain)),
+            Some(Host::Name(_)) => Err(BadHost::Everything { host: text.to_owned() }),
+            _ => Err(bad()),
+        };
+    }
+    if text.trim().trim_matches('.') == "*" {
+        return Err(BadHost::Everything { host: text.to_owned() });
+    }
+    match host(text).ok_or_else(bad)? {
+        Host::Name(name) => Ok(Grant::Name(name)),
+        Host::Address(address) => Ok(Grant::Address(address)),
+    }
+}
+
+enum Host {
+    Name(String),
+    Address(IpAddr),
+}
+
+/// A host as it is compared: lower case, no dot at the end, plain ASCII. What another program could take for an
+/// address although it is not written like one (`127.1`, `0x7f.0.0.1`, `2130706433`) is no host.
+fn host(text: &str) -> Option<Host> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
+        return Some(Host::Address(address.to_canonical()));
+    }
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    let label = |label: &str| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        matches!(label.len(), 1..=63) && !label.starts_with('-') && label.bytes().all(allowed)
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    (name.len() <= 253 && !number && name.split('.').all(label)).then_some(Host::Name(name))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Public,
+    /// This machine, or a network of its owner.
+    Private,
+    /// Nobody has a reason to be there: link-local (where clouds put keys), multicast, reserved.
+    Special,
+}
+
+fn reach(address: IpAddr) -> Reach {
+    match address.to_canonical() {
+        IpAddr::V4(address) => reach_v4(address),
+        IpAddr::V6(address) => reach_v6(address),
+    }
+}
+
+fn reach_v4(address: Ipv4Addr) -> Reach {
+    let [a, b, c, _] = address.octets();
+    if address.is_loopback() || address.is_private() {
+        return Reach::Private;
+    }
+    let special = matches!(
+        (a, b, c),
+        (0 | 224.., ..)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (192, 0, 0 | 2)
+            | (192, 88, 99)
+            | (198, 18 | 19, _)
+            | (198, 51, 100)
+            | (203, 0, 113)
+    );
+    if special { Reach::Special } else { Reach::Public }
+}
+
+fn reach_v6(address: Ipv6Addr) -> Reach {
+    if address.is_loopback() || address.is_unique_local() {
+        // One cloud has its keys at a unique local address.
+        let keys = address.segments()[..2] == [0xfd00, 0x0ec2];
+        return if keys { Reach::Special } else { Reach::Private };
+    }
+    let embedded = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        // Whatever is inside, a way around by translation is never private on purpose.
+        match reach_v4(Ipv4Addr::new(a, b, c, d)) {
+            Reach::Public => Reach::Public,
+            Reach::Private | Reach::Special => Reach::Special,
+        }
+    };
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            embedded(high, low)
+        }
+        [0x2002, high, low, ..] => embedded(high, low),
+        [0x2001, 0 | 0x0db8, ..] | [0x64, 0xff9b, ..] | [0x100, 0, 0, 0, ..] => Reach::Special,
+        // What is not global unicast is link-local, site-local, multicast or not handed out.
+        [first, ..] if first & 0xe000 != 0x2000 => Reach::Special,
+        _ => Reach::Public,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(list: &[&str]) -> Hosts {
+        Hosts::parse(list).expect("a list of hosts")
+    }
+
+    /// C44, C58: nothing is reached unless it is named, and names are compared whole.
+    #[test]
+    fn only_what_is_named_is_granted() {
+        let hosts = hosts(&["Example.org", "*.crates.io", "192.0.32.8", "[2606:4700::1]"]);
+        for good in [
+            "example.org",
+            "EXAMPLE.ORG.",
+            "static.crates.io",
+            "a.b.crates.io",
+            "192.0.32.8",
+            "2606:4700:0::1",
+        ] {
+            assert!(hosts.permits(good), "{good}");
+        }
+        for bad in [
+            "example.org.evil.com",
+            "evilexample.org",
+            "www.example.org",
+            "crates.io",
+            ".crates.io",
+            "xcrates.io",
+            "example.org\0.evil.com",
+            "example.org@evil.com",
+            "example.org:80",
+            "example.org/",
+            "exаmple.org",
+            "192.0.32.9",
+            "192.0.8200",
+            "",
+            ".",
+            "*",
+        ] {
+            assert!(!hosts.permits(bad), "{bad}");
+        }
+        assert!(!Hosts::default().permits("example.org"));
+    }
+
+    #[test]
+    fn a_list_that_grants_everything_is_refused_when_it_is_read() {
+        for everything in ["*", " * ", "*.", "*.com"] {
+            assert!(Hosts::parse([everything]).is_err(), "{everything:?}");
+        }
+        for wrong in [
+            "https://example.org",
+            "example.org:443",
+            "a b",
+            "-x.org",
+            "127.1",
+            "0x7f.1",
+            "2130706433",
+            "x.0x7",
+        ] {
+            let refused = Hosts::parse([wrong]);
+            assert!(matches!(refused, Err(BadHost::NotAHost { .. })), "{wrong:?}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_are_not_public_are_not_safe() {
+        let hosts = Hosts::default();
+        for bad in [
+            "127.0.0.1",
+            "127.9.9.9",
+            "10.0.0.1",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.100.100.200",
+            "0.0.0.0",
+            "0.1.2.3",
+            "192.0.0.192",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::1",
+            "2002:7f00:1::",
+            "2001:0:1::1",
+            "fec0::1",
+            "100::1",
+        ] {
+            assert!(!hosts.safe_address(bad.parse().expect("an address")), "{bad}");
+        }
+        for good in [
+            "1.1.1.1",
+            "93.184.215.14",
+            "172.32.0.1",
+            "100.63.0.1",
+            "2606:4700::1111",
+            "64:ff9b::101:101",
+        ] {
+            assert!(hosts.safe_address(good.parse().expect("an address")), "{good}");
+        }
+        let private = Hosts::default().allow_private();
+        for (address, safe) in [
+            ("127.0.0.1", true),
+            ("::1", true),
+            ("10.1.1.1", true),
+            ("169.254.169.254", false),
+            ("fe80::1", false),
+            ("64:ff9b::7f00:1", false),
+            ("fd00:ec2::254", false),
+        ] {
+            assert_eq!(
+                private.safe_address(address.parse().expect("an address")),
+                safe,
+                "{address}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_granted_name_that_leads_home_is_refused() {
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let list = hosts(&["api.test", "127.0.0.1"]);
+        let rebound = list
+            .clone()
+            .resolve("api.test", address("1.1.1.1"))
+            .resolve("API.test", address("127.0.0.1"));
+        assert!(matches!(
+            rebound.addresses("api.test", 80).await,
+            Err(HostRefused::NotPublic { .. })
+        ));
+        assert!(matches!(
+            list.addresses("127.0.0.1", 80).await,
+            Err(HostRefused::NotPublic { .. })
+        ));
+        assert!(matches!(
+            list.addresses("other.test", 80).await,
+            Err(HostRefused::NotGranted { .. })
+        ));
+        let local = list.allow_private().resolve("api.test", address("127.0.0.1"));
+        let found = local.addresses("api.test", 8080).await.expect("an address");
+        assert_eq!(found, ["127.0.0.1:8080".parse().expect("an address")]);
+    }
+}

@@ -1,0 +1,157 @@
+//! The two pipes of a command, read as they fill. What is promised about order: each stream is whole and in its own
+//! order; between the two, what arrived first comes first, as long as we are quick enough to see it arrive.
+
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Read as _};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::event::epoll;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::capture::{CAP_BYTES, Capture};
+
+/// Where a piece of output came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    Output,
+    Errors,
+}
+
+/// Hears the output of commands as it comes, piece by piece. It must not take long: the command waits meanwhile.
+#[derive(Clone)]
+pub struct Listener(Arc<Hear>);
+
+type Hear = dyn Fn(Stream, &[u8]) + Send + Sync;
+
+impl Listener {
+    pub fn new(hear: impl Fn(Stream, &[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+/// How much is read at a time, and how often before somebody else gets a turn.
+const PIECE: usize = 32 * 1024;
+const PIECES: usize = 16;
+
+/// Everything that a command says.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    ready: AsyncFd<OwnedFd>,
+    pipes: [Option<File>; 2],
+    both: Capture,
+    apart: [Capture; 2],
+    listener: Option<Listener>,
+    buffer: Vec<u8>,
+}
+
+/// What a command said.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) both: String,
+    pub(crate) output: String,
+    pub(crate) errors: String,
+    pub(crate) dropped: u64,
+}
+
+/// The pipe that has had something for the longest; the kernel hands them out in the order in which they filled.
+fn first(ready: &OwnedFd) -> io::Result<usize> {
+    let mut found: Vec<epoll::Event> = Vec::with_capacity(1);
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    epoll::wait(ready, rustix::buffer::spare_capacity(&mut found), Some(&now))?;
+    let place = found.first().map(|event| usize::from(event.data.u64() == 1));
+    place.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+}
+
+impl Streams {
+    /// The ends to read from, and those for the command: its output, its errors.
+    #[expect(unsafe_code, reason = "registering a descriptor of ours, which is owned here")]
+    pub(crate) fn open(listener: Option<Listener>) -> io::Result<(Self, PipeWriter, PipeWriter)> {
+        let ((out, to_out), (err, to_err)) = (io::pipe()?, io::pipe()?);
+        let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let watched = |pipe: PipeReader, key: u64| -> io::Result<Option<File>> {
+            let pipe = OwnedFd::from(pipe);
+            rustix::io::ioctl_fionbio(&pipe, true)?;
+            epoll::add(&ready, &pipe, epoll::EventData::new_u64(key), epoll::EventFlags::IN)?;
+            Ok(Some(File::from(pipe)))
+        };
+        let pipes = [watched(out, 0)?, watched(err, 1)?];
+        let streams = Self {
+            // SAFETY: it owns the descriptor, hands out only references to it, and closes it after it left the reactor.
+            ready: unsafe { AsyncFd::register(ready) }?,
+            pipes,
+            both: Capture::new(CAP_BYTES),
+            apart: [Capture::new(CAP_BYTES), Capture::new(CAP_BYTES)],
+            listener,
+            buffer: vec![0; PIECE],
+        };
+        Ok((streams, to_out, to_err))
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.pipes.iter().any(Option::is_some)
+    }
+
+    /// Waits until there is something, and takes in some of it: a command that never stops talking must not keep
+    /// its own time-out from being seen. Cancel-safe.
+    pub(crate) async fn listen(&mut self) -> io::Result<()> {
+        drop(self.ready.readable().await?);
+        for _ in 0..PIECES {
+            // Looked at in here, something that arrives meanwhile is not overlooked.
+            match self.ready.try_io(Interest::READABLE, first) {
+                Ok(place) => self.read(place)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what is there now, but not for ever.
+    pub(crate) fn take_in(&mut self) -> io::Result<()> {
+        for _ in 0..4 * PIECES {
+            match first(self.ready.get_ref()) {
+                Ok(place) => self.read(place)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, place: usize) -> io::Result<()> {
+        let Some(pipe) = &mut self.pipes[place] else { return Ok(()) };
+        match pipe.read(&mut self.buffer) {
+            Ok(0) => {
+                epoll::delete(self.ready.get_ref(), &*pipe)?;
+                self.pipes[place] = None;
+            }
+            Ok(count) => {
+                let piece = &self.buffer[..count];
+                self.both.push(piece);
+                self.apart[place].push(piece);
+                if let Some(Listener(hear)) = &self.listener {
+                    hear(if place == 0 { Stream::Output } else { Stream::Errors }, piece);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// What was said, which is no longer held here afterwards.
+    pub(crate) fn finish(&mut self) -> Said {
+        let taken = |capture: &mut Capture| std::mem::replace(capture, Capture::new(0)).finish();
+        let (both, dropped) = taken(&mut self.both);
+        let [output, errors] = self.apart.each_mut().map(|capture| taken(capture).0);
+        Said { both, output, errors, dropped }
+    }
+}

@@ -1,0 +1,50 @@
+//! `ask_user`: a question to the person. The tool only says that it is one; whoever drives the conversation waits
+//! for the answer and hands it back as the result.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, CallFacts, Repeat};
+
+use crate::Place;
+use crate::typed::{Reply, Typed, facts};
+
+const MAX_CHARS: usize = 4000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// What you need to know, in a sentence or two.
+    #[schemars(length(min = 1))]
+    question: String,
+    /// Answers to choose from, if there are only a few.
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct AskUser;
+
+#[async_trait]
+impl Typed for AskUser {
+    type Arguments = Arguments;
+    const NAME: &'static str = "ask_user";
+    const DESCRIPTION: &'static str = "Asks the person a question and waits for the answer. \
+        Use it only for what you cannot find out or decide yourself.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        let all = args.options.iter().chain([&args.question]);
+        if all.map(|text| text.chars().count()).sum::<usize>() > MAX_CHARS {
+            return Err(format!("the question is too long; {MAX_CHARS} characters at most"));
+        }
+        let mut asked = args.question.clone();
+        if !args.options.is_empty() {
+            asked.push_str(&format!(" ({})", args.options.join(" / ")));
+        }
+        Ok(CallFacts { command: Some(asked), ..facts(Access::Ask, Vec::new(), Repeat::Safe) })
+    }
+
+    async fn act(&self, _args: Arguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+        Err("there is nobody here who could be asked; decide yourself".to_owned().into())
+    }
+}

@@ -1,0 +1,65 @@
+//! `web_fetch`: a page from the network, as text. Which hosts may be asked is the environment's matter; where nothing
+//! was granted, there is no network.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, CallFacts, Metadata, Repeat};
+
+use crate::Place;
+use crate::typed::{Reply, Typed, facts};
+
+/// The most of a page that is taken in.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+const MAX_URL_BYTES: usize = 4096;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The address, beginning with http:// or https://.
+    url: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct WebFetch;
+
+#[async_trait]
+impl Typed for WebFetch {
+    type Arguments = Arguments;
+    const NAME: &'static str = "web_fetch";
+    const DESCRIPTION: &'static str = "Fetches a page by its address and shows it as text. \
+        Only hosts that the policy grants can be asked.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        let strange = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+        let scheme = ["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme));
+        if !scheme || args.url.len() > MAX_URL_BYTES || args.url.chars().any(strange) {
+            let shown: String = args.url.chars().take(120).collect();
+            return Err(format!("{shown:?} is not an address that can be fetched"));
+        }
+        Ok(facts(Access::Network, Vec::new(), Repeat::Safe))
+    }
+
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+        let Some(web) = place.web() else {
+            return Err("there is no network here: the policy grants no hosts".to_owned().into());
+        };
+        let page = web.fetch(&args.url, MAX_BYTES, place.stop()).await?;
+        let metadata = Metadata {
+            bytes: Some(page.bytes.len() as u64),
+            status: Some(page.status),
+            ..Metadata::default()
+        };
+        if page.bytes.iter().take(8192).any(|byte| *byte == 0) {
+            let text = format!("{} is not text but {}", page.url, page.media_type);
+            return Err(Reply::from(text).knowing(metadata));
+        }
+        let mut text = format!("[{} {} {}]\n", page.status, page.media_type, page.url);
+        text.push_str(&String::from_utf8_lossy(&page.bytes));
+        if page.more {
+            text.push_str(&format!("\n[there is more; only {MAX_BYTES} bytes were fetched]\n"));
+        }
+        let reply = Reply::from(text).knowing(metadata);
+        if (200..300).contains(&page.status) { Ok(reply) } else { Err(reply) }
+    }
+}
