@@ -266,6 +266,7 @@ impl Bosun {
             shop: self.shop.clone(),
             policy: drive.machine.policy().clone(),
             workshop: Arc::new(Workshop::new(repo, &self.shop.home, &run)),
+            run: run.clone(),
             branch: drive.machine.branch(),
             base,
             suspend: suspend.clone(),

@@ -1,5 +1,5 @@
-//! What is published and never stored: the pieces of replies on their way in, for whoever is watching right now.
-//! A watcher that is too slow misses some; the whole reply is in the log a moment later.
+//! What is published and never stored: replies on their way in, and what commands say, for whoever is watching right
+//! now. A watcher that is too slow misses some; the whole is in the log a moment later.
 
 use tokio::sync::broadcast;
 use types::{LogId, StreamItem};
@@ -7,7 +7,7 @@ use types::{LogId, StreamItem};
 /// How many pieces a slow watcher may be behind.
 const BACKLOG: usize = 1_024;
 
-/// A piece of a reply.
+/// A piece of a reply, or of what a command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta {
     pub log: LogId,
@@ -19,6 +19,8 @@ pub struct Delta {
 pub enum DeltaKind {
     Text,
     Thinking,
+    /// Lines that a command wrote.
+    Output,
 }
 
 impl Delta {
@@ -43,10 +45,14 @@ impl Hub {
     }
 
     pub(crate) fn publish(&self, delta: Delta) {
-        if self.deltas.receiver_count() > 0 {
+        if self.is_watched() {
             // The last watcher may have left in the meantime; then there is nobody to tell.
             let _unheard = self.deltas.send(delta);
         }
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.deltas.receiver_count() > 0
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Delta> {

@@ -2,6 +2,7 @@
 //! at the end. Each returns an outcome, whatever happens; none decides anything.
 
 pub(crate) mod attempt;
+mod hearing;
 pub(crate) mod run;
 
 use store::Journal;
@@ -30,6 +31,22 @@ pub(crate) async fn kept(
         Ok(blob) => Ok((text, Some(blob))),
         Err(error) => Err(error.fault()),
     }
+}
+
+/// The same for what a command said, of which only so much could be held while it ran.
+pub(crate) async fn kept_whole(
+    shop: &Shop,
+    text: String,
+    whole: Option<String>,
+    cuts: impl Fn(&str) -> bool,
+) -> Result<(String, Option<BlobRef>), Fault> {
+    let (text, blob) = match whole {
+        None => return kept(shop, text, cuts).await,
+        Some(whole) => {
+            (shop.redactor.scrub(&text).into_owned(), kept(shop, whole, |_| true).await?.1)
+        }
+    };
+    Ok((text, blob))
 }
 
 pub(crate) fn stopped() -> Fault {

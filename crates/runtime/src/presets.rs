@@ -100,7 +100,7 @@ mod tests {
         assert!(twice.contains("two rules"), "{twice}");
         let prompt = broken("@coder.md", "@poet.md");
         assert!(prompt.contains("poet.md"), "{prompt}");
-        let hosts = broken("version = 1", "version = 1\nsandbox.network = [\"*\"]");
+        let hosts = broken("network = []", "network = [\"*\"]");
         assert!(hosts.contains("every host"), "{hosts}");
         let route = broken("to = \"planner\"", "to = \"poet\"");
         assert!(route.contains("not a role"), "{route}");

@@ -14,17 +14,29 @@ pub async fn complaints(env: &dyn Environment) -> Vec<String> {
             broken.push(rule.to_owned());
         }
     };
+    place(env, &mut hold).await;
     files(env, &mut hold).await;
     folders(env, &mut hold).await;
     changes(env, &mut hold).await;
     searches(env, &mut hold).await;
     commands(env, &mut hold).await;
+    hold("it can be given back", env.cleanup().await.is_ok());
     broken
 }
 
 fn path(text: &str) -> WorkPath {
     // The texts are those below; one that is no path makes its rule fail, which is what should happen.
     text.parse().unwrap_or_else(|_| WorkPath::root())
+}
+
+async fn place(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
+    hold("it can be begun with", env.initialize().await.is_ok());
+    hold("it can be begun with twice", env.initialize().await.is_ok());
+    let facts = env.facts();
+    let known = ["linux", "darwin", "win32"].contains(&facts.platform.as_str());
+    hold("its system is one of three", known);
+    hold("its system has a version", !facts.os_version.is_empty());
+    hold("its folder has a name", !facts.working_dir.is_empty());
 }
 
 async fn files(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
@@ -113,6 +125,14 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
         "a command gives its output in order and its exit code, in its folder",
         result.is_ok_and(|done| {
             done.output == "needle\nhay\nerr\n" && done.ended == Ended::Exited(3)
+        }),
+    );
+    let result = env.exec(asked("echo out; echo err >&2; kill -9 $$", minute), &stop).await;
+    hold(
+        "output and errors are there apart, and a signal is told from an exit",
+        result.is_ok_and(|done| {
+            (done.stdout.as_str(), done.stderr.as_str(), done.ended)
+                == ("out\n", "err\n", Ended::Signalled(9))
         }),
     );
     let result = env.exec(asked("echo hi; sleep 600", Span::millis(200)), &stop).await;

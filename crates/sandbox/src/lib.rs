@@ -20,7 +20,7 @@ mod wrap;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
+use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
@@ -36,6 +36,19 @@ pub use wrap::{ReadOnly, Recorded};
 /// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
 #[async_trait]
 pub trait Environment: Send + Sync + std::fmt::Debug {
+    /// What is known of the place: its system, its folder.
+    fn facts(&self) -> Facts;
+
+    /// Looks whether the place is there and can be worked in. To be called first; calling it again is harmless.
+    async fn initialize(&self) -> Result<(), EnvError> {
+        self.list(&WorkPath::root(), 1).await.map(|_| ())
+    }
+
+    /// Gives back what the place holds beside its files. Nothing is asked of it afterwards.
+    async fn cleanup(&self) -> Result<(), EnvError> {
+        Ok(())
+    }
+
     /// The whole of a regular file.
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError>;
 
@@ -88,6 +101,9 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
 
 /// The most entries that one listing holds.
 pub const MAX_ENTRIES: usize = 10_000;
+
+/// How much of a command's output is held in memory; of more, the beginning and the end.
+pub const MAX_OUTPUT: usize = capture::CAP_BYTES;
 
 /// The largest file that is read into memory.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
+use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 use crate::confine::{self, Confine};
 use crate::git::workspace;
@@ -101,6 +101,32 @@ impl LocalEnvironment {
 
 #[async_trait]
 impl Environment for LocalEnvironment {
+    fn facts(&self) -> Facts {
+        let platform = match std::env::consts::OS {
+            "macos" => "darwin",
+            "windows" => "win32",
+            other => other,
+        };
+        let system = rustix::system::uname();
+        let os_version = format!(
+            "{} {}",
+            system.sysname().to_string_lossy(),
+            system.release().to_string_lossy()
+        );
+        let working_dir = self.root.display().to_string();
+        Facts { platform: platform.to_owned(), os_version, working_dir }
+    }
+
+    async fn initialize(&self) -> Result<(), EnvError> {
+        let root = self.root.clone();
+        let work = move |_: &Jail, _: &WorkPath| {
+            // The folder that we hold may have been removed; its name tells.
+            let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+            std::fs::read_dir(&root).map(|_| ()).map_err(failed)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         self.blocking(path, move |jail, path| read(jail, path, &root, &hidden)).await

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
+use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 use crate::{Change, EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits};
 
@@ -48,6 +48,15 @@ impl Recorded {
 
 #[async_trait]
 impl Environment for ReadOnly {
+    fn facts(&self) -> Facts {
+        self.0.facts()
+    }
+    async fn initialize(&self) -> Result<(), EnvError> {
+        self.0.initialize().await
+    }
+    async fn cleanup(&self) -> Result<(), EnvError> {
+        self.0.cleanup().await
+    }
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
         self.0.read(path).await
     }
@@ -97,6 +106,17 @@ impl Environment for ReadOnly {
 
 #[async_trait]
 impl Environment for Recorded {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+    async fn initialize(&self) -> Result<(), EnvError> {
+        self.note("initialize".to_owned());
+        self.inner.initialize().await
+    }
+    async fn cleanup(&self) -> Result<(), EnvError> {
+        self.note("cleanup".to_owned());
+        self.inner.cleanup().await
+    }
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
         self.note(format!("read {path}"));
         self.inner.read(path).await

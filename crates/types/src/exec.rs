@@ -64,6 +64,17 @@ impl std::fmt::Display for Ended {
     }
 }
 
+/// What is known of the place where commands run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// `linux`, `darwin` or `win32`.
+    pub platform: String,
+    /// As the system itself says it.
+    pub os_version: String,
+    /// The folder that paths are relative to.
+    pub working_dir: String,
+}
+
 /// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirEntry {

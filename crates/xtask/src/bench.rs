@@ -4,6 +4,7 @@
 mod llm;
 mod runs;
 mod size;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {

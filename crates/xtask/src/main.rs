@@ -7,6 +7,7 @@
     reason = "a chore talks to the person who started it"
 )]
 
+mod attacks;
 mod bench;
 mod ci;
 mod code;
@@ -29,6 +30,8 @@ usage: cargo xtask CHORE
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
   docs         write docs/events.md again from crates/types/src/event.rs
+  attacks [FILE] [ID]
+               hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
   bench NAME   run one of them
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["tidy"] => tidy::run(&root),
         ["docs"] => docs::write(&root),
+        ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),

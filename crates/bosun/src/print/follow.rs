@@ -5,9 +5,10 @@ use std::io::IsTerminal as _;
 
 use engine::{Machine as _, Run};
 use futures::StreamExt as _;
-use runtime::{Bosun, Handle, Left, Mix, Order};
+use runtime::{Bosun, Delta, Handle, Left, Mix, Order};
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::Envelope;
+use types::{Envelope, RunId};
 
 use super::live::Live;
 use super::{json, line, lines, note, report, text};
@@ -51,6 +52,7 @@ pub(crate) async fn follow(
     };
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
+    let mut deltas = screen.live.is_some().then(|| bosun.deltas());
     let listening = tokio::spawn(take_signals(handle.suspender()));
     let finished = handle.finished();
     tokio::pin!(finished);
@@ -58,6 +60,7 @@ pub(crate) async fn follow(
         tokio::select! {
             left = &mut finished => break left?,
             Some(event) = events.next() => screen.show(&event?)?,
+            Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
@@ -73,6 +76,18 @@ pub(crate) async fn follow(
     finish(home, &left, form)
 }
 
+/// The next piece of what is going on; nothing any more when nobody listens.
+async fn heard(deltas: &mut Option<broadcast::Receiver<Delta>>) -> Option<Delta> {
+    loop {
+        match deltas.as_mut()?.recv().await {
+            Ok(delta) => return Some(delta),
+            // What was missed is in the log.
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => *deltas = None,
+        }
+    }
+}
+
 /// What is on the screen, and what it is made from.
 struct Screen {
     form: Form,
@@ -82,6 +97,12 @@ struct Screen {
 }
 
 impl Screen {
+    fn hear(&self, run: &RunId, delta: &Delta) {
+        if let Some(live) = self.live.as_ref().filter(|_| delta.log.run == *run) {
+            live.hear(delta);
+        }
+    }
+
     fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
         if let Form::Json(_) = self.form {
             return json(event);

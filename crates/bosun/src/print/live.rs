@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use runtime::{Delta, DeltaKind};
 use types::{RunView, TaskStage, TaskView, one_line};
 
 /// Below this many tasks each has a line of its own; of more, only those that are under way.
@@ -12,6 +13,8 @@ pub(crate) struct Live {
     screen: MultiProgress,
     head: ProgressBar,
     tasks: Vec<ProgressBar>,
+    /// The last line that a command wrote.
+    last: ProgressBar,
 }
 
 impl Live {
@@ -20,7 +23,9 @@ impl Live {
         let head = screen.add(ProgressBar::new_spinner());
         head.set_style(style("{spinner:.cyan} {msg}"));
         head.enable_steady_tick(Duration::from_millis(100));
-        Self { screen, head, tasks: Vec::new() }
+        let last = screen.add(ProgressBar::new_spinner());
+        last.set_style(style("    {msg:.dim}"));
+        Self { screen, head, tasks: Vec::new(), last }
     }
 
     /// A line that stays.
@@ -50,7 +55,7 @@ impl Live {
         };
         let shown: Vec<&TaskView> = view.tasks.iter().filter(busy).take(FEW).collect();
         while self.tasks.len() < shown.len() {
-            let bar = self.screen.add(ProgressBar::new_spinner());
+            let bar = self.screen.insert_before(&self.last, ProgressBar::new_spinner());
             bar.set_style(style("    {msg}"));
             self.tasks.push(bar);
         }
@@ -59,7 +64,17 @@ impl Live {
         }
     }
 
+    /// What commands say, of which the last line stays until the next.
+    pub(crate) fn hear(&self, delta: &Delta) {
+        let last = delta.text.lines().rev().find(|line| !line.trim().is_empty());
+        if let (DeltaKind::Output, Some(line)) = (delta.kind, last) {
+            let who = delta.log.attempt.as_ref().map_or("check".to_owned(), ToString::to_string);
+            self.last.set_message(format!("{who:<8} {}", one_line(line, 90)));
+        }
+    }
+
     pub(crate) fn clear(self) {
+        self.last.finish_and_clear();
         self.tasks.iter().for_each(ProgressBar::finish_and_clear);
         self.head.finish_and_clear();
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::Environment;
+use sandbox::{LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Registry, Seen, Web, profile};
 use types::{
@@ -14,8 +14,9 @@ use types::{
     Replied, StreamItem, Timestamp, ToolOutput,
 };
 
+use super::hearing::Hearing;
 use super::run::RunHands;
-use super::{kept, stopped};
+use super::{kept_whole, stopped};
 use crate::drive::Hands;
 use crate::hub::Delta;
 use crate::shop::Shop;
@@ -29,7 +30,7 @@ pub(crate) struct AttemptHands {
     shop: Arc<Shop>,
     workshop: Arc<Workshop>,
     model: Arc<dyn Model>,
-    env: Arc<dyn Environment>,
+    env: LocalEnvironment,
     folder: PathBuf,
     start: CommitId,
     policy: Arc<Policy>,
@@ -63,13 +64,14 @@ impl AttemptHands {
         let web = Internet::of(&policy.sandbox).map_err(|error| Fault::bug(error.to_string()))?;
         let guarded = policy.tools.read_before_write;
         let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
+        let registry = profile::dressed(family, &shop.registry).rooted(env.root()).rooted(&folder);
         Ok(Self {
             model,
-            env: Arc::new(env),
+            env,
             folder,
             start: brief.start.clone(),
             policy: policy.clone(),
-            registry: profile::dressed(family, &shop.registry),
+            registry,
             seen: Arc::new(seen),
             web: web.map(Arc::new),
             shown: brief.output_chars,
@@ -104,11 +106,15 @@ impl AttemptHands {
         stop: &CancellationToken,
     ) -> Outcome {
         let web = self.web.as_deref().map(|web| web as &dyn Web);
-        let place = Place::new(&*self.env, &self.seen, stop).with_web(web);
+        let hearing =
+            Hearing::new(self.log.clone(), self.shop.hub.clone(), self.shop.redactor.clone());
+        let env = self.env.clone().heard_by(hearing.listener());
+        let place = Place::new(&env, &self.seen, stop).with_web(web);
         let mut output = self.registry.run(tool, arguments, &place).await;
         let cut = Cut::of(tool, &self.policy.tools, self.shown);
         let said = std::mem::take(&mut output.text);
-        match kept(&self.shop, said, |text| cut.cuts(text)).await {
+        let whole = hearing.whole_above(MAX_OUTPUT);
+        match kept_whole(&self.shop, said, whole, |text| cut.cuts(text)).await {
             Ok((text, blob)) => Outcome::Tool(ToolOutput { text, blob, ..output }),
             Err(fault) => Outcome::Broke(fault),
         }

@@ -4,17 +4,18 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, Merged};
+use sandbox::{Environment as _, MAX_OUTPUT, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tools::profile;
 use types::{
     Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Family, Fault, Input,
-    LogId, MergeEnd, Outcome, Policy, Rung, Said, Subject, WorkPath,
+    LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
-use super::{kept, stopped};
+use super::hearing::Hearing;
+use super::{kept_whole, stopped};
 use crate::drive::{Drive, DriveError, Hands, Left, Posted};
 use crate::shop::Shop;
 use crate::walls::Ground;
@@ -26,6 +27,7 @@ pub(crate) struct RunHands {
     pub(crate) shop: Arc<Shop>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) workshop: Arc<Workshop>,
+    pub(crate) run: RunId,
     pub(crate) branch: String,
     pub(crate) base: CommitId,
     /// Stops everything and leaves it to be resumed.
@@ -174,12 +176,16 @@ impl RunHands {
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
         // A check may write anywhere in its own worktree: builds do.
         let ground = Ground { folder: &folder, repo, scope: None, walls, policy };
-        let env = self.shop.yard.open(ground).await?;
+        let log = LogId::run(self.run.clone());
+        let hearing = Hearing::new(log, self.shop.hub.clone(), self.shop.redactor.clone());
+        let env = self.shop.yard.open(ground).await?.heard_by(hearing.listener());
         let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
         let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
         let shown = self.policy.limits.report_chars;
-        let (text, blob) = kept(&self.shop, result.output, |text| text.len() > shown).await?;
+        let whole = hearing.whole_above(MAX_OUTPUT);
+        let (text, blob) =
+            kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
         let output = engine::head_and_tail(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }

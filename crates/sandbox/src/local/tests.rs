@@ -40,6 +40,7 @@ async fn a_write_makes_folders_and_keeps_the_mode_of_an_existing_file() {
     assert_eq!(left.len(), 1, "a staging file stayed behind");
 }
 
+/// K29, K30, M14, C42
 #[tokio::test]
 async fn a_link_that_leads_out_is_neither_read_nor_written_nor_listed() {
     let (dir, env) = workspace();
@@ -59,6 +60,7 @@ async fn a_link_that_leads_out_is_neither_read_nor_written_nor_listed() {
     assert_eq!(std::fs::read(outside.path().join("secret")).expect("still there"), b"s");
 }
 
+/// K30
 #[tokio::test]
 async fn a_link_inside_is_read_through_but_never_written_through() {
     let (dir, env) = workspace();
@@ -94,6 +96,7 @@ async fn git_files_are_protected_in_any_case_and_at_any_depth() {
     env.write(&path(".gitignore"), b"x").await.expect("an ordinary file");
 }
 
+/// A66
 #[tokio::test]
 async fn a_listing_goes_as_deep_as_asked_and_names_paths_from_the_workspace() {
     let (_dir, env) = workspace();
@@ -111,6 +114,7 @@ async fn a_listing_goes_as_deep_as_asked_and_names_paths_from_the_workspace() {
     assert!(matches!(env.list(&path("x"), 1).await, Err(EnvError::NotFound { .. })));
 }
 
+/// A66
 #[tokio::test]
 async fn deleting_what_is_not_there_is_an_error() {
     let (_dir, env) = workspace();
@@ -121,16 +125,21 @@ async fn deleting_what_is_not_there_is_an_error() {
     assert!(matches!(env.delete(&path("a")).await, Err(EnvError::NotFound { .. })));
 }
 
+/// A22: output and errors apart, how long it took, how it ended.
 #[tokio::test]
-async fn output_and_errors_come_in_their_order_with_the_exit_code() {
+async fn output_and_errors_come_as_they_arrive_and_apart_with_the_exit_code() {
     let (_dir, env) = workspace();
-    let result = sh(&env, "echo one; echo two >&2; echo three; exit 3").await;
+    let result =
+        sh(&env, "echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three; exit 3").await;
     assert_eq!(result.output, "one\ntwo\nthree\n");
+    assert_eq!((result.stdout.as_str(), result.stderr.as_str()), ("one\nthree\n", "two\n"));
     assert_eq!(result.ended, Ended::Exited(3));
+    assert!(result.elapsed >= Span::millis(100), "{}", result.elapsed);
     let killed = sh(&env, "kill -9 $$").await;
     assert_eq!(killed.ended, Ended::Signalled(9));
 }
 
+/// K25, K28
 #[tokio::test]
 async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
     let (_dir, env) = workspace();
@@ -145,6 +154,7 @@ async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
     assert!(!result.output.contains("CARGO_MANIFEST"), "{}", result.output);
 }
 
+/// A24, C45: TERM to all, then KILL, and what was said is kept.
 #[tokio::test]
 async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_is_up() {
     let (_dir, env) = workspace();
@@ -161,6 +171,7 @@ async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_i
     assert!(sh(&env, gone).await.ended != Ended::TimedOut, "the child is still there");
 }
 
+/// A73
 #[tokio::test]
 async fn a_background_child_that_holds_the_pipe_does_not_hold_the_call() {
     let (_dir, env) = workspace();
@@ -168,6 +179,7 @@ async fn a_background_child_that_holds_the_pipe_does_not_hold_the_call() {
     assert_eq!((result.ended, result.output.as_str()), (Ended::Exited(0), "started\n"));
 }
 
+/// K19, A72
 #[tokio::test]
 async fn a_stop_reaches_the_running_command() {
     let (_dir, env) = workspace();
@@ -187,6 +199,7 @@ async fn a_stop_reaches_the_running_command() {
     assert_eq!(result.expect("it ran").ended, Ended::Stopped);
 }
 
+/// C46
 #[tokio::test]
 async fn endless_output_is_bounded_and_does_not_outlive_its_time() {
     let (_dir, env) = workspace();
@@ -194,4 +207,50 @@ async fn endless_output_is_bounded_and_does_not_outlive_its_time() {
     assert_eq!(result.ended, Ended::TimedOut);
     assert!(result.output.len() < 2 * 1024 * 1024);
     assert!(result.dropped > 0);
+}
+
+/// A72: also those who left the session are ended, and nobody holds the call.
+#[tokio::test]
+async fn what_left_the_session_is_ended_with_the_command() {
+    let (_dir, env) = workspace();
+    let line = "setsid sh -c 'echo $$ > child; trap \"\" TERM; sleep 600' & while [ ! -s child ]; do :; done";
+    assert!(sh(&env, line).await.passed());
+    let gone = "[ ! -d /proc/$(cat child) ] || grep -q 'State:.Z' /proc/$(cat child)/status";
+    assert!(sh(&env, gone).await.passed(), "it is still there");
+    let timed = exec(&env, &format!("{line}; sleep 600"), Span::millis(300)).await;
+    assert_eq!(timed.ended, Ended::TimedOut);
+    assert!(sh(&env, gone).await.passed(), "it outlived its time");
+}
+
+#[tokio::test]
+async fn output_is_heard_while_it_comes() {
+    let (_dir, env) = workspace();
+    let (sender, mut heard) = tokio::sync::mpsc::channel(16);
+    let env = env.heard_by(crate::Listener::new(move |stream, piece| {
+        let said = (stream, String::from_utf8_lossy(piece).into_owned());
+        sender.try_send(said).expect("room");
+    }));
+    // The command goes on only after its first line was heard.
+    let hear = async {
+        let first = heard.recv().await.expect("something");
+        env.write(&path("go"), b"").await.expect("a file");
+        first
+    };
+    let line = "echo one; while [ ! -e go ]; do :; done; echo two >&2";
+    let (result, first) = tokio::join!(sh(&env, line), hear);
+    assert_eq!(first, (crate::Stream::Output, "one\n".to_owned()));
+    assert_eq!(heard.recv().await, Some((crate::Stream::Errors, "two\n".to_owned())));
+    assert_eq!(result.output, "one\ntwo\n");
+}
+
+/// A70
+#[tokio::test]
+async fn the_place_says_what_it_is() {
+    let (dir, env) = workspace();
+    env.initialize().await.expect("it is there");
+    let facts = env.facts();
+    assert_eq!(facts.platform, "linux");
+    assert_eq!(facts.working_dir, dir.path().canonicalize().expect("a path").to_string_lossy());
+    dir.close().expect("it goes");
+    assert!(env.initialize().await.is_err(), "it is gone");
 }

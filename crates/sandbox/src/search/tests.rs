@@ -12,6 +12,9 @@ struct Plain(LocalEnvironment);
 
 #[async_trait]
 impl Environment for Plain {
+    fn facts(&self) -> types::Facts {
+        self.0.facts()
+    }
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
         self.0.read(path).await
     }
