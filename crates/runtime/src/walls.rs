@@ -77,7 +77,8 @@ impl Yard {
         let env = env.with_variables(variables(ground.policy));
         Ok(match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
-                env.confined(confine(twin.clone(), &ground))
+                let confine = confine(twin.clone(), &ground)?.holding(proof.rung);
+                env.confined(confine)
             }
             _ => env,
         })
@@ -102,10 +103,12 @@ fn variables(policy: &SandboxPolicy) -> Variables {
     policy.variables.iter().fold(Variables::new(inherit), |all, name| all.passing(name))
 }
 
-fn confine(twin: Twin, ground: &Ground<'_>) -> Confine {
+fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
     const MB: u64 = 1024 * 1024;
     let policy = ground.policy;
-    let confine = Confine::new(twin).limits(Limits {
+    let hosts =
+        hosts(policy).map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
+    let confine = Confine::new(twin).reaching(hosts).limits(Limits {
         processes: policy.processes,
         memory_bytes: policy.memory_mb.saturating_mul(MB),
         file_bytes: policy.file_mb.saturating_mul(MB),
@@ -115,8 +118,8 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Confine {
         Some(repo) => confine.seeing(repo.common_dir().to_owned()),
         None => confine,
     };
-    match ground.scope {
+    Ok(match ground.scope {
         Some(scope) => confine.writing_to(scope.clone()),
         None => confine,
-    }
+    })
 }

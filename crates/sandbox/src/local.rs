@@ -88,6 +88,18 @@ impl LocalEnvironment {
         &self.root
     }
 
+    /// The files that commands shall see empty.
+    async fn hidden_files(&self, stop: &CancellationToken) -> Result<Vec<WorkPath>, EnvError> {
+        if self.hidden.is_empty() {
+            return Ok(vec![]);
+        }
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
+        let find = move |jail: &Jail, _: &WorkPath| {
+            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.hidden_files())
+        };
+        self.blocking(&WorkPath::root(), find).await
+    }
+
     /// File work blocks, so it is done on a thread where blocking is allowed.
     async fn blocking<T: Send + 'static>(
         &self,
@@ -193,8 +205,8 @@ impl Environment for LocalEnvironment {
         request: ExecRequest,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        let folder =
-            self.blocking(&request.folder, |jail, path| jail.folder(path, Links::Follow)).await?;
+        // One look at one folder does not block for long enough to be worth a thread.
+        let folder = self.jail.folder(&request.folder, Links::Follow)?;
         let variables = self.variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in the very folder that was checked.
@@ -203,14 +215,10 @@ impl Environment for LocalEnvironment {
             return process::run(command, self.listener.clone(), request.timeout, stop).await;
         };
         let action = self.shell.action(request.command);
-        let (root, hidden, stopped) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
-        let find = move |jail: &Jail, _: &WorkPath| {
-            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stopped }.hidden_files())
-        };
-        let hidden = self.blocking(&WorkPath::root(), find).await?;
+        let hidden = self.hidden_files(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
-        process::run_confined(&spec, self.listener.clone(), request.timeout, stop).await
+        confine.run(spec, self.listener.clone(), request.timeout, stop).await
     }
 }
 

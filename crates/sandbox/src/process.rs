@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecResult, Span};
 
 use crate::EnvError;
-use crate::confine::{Action, Control, Report, Spec};
+use crate::confine::Action;
 use crate::stream::{Listener, Said, Streams};
 use crate::sweep;
 
 /// How long a group has between TERM and KILL.
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// The shell that takes command lines.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub(crate) async fn run(
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let began = Instant::now();
-    let mut running = Running::start(command, None, listener)?;
+    let mut running = Running::start(command, listener)?;
     let ended = match running.until_cut(timeout, stop).await? {
         Cut::Not(status) => how(status),
         Cut::Short(ended) => ended,
@@ -67,34 +67,11 @@ pub(crate) async fn run(
     Ok(running.finish(ended, began))
 }
 
-/// The same behind walls: the process is a helper, and how its command ended is in its report.
-pub(crate) async fn run_confined(
-    spec: &Spec,
-    listener: Option<Listener>,
-    timeout: Span,
-    stop: &CancellationToken,
-) -> Result<ExecResult, EnvError> {
-    let failed = |doing| move |source| EnvError::Exec { doing, source };
-    let began = Instant::now();
-    let (command, control) = Control::prepare().map_err(failed("preparing"))?;
-    let mut running = Running::start(command, Some(control), listener)?;
-    if let Some(control) = &mut running.control {
-        control.send(spec).await.map_err(failed("giving orders for"))?;
-    }
-    let cut = running.until_cut(timeout, stop).await?;
-    let ended = match (cut, running.control.take()) {
-        (Cut::Short(ended), _) => ended,
-        (Cut::Not(status), None) => how(status),
-        (Cut::Not(_), Some(mut control)) => match control.report().await? {
-            Report::Exited(code) => Ended::Exited(code),
-            Report::Signalled(signal) => Ended::Signalled(signal),
-            Report::Failed(reason) => return Err(EnvError::Sandbox { reason }),
-            Report::Probed(_) => {
-                return Err(EnvError::Sandbox { reason: "it misunderstood".to_owned() });
-            }
-        },
-    };
-    Ok(running.finish(ended, began))
+/// What came of a command.
+pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> ExecResult {
+    let Said { both, output, errors, dropped } = streams.finish();
+    let elapsed = began.elapsed().into();
+    ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
 }
 
 /// A session of its own: no controlling terminal that a command could read from or type into, and a process group
@@ -131,34 +108,24 @@ fn how(status: ExitStatus) -> Ended {
 struct Running {
     child: Child,
     group: Option<Pid>,
-    /// The line to the helper, if the command is behind walls.
-    control: Option<Control>,
     streams: Streams,
     /// What every process of an unconfined command carries in its environment.
     marker: Option<String>,
 }
 
 impl Running {
-    fn start(
-        mut command: Command,
-        control: Option<Control>,
-        listener: Option<Listener>,
-    ) -> Result<Self, EnvError> {
+    fn start(mut command: Command, listener: Option<Listener>) -> Result<Self, EnvError> {
         let failed = |doing| move |source| EnvError::Exec { doing, source };
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
-        let mut marker = None;
-        if control.is_none() {
-            let mark = sweep::mark();
-            command.stdin(Stdio::null()).env(sweep::NAME, &mark);
-            marker = Some(mark);
-        }
+        let mark = sweep::mark();
+        command.stdin(Stdio::null()).env(sweep::NAME, &mark);
         command.stdout(out).stderr(err).kill_on_drop(true);
         own_session(&mut command);
         let child = command.spawn().map_err(failed("starting"))?;
         // The command holds the pipe's other end; as long as we did too, we would never see it close.
         drop(command);
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Ok(Self { child, group, control, streams, marker })
+        Ok(Self { child, group, streams, marker: Some(mark) })
     }
 
     /// Waits for the end, or makes one when time is up or somebody says stop.
@@ -195,10 +162,7 @@ impl Running {
     }
 
     async fn terminate(&mut self) -> io::Result<()> {
-        match &self.control {
-            None => self.signal(Signal::SIGTERM),
-            Some(control) => control.terminate(),
-        }
+        self.signal(Signal::SIGTERM);
         if let Ok(ended) = tokio::time::timeout(GRACE, self.ended()).await {
             ended?;
             return Ok(());
@@ -223,9 +187,7 @@ impl Running {
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
-        let Said { both, output, errors, dropped } = self.streams.finish();
-        let elapsed = began.elapsed().into();
-        ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
+        result(&mut self.streams, ended, began)
     }
 }
 

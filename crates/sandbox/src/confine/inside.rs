@@ -1,23 +1,27 @@
-//! The helper's life. It leaves our namespaces, becomes the parent of process 1 of its own, builds the walls in
-//! there, starts the command, and watches two things: the command's end, and the line to us. When either comes,
-//! it ends, and the kernel ends everything that is left inside.
+//! The helper's life. It leaves our namespaces, and its child becomes process 1 of new ones and builds there what does
+//! not depend on a command. Then both wait. When orders come, the helper hands over what they name, process 1 puts
+//! it in, raises the walls, starts the command and watches two things: the command's end, and the line to us. When
+//! either comes, it ends, and the kernel ends everything that is left inside.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sched::CloneFlags;
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
-use super::spec::{Action, Report, Spec};
-use super::{mounts, network, probe, walls};
+use types::Rung;
+
+use super::spec::{Action, Prelude, Report, Spec};
+use super::trees::{self, Handed};
+use super::{fenced, line, mounts, network, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -33,44 +37,66 @@ pub(super) fn doing<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(
     move |error| Unbuilt { doing, source: error.into() }
 }
 
-/// The orders are not larger than this.
-const MAX_ORDERS: u32 = 16 * 1024 * 1024;
-
 /// The helper from start to end; the answer is its exit code.
 pub(super) fn main() -> i32 {
-    let Ok(line) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
-    let mut line = UnixStream::from(line);
-    let built = orders(&mut line).and_then(|spec| enter(&mut line, &spec));
-    match built {
-        Ok(code) => code,
-        Err(error) => {
-            say(&mut line, &Report::Failed(error.to_string()));
-            1
-        }
-    }
+    let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
+    let mut ours = UnixStream::from(ours);
+    let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
+    let said = told.and_then(|(prelude, _)| match prelude.rung {
+        Rung::Landlock => fenced::live(&mut ours).map(|report| say(&mut ours, &report)),
+        Rung::Full | Rung::None => enter(&mut ours, &prelude),
+    });
+    said.unwrap_or_else(|error| say(&mut ours, &Report::Failed(error.to_string())))
 }
 
-fn say(line: &mut UnixStream, report: &Report) {
-    let text = serde_json::to_vec(report).unwrap_or_default();
-    // If nobody listens any more, there is nobody to tell.
-    line.write_all(&text).ok();
+/// Says it, if somebody still listens.
+fn say(ours: &mut UnixStream, report: &Report) -> i32 {
+    i32::from(line::send(ours, report, &[]).is_err())
 }
 
-fn orders(line: &mut UnixStream) -> Result<Spec, Unbuilt> {
-    let mut length = [0; 4];
-    line.read_exact(&mut length).map_err(doing("waiting for orders"))?;
-    let length = u32::from_le_bytes(length).min(MAX_ORDERS);
-    let mut text = Vec::new();
-    line.take(u64::from(length)).read_to_end(&mut text).map_err(doing("waiting for orders"))?;
-    serde_json::from_slice(&text).map_err(doing("reading the orders"))
-}
-
-/// Leaves our namespaces and lets a child live in the new ones.
+/// Leaves our namespaces, and lets a child live in the new ones, which says how its command ended.
 #[expect(
     unsafe_code,
     reason = "fork; the helper has one thread, so its memory is whole in the child"
 )]
-fn enter(line: &mut UnixStream, spec: &Spec) -> Result<i32, Unbuilt> {
+fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<i32, Unbuilt> {
+    leave()?;
+    let (mut here, mut there) = UnixStream::pair().map_err(doing("making a line"))?;
+    // SAFETY: this process has a single thread.
+    match unsafe { fork() }.map_err(doing("starting process 1"))? {
+        ForkResult::Child => {
+            drop(here);
+            let report = first_process(ours, &mut there, prelude);
+            // Nobody is left when we speak, so nobody needs to wait for our own end, which takes a while.
+            clear();
+            let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
+            std::process::exit(say(ours, &report));
+        }
+        ForkResult::Parent { child } => {
+            drop(there);
+            let given = hand_over(ours, &mut here);
+            if given.is_err() {
+                // It may have ended by itself and said why, which is then heard before what we say.
+                kill(child, Signal::SIGKILL).ok();
+            }
+            match waitpid(child, None).map_err(doing("waiting for process 1"))? {
+                WaitStatus::Exited(_, 0) => Ok(0),
+                _ => {
+                    given.map(|()| say(ours, &Report::Failed("it ended without a word".to_owned())))
+                }
+            }
+        }
+    }
+}
+
+/// Ends everybody else inside, and sees them dead.
+fn clear() {
+    // That nobody is left is fine.
+    kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
+    while waitpid(Pid::from_raw(-1), None).is_ok() {}
+}
+
+fn leave() -> Result<(), Unbuilt> {
     let (uid, gid) = (getuid(), getgid());
     let new = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNS
@@ -79,57 +105,72 @@ fn enter(line: &mut UnixStream, spec: &Spec) -> Result<i32, Unbuilt> {
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_NEWCGROUP;
-    nix::sched::unshare(new).map_err(doing(
+    unshare(new).map_err(doing(
         "making namespaces (on Ubuntu, allow unprivileged user namespaces; in a container, relax its seccomp profile)",
     ))?;
     let write =
         |file: &str, text: String| fs::write(file, text).map_err(doing(format!("writing {file}")));
     write("/proc/self/setgroups", "deny".to_owned())?;
     write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
-    write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
-    // SAFETY: this process has a single thread.
-    match unsafe { fork() }.map_err(doing("starting process 1"))? {
-        ForkResult::Child => {
-            let ended = first_process(line, spec);
-            let code = match ended {
-                Ok(report) => {
-                    say(line, &report);
-                    0
-                }
-                Err(error) => {
-                    say(line, &Report::Failed(error.to_string()));
-                    1
-                }
-            };
-            std::process::exit(code);
-        }
-        ForkResult::Parent { child } => {
-            waitpid(child, None).map_err(doing("waiting for process 1"))?;
-            Ok(0)
-        }
-    }
+    write("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
-fn first_process(line: &mut UnixStream, spec: &Spec) -> Result<Report, Unbuilt> {
+/// Takes our orders, and gives them to process 1 with everything that they name.
+fn hand_over(ours: &mut UnixStream, to: &mut UnixStream) -> Result<(), Unbuilt> {
+    let (spec, pipes) = line::receive::<Spec>(ours, |_| 2).map_err(doing("waiting for orders"))?;
+    if spec.network {
+        let listener = network::listen().map_err(doing("opening a way to the granted hosts"))?;
+        line::send(ours, &Report::Listening, &[listener.as_fd()])
+            .map_err(doing("opening a way to the granted hosts"))?;
+    }
+    let (handed, trees) = trees::cut(spec)?;
+    let fds: Vec<_> = pipes.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
+    line::send(to, &handed, &fds).map_err(doing("handing over"))
+}
+
+fn first_process(
+    ours: &mut UnixStream,
+    from: &mut UnixStream,
+    prelude: &Prelude,
+) -> Result<Report, Unbuilt> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
-    let writable = mounts::build(spec)?;
-    walls::raise(&writable, &spec.limits)?;
+    unshare(CloneFlags::CLONE_NEWNS).map_err(doing("making a root of our own"))?;
+    mounts::prepare(prelude)?;
+    let filter = walls::Filter::compile()?;
+    let (handed, mut fds) =
+        line::receive(from, Handed::count).map_err(doing("waiting for orders"))?;
+    let trees = fds.split_off(2);
+    let writable = mounts::complete(&handed, &trees)?;
+    drop(trees);
+    let spec = handed.spec;
+    walls::raise(&writable, &spec.limits, &filter)?;
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: text } => {
-            let child = start(spec, shell, text)?;
-            watch(line, child)
+            let child = start(&spec, shell, text, fds)?;
+            watch(ours, child)
         }
-        Action::Probe(targets) => Ok(Report::Probed(probe::attack(&spec.root, targets))),
+        Action::Probe(targets) => {
+            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
+        }
     }
 }
 
 #[expect(unsafe_code, reason = "the only way to call setsid between fork and exec")]
-fn start(spec: &Spec, shell: &std::path::Path, text: &str) -> Result<Pid, Unbuilt> {
+fn start(
+    spec: &Spec,
+    shell: &std::path::Path,
+    text: &str,
+    pipes: Vec<OwnedFd>,
+) -> Result<Pid, Unbuilt> {
     let mut command = Command::new(shell);
     command.arg("-c").arg(text).env_clear().envs(spec.variables.iter().map(|(k, v)| (k, v)));
     command.stdin(Stdio::null());
+    let mut pipes = pipes.into_iter();
+    if let (Some(out), Some(err)) = (pipes.next(), pipes.next()) {
+        command.stdout(out).stderr(err);
+    }
     // SAFETY: one system call that is safe after a fork, and no allocation.
     unsafe {
         command.pre_exec(|| Ok(rustix::process::setsid().map(|_| ())?));
@@ -166,8 +207,11 @@ fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
         if spoken {
             let mut word = [0];
             match line.read(&mut word) {
-                // Nobody is there any more: process 1 ends, and with it everything inside.
+                // Nobody is there any more, or has had enough: process 1 ends, and with it everything inside.
                 Ok(0) | Err(_) => std::process::exit(1),
+                Ok(_) if word == *super::KILL => {
+                    return Ok(Report::Signalled(Signal::SIGKILL as i32));
+                }
                 Ok(_) => {
                     // Everybody but ourselves; that nobody is left is fine.
                     kill(Pid::from_raw(-1), Signal::SIGTERM).ok();
@@ -178,7 +222,7 @@ fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
     }
 }
 
-fn reap(child: Pid) -> Option<Report> {
+pub(super) fn reap(child: Pid) -> Option<Report> {
     loop {
         match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(pid, code)) if pid == child => return Some(Report::Exited(code)),

@@ -3,34 +3,44 @@
 //! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
 //! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
 
+mod fenced;
+mod held;
 mod inside;
+mod line;
 mod mounts;
 mod network;
 mod probe;
 mod proof;
+mod proxy;
+mod spare;
 mod spec;
+mod trees;
 mod walls;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
-use tokio::process::Command;
-use types::{Proof, Scope, WorkPath};
+use tokio_util::sync::CancellationToken;
+use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
 
-use crate::EnvError;
+use crate::{EnvError, Hosts, Listener};
+use held::Way;
+use spare::Spares;
 pub use spec::Limits;
-pub(crate) use spec::{Action, Report, Spec};
+pub(crate) use spec::{Action, Spec};
 
 /// The word that makes this program a helper.
 const WORD: &str = "--bosun-confine";
 
-/// Shows that this program can be started again as the helper; only `Twin::enter` makes one.
+/// What is said to a helper while its command runs: end it, or have it ended.
+const TERM: &[u8; 1] = b"T";
+const KILL: &[u8; 1] = b"K";
+
+/// Shows that this program can be started again as the helper; only `Twin::enter` makes one. It keeps a few helpers
+/// ready, because building walls takes longer than most commands.
 #[derive(Debug, Clone)]
-pub struct Twin(());
+pub struct Twin(Arc<Spares>);
 
 impl Twin {
     /// To be called first thing in `main`, while there is only one thread. If this process was started as the
@@ -40,25 +50,32 @@ impl Twin {
         if std::env::args_os().nth(1).is_some_and(|word| word == WORD) {
             std::process::exit(inside::main());
         }
-        Self(())
+        Self(Arc::default())
     }
 }
+
+/// Variables by which programs find a proxy.
+const PROXIED: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"];
 
 /// How commands are confined.
 #[derive(Debug, Clone)]
 pub struct Confine {
-    _twin: Twin,
+    twin: Twin,
     /// Where commands may write in the workspace; everywhere but to git's own files if nothing is said.
     scope: Option<Scope>,
     /// Paths of this machine that commands may read beside the usual ones.
     visible: Vec<PathBuf>,
     limits: Limits,
+    /// Hosts that commands may reach; none means no network.
+    hosts: Arc<Hosts>,
+    rung: Rung,
 }
 
 impl Confine {
     #[must_use]
     pub fn new(twin: Twin) -> Self {
-        Self { _twin: twin, scope: None, visible: Vec::new(), limits: Limits::default() }
+        let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
+        Self { twin, scope: None, visible, limits, hosts, rung: Rung::Full }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made; a file that
@@ -76,6 +93,20 @@ impl Confine {
         self
     }
 
+    /// Holds commands by another rung than the highest, where that is what there is.
+    #[must_use]
+    pub fn holding(mut self, rung: Rung) -> Self {
+        self.rung = rung;
+        self
+    }
+
+    /// Lets commands reach these hosts, by way of a proxy of ours; everything else stays closed.
+    #[must_use]
+    pub fn reaching(mut self, hosts: Hosts) -> Self {
+        self.hosts = Arc::new(hosts);
+        self
+    }
+
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -89,16 +120,30 @@ impl Confine {
 
     /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
     pub async fn probe(twin: Twin) -> Proof {
-        let proof = match Self::new(twin).prove().await {
-            Ok(proof) if proof.holds() => return proof,
-            Ok(proof) => proof,
-            Err(error) => Proof::nothing(error.chain()),
-        };
-        let through = proof.through().filter_map(|attack| {
-            attack.through.as_ref().map(|how| format!("{}: {how}", attack.what))
-        });
-        let missing = proof.missing.iter().cloned().chain(through).collect();
-        Proof { missing, ..proof }
+        let mut missing = Vec::new();
+        for rung in [Rung::Full, Rung::Landlock] {
+            match Self::new(twin.clone()).holding(rung).prove().await {
+                Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
+                Ok(proof) => missing.extend(proof.through().map(|attack| {
+                    let how = attack.through.as_deref().unwrap_or_default();
+                    format!("{}: {}: {how}", rung.word(), attack.what)
+                })),
+                Err(error) => missing.push(format!("{}: {}", rung.word(), error.chain())),
+            }
+        }
+        Proof { rung: Rung::None, attacks: vec![], missing }
+    }
+
+    /// Runs a command behind these walls.
+    pub(crate) async fn run(
+        &self,
+        spec: Spec,
+        listener: Option<Listener>,
+        timeout: Span,
+        stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError> {
+        let way = Way { spares: &self.twin.0, hosts: &self.hosts };
+        held::run(way, spec, listener, timeout, stop).await
     }
 
     pub(crate) fn spec(
@@ -109,8 +154,19 @@ impl Confine {
         mut variables: Vec<(OsString, OsString)>,
     ) -> Spec {
         // Inside, there is one place for temporary files, wherever ours is.
-        for (_, value) in variables.iter_mut().filter(|(name, _)| name == "TMPDIR") {
+        let tmpdir = |(name, _): &&mut (OsString, OsString)| name == "TMPDIR";
+        for (_, value) in variables.iter_mut().filter(tmpdir) {
             *value = "/tmp".into();
+        }
+        // The way out needs a network of its own.
+        let network = !self.hosts.is_empty() && self.rung == Rung::Full;
+        if network {
+            let proxy = format!("http://127.0.0.1:{}", network::PROXY_PORT);
+            for name in PROXIED {
+                variables.push((name.into(), proxy.clone().into()));
+            }
+            variables.push(("NO_PROXY".into(), "localhost,127.0.0.1,::1".into()));
+            variables.push(("no_proxy".into(), "localhost,127.0.0.1,::1".into()));
         }
         let home = variables.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
@@ -125,50 +181,9 @@ impl Confine {
             visible: self.visible.clone(),
             hidden: Vec::new(),
             limits: self.limits,
+            rung: self.rung,
+            network,
         }
-    }
-}
-
-/// The line to a helper: the orders go in, the report comes out. When it breaks, the helper ends everything.
-#[derive(Debug)]
-pub(crate) struct Control {
-    stream: UnixStream,
-}
-
-/// The most that a helper has to say.
-const MAX_REPORT: u64 = 64 * 1024;
-
-impl Control {
-    /// A helper, ready to be started, and the line to it.
-    pub(crate) fn prepare() -> std::io::Result<(Command, Self)> {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg(WORD).env_clear().current_dir("/");
-        command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
-        Ok((command, Self { stream: UnixStream::from_std(ours)? }))
-    }
-
-    pub(crate) async fn send(&mut self, spec: &Spec) -> std::io::Result<()> {
-        let text = serde_json::to_vec(spec)?;
-        let length = u32::try_from(text.len()).map_err(std::io::Error::other)?;
-        self.stream.write_all(&length.to_le_bytes()).await?;
-        self.stream.write_all(&text).await
-    }
-
-    /// Asks every process inside to end.
-    pub(crate) fn terminate(&self) {
-        // If the line is full or broken, the helper is at its end anyway; KILL follows in any case.
-        self.stream.try_write(b"T").ok();
-    }
-
-    /// What the helper said before it ended.
-    pub(crate) async fn report(&mut self) -> Result<Report, EnvError> {
-        let mut text = Vec::new();
-        let read = (&mut self.stream).take(MAX_REPORT).read_to_end(&mut text).await;
-        read.map_err(|source| EnvError::Exec { doing: "hearing how it went with", source })?;
-        serde_json::from_slice(&text)
-            .map_err(|_| EnvError::Sandbox { reason: "it ended without a word".to_owned() })
     }
 }
 

@@ -1,27 +1,29 @@
 //! A root in which only what a command needs is there: system folders to read, a `/dev` without devices, private
 //! temporary folders and home, the workspace. What is not put in does not exist: keys, sockets of services, other
-//! people's files, our own state. Nothing that a path of the workspace could redirect is followed.
+//! people's files, our own state. What does not depend on the command is built before there is one.
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::pivot_root;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
-use types::{Scope, WorkPath};
+use rustix::mount::{MoveMountFlags, move_mount};
+use types::WorkPath;
 
 use super::inside::{Unbuilt, doing};
-use super::spec::Spec;
+use super::spec::{Prelude, Spec};
+use super::trees::{Access, Handed, Reach, attribute, beneath, open};
 
 /// Folders of the system that are there to be read.
-const SYSTEM: [&str; 9] =
+pub(super) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
 
 /// What of `/etc` programs need; passwords, keys and service settings are not among it.
-const SETTINGS: [&str; 27] = [
+pub(super) const SETTINGS: [&str; 27] = [
     "alternatives",
     "bash.bashrc",
     "ca-certificates",
@@ -52,7 +54,7 @@ const SETTINGS: [&str; 27] = [
 ];
 
 /// Places in a home folder where people keep toolchains.
-const TOOLCHAINS: [&str; 15] = [
+pub(super) const TOOLCHAINS: [&str; 19] = [
     ".cargo",
     ".rustup",
     ".pyenv",
@@ -68,10 +70,14 @@ const TOOLCHAINS: [&str; 15] = [
     ".npm-global",
     "go",
     "sdk",
+    ".m2/repository",
+    ".rbenv",
+    ".ghcup",
+    ".local/share/mise",
 ];
 
-/// Files in those places that hold keys.
-const KEYS: [&str; 2] = [".cargo/credentials", ".cargo/credentials.toml"];
+/// Files that hold keys, wherever a toolchain keeps them.
+const KEYS: [&str; 2] = ["credentials", "credentials.toml"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
@@ -82,8 +88,8 @@ const MAX_COPIED: u64 = 64 * 1024;
 const OLD: &str = "/old";
 const NEW: &str = "/new";
 
-/// Builds the new root, goes into it and into the command's folder. The answer is what may be written to.
-pub(super) fn build(spec: &Spec) -> Result<Vec<PathBuf>, Unbuilt> {
+/// Builds the new root, goes into it, and leaves the machine's own behind for good.
+pub(super) fn prepare(prelude: &Prelude) -> Result<(), Unbuilt> {
     step_aside()?;
     for folder in SYSTEM {
         system(Path::new(folder))?;
@@ -92,27 +98,47 @@ pub(super) fn build(spec: &Spec) -> Result<Vec<PathBuf>, Unbuilt> {
         system(&Path::new("/etc").join(name))?;
     }
     devices()?;
-    processes(spec)?;
+    processes(prelude)?;
     for folder in ["/tmp", "/var/tmp", "/dev/shm"] {
-        temporary(Path::new(folder), 0o1777, spec.limits.temp_bytes)?;
+        temporary(Path::new(folder), 0o1777, prelude.temp_bytes)?;
     }
-    temporary(&spec.home, 0o700, spec.limits.temp_bytes)?;
-    for place in TOOLCHAINS.iter().map(|place| spec.home.join(place)) {
+    temporary(&prelude.home, 0o700, prelude.temp_bytes)?;
+    for place in TOOLCHAINS.iter().map(|place| prelude.home.join(place)) {
         visible(&place)?;
     }
-    for key in KEYS.iter().map(|key| spec.home.join(key)) {
-        mask(&key)?;
+    std::env::set_current_dir(NEW).map_err(doing("going in"))?;
+    pivot_root(".", ".").map_err(doing("going in"))?;
+    umount2(".", MntFlags::MNT_DETACH).map_err(doing("closing the door"))?;
+    std::env::set_current_dir("/").map_err(doing("going in"))
+}
+
+/// Puts in what this command needs and enters its folder. The answer is what may be written to.
+pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt> {
+    let spec = &handed.spec;
+    let (seen, rest) = trees.split_at(handed.visible.len());
+    for ((path, folder), tree) in handed.visible.iter().zip(seen) {
+        place(path, path, *folder)?;
+        let what = || format!("putting in {}", path.display());
+        let at = open(path, OFlags::empty()).map_err(doing(what()))?;
+        attach(tree, &at).map_err(doing(what()))?;
     }
-    for place in &spec.visible {
-        visible(place)?;
+    let toolchains = handed.visible.iter().map(|(path, _)| path.clone());
+    for place in toolchains.chain([spec.home.join(".cargo"), spec.home.join(".local/share/uv")]) {
+        KEYS.iter().try_for_each(|key| mask(&place.join(key)))?;
     }
-    let mut writable = workspace(spec)?;
-    attribute(Path::new(NEW), Reach::This).map_err(doing("closing the root"))?;
-    go_in(spec)?;
+    let mut writable = workspace(handed, rest)?;
+    let root = open(Path::new("/"), OFlags::DIRECTORY).map_err(doing("closing the root"))?;
+    attribute(&root, Access::Read, Reach::This).map_err(doing("closing the root"))?;
+    enter(spec)?;
     let own = ["/tmp", "/var/tmp", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full"];
     writable.extend(own.map(PathBuf::from));
     writable.push(spec.home.clone());
     Ok(writable)
+}
+
+fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, "", at, "", flags)
 }
 
 /// Puts an empty folder in place of the root, with the machine's own root below it.
@@ -150,7 +176,7 @@ fn system(path: &Path) -> Result<(), Unbuilt> {
     }
     let what = || format!("putting in {}", path.display());
     let to = fs::read_link(old(path)).map_err(doing(what()))?;
-    folders_above(path)?;
+    folders_above(&new(path), path)?;
     symlink(to, new(path)).map_err(doing(what()))
 }
 
@@ -160,14 +186,18 @@ fn visible(path: &Path) -> Result<(), Unbuilt> {
     if found.is_file() && found.len() <= MAX_COPIED {
         return copy(path);
     }
-    place(path, found.is_dir())?;
+    place(&new(path), path, found.is_dir())?;
     bind(&old(path), &new(path)).map_err(doing(format!("putting in {}", path.display())))?;
-    attribute(&new(path), Reach::Below).map_err(doing(format!("closing {}", path.display())))
+    close(&new(path)).map_err(doing(format!("closing {}", path.display())))
+}
+
+fn close(at: &Path) -> io::Result<()> {
+    attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
 }
 
 /// A small file is copied, which takes less time than a mount.
 fn copy(path: &Path) -> Result<(), Unbuilt> {
-    folders_above(path)?;
+    folders_above(&new(path), path)?;
     let what = || format!("putting in {}", path.display());
     // One that we may not read, a command may not read either.
     let Ok(bytes) = fs::read(old(path)) else { return Ok(()) };
@@ -176,37 +206,34 @@ fn copy(path: &Path) -> Result<(), Unbuilt> {
 
 /// An empty file in place of one that holds keys.
 fn mask(path: &Path) -> Result<(), Unbuilt> {
-    if !new(path).is_file() {
+    if !path.is_file() {
         return Ok(());
     }
-    bind(Path::new("/old/dev/null"), &new(path))
-        .map_err(doing(format!("hiding {}", path.display())))
+    bind(Path::new("/dev/null"), path).map_err(doing(format!("hiding {}", path.display())))
 }
 
 fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
-    place(path, true)?;
+    place(&new(path), path, true)?;
     tmpfs(&new(path), &format!("mode={mode:o},size={bytes}"))
         .map_err(doing(format!("making {}", path.display())))
 }
 
 /// Makes something to mount on, unless it is there already.
-fn place(path: &Path, folder: bool) -> Result<(), Unbuilt> {
-    let at = new(path);
+fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
     if at.exists() {
         return Ok(());
     }
-    folders_above(path)?;
-    let made = if folder { fs::create_dir(&at) } else { File::create(&at).map(|_| ()) };
+    folders_above(at, path)?;
+    let made = if folder { fs::create_dir(at) } else { File::create(at).map(|_| ()) };
     made.map_err(doing(format!("making a place for {}", path.display())))
 }
 
-fn folders_above(path: &Path) -> Result<(), Unbuilt> {
-    let above = path.parent().unwrap_or(path);
+fn folders_above(at: &Path, path: &Path) -> Result<(), Unbuilt> {
     let mut builder = fs::DirBuilder::new();
     builder
         .recursive(true)
         .mode(0o755)
-        .create(new(above))
+        .create(at.parent().unwrap_or(at))
         .map_err(doing(format!("making a place for {}", path.display())))
 }
 
@@ -218,7 +245,7 @@ fn bind(from: &Path, to: &Path) -> nix::Result<()> {
 fn devices() -> Result<(), Unbuilt> {
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
-        place(&path, false)?;
+        place(&new(&path), &path, false)?;
         bind(&old(&path), &new(&path)).map_err(doing(format!("putting in {}", path.display())))?;
     }
     for (name, to) in [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")] {
@@ -229,136 +256,63 @@ fn devices() -> Result<(), Unbuilt> {
 }
 
 /// A `/proc` that shows only what is inside, and that nobody can write to.
-fn processes(spec: &Spec) -> Result<(), Unbuilt> {
+fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
     let path = Path::new("/proc");
-    place(path, true)?;
+    place(&new(path), path, true)?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), &new(path), Some("proc"), flags, None::<&str>)
         .map_err(doing("mounting /proc (in a container, its own /proc must not be masked)"))?;
     // On newer kernels this holds for this sandbox alone, and for root too, whom no other limit binds.
-    let most = spec.limits.processes.max(512).to_string();
+    let most = prelude.processes.max(512).to_string();
     fs::write(new(Path::new("/proc/sys/kernel/pid_max")), most).ok();
-    attribute(&new(path), Reach::This).map_err(doing("closing /proc"))
+    close(&new(path)).map_err(doing("closing /proc"))
 }
 
 /// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,
 /// and being mounted, cannot be moved away either.
-fn workspace(spec: &Spec) -> Result<Vec<PathBuf>, Unbuilt> {
-    let root = spec.root.as_path();
-    place(root, true)?;
-    bind(&old(root), &new(root)).map_err(doing("putting in the workspace"))?;
-    let inside = |path: &WorkPath, scope: &Path| {
-        if path.is_root() { scope.to_owned() } else { scope.join(path.as_str()) }
+fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt> {
+    let (spec, root) = (&handed.spec, handed.spec.root.as_path());
+    let missing = || doing("putting in the workspace")(io::Error::other("it was not handed over"));
+    let (tree, scope) = trees.split_first().ok_or_else(missing)?;
+    place(root, root, true)?;
+    let at = open(root, OFlags::DIRECTORY).map_err(doing("putting in the workspace"))?;
+    attach(tree, &at).map_err(doing("putting in the workspace"))?;
+    let inside = |path: &WorkPath| {
+        if path.is_root() { root.to_owned() } else { root.join(path.as_str()) }
     };
-    let source = open(&old(root)).map_err(doing("opening the workspace"))?;
     let mut writable = Vec::new();
-    match &spec.scope {
-        None => writable.push(root.to_owned()),
-        Some(scope) => {
-            make_folders(scope, &source)?;
-            attribute(&new(root), Reach::Below).map_err(doing("closing the workspace"))?;
-            let target = open(&new(root)).map_err(doing("opening the workspace"))?;
-            for artifact in &scope.0 {
-                // What is not there, or is a link, cannot be opened for writing.
-                let Ok(from) = beneath(&source, artifact.path.as_str()) else { continue };
-                let to = beneath(&target, artifact.path.as_str())
-                    .map_err(doing(format!("opening {artifact} for writing")))?;
-                bind(&by_number(&from), &by_number(&to))
-                    .map_err(doing(format!("opening {artifact} for writing")))?;
-                writable.push(inside(&artifact.path, root));
-            }
-        }
+    if spec.scope.is_none() {
+        writable.push(root.to_owned());
     }
-    let target = open(&new(root)).map_err(doing("opening the workspace"))?;
+    for (artifact, tree) in handed.scope.iter().zip(scope) {
+        // Opened anew for each, since one place may lie in another.
+        let what = || format!("opening {artifact} for writing");
+        let target = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
+        let to = beneath(&target, artifact.path.as_str()).map_err(doing(what()))?;
+        attach(tree, &to).map_err(doing(what()))?;
+        writable.push(inside(&artifact.path));
+    }
+    let target = open(root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     for path in &spec.hidden {
         // One that is gone by now needs no cover.
         let Ok(file) = beneath(&target, path.as_str()) else { continue };
-        bind(Path::new("/old/dev/null"), &by_number(&file))
-            .map_err(doing(format!("hiding {path}")))?;
+        bind(Path::new("/dev/null"), &by_number(&file)).map_err(doing(format!("hiding {path}")))?;
     }
     if let Ok(git) = beneath(&target, ".git") {
         let git = by_number(&git);
         bind(&git, &git).map_err(doing("closing .git"))?;
-        attribute(&new(root).join(".git"), Reach::Below).map_err(doing("closing .git"))?;
+        close(&root.join(".git")).map_err(doing("closing .git"))?;
     }
     Ok(writable)
 }
 
-/// Folders of the scope that are missing are made first, by way of descriptors, following no link.
-fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), Unbuilt> {
-    for artifact in scope.0.iter().filter(|artifact| artifact.whole_folder) {
-        let what = || format!("making {artifact}");
-        let mut folder = root.try_clone().map_err(doing(what()))?;
-        for name in artifact.path.components() {
-            match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-                Err(errno) => return Err(doing(what())(errno)),
-            }
-            folder = beneath(&folder, name).map_err(doing(what()))?;
-        }
-    }
-    Ok(())
-}
-
-fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Opens what is below a folder without following any link.
-fn beneath(folder: impl AsFd, path: &str) -> rustix::io::Result<OwnedFd> {
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how)
-}
-
 /// A descriptor as a path that the kernel takes in place of one.
 fn by_number(fd: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("{OLD}/proc/self/fd/{}", fd.as_raw_fd()))
+    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
 }
 
-/// What a change of a mount reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    This,
-    /// All mounts below it, too.
-    Below,
-}
-
-/// Makes a mount read-only, and devices and set-user-id programs on it dead.
-#[expect(
-    unsafe_code,
-    reason = "mount_setattr, which reaches all mounts below, has no wrapper here"
-)]
-fn attribute(at: &Path, reach: Reach) -> io::Result<()> {
-    let path =
-        std::ffi::CString::new(at.as_os_str().as_encoded_bytes()).map_err(io::Error::other)?;
-    let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
-    let flags = if reach == Reach::Below { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the path and the attributes are whole, and outlive the call; the size is that of the attributes.
-    let done = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            flags,
-            &raw const attributes,
-            size_of::<libc::mount_attr>(),
-        )
-    };
-    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// Leaves the machine's root behind for good, and enters the folder of the command.
-fn go_in(spec: &Spec) -> Result<(), Unbuilt> {
-    std::env::set_current_dir(NEW).map_err(doing("going in"))?;
-    pivot_root(".", ".").map_err(doing("going in"))?;
-    umount2(".", MntFlags::MNT_DETACH).map_err(doing("closing the door"))?;
-    std::env::set_current_dir("/").map_err(doing("going in"))?;
-    let root = open(&spec.root).map_err(doing("opening the workspace"))?;
+fn enter(spec: &Spec) -> Result<(), Unbuilt> {
+    let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat2(&root, spec.folder.as_str(), flags, Mode::empty(), how)

@@ -1,6 +1,8 @@
-//! The loopback interface of an empty network: tests may talk to themselves, and to nobody else.
+//! The loopback interface of an empty network: tests may talk to themselves, and to nobody else, except through a
+//! listener that is ours.
 
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
 /// Brings up `lo` in the network namespace that this process is in.
@@ -24,4 +26,14 @@ pub(super) fn loopback_up() -> io::Result<()> {
     // SAFETY: the request is whole and outlives the call.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The port inside at which our proxy is, when there is one. The network is empty, so it is free.
+pub(super) const PROXY_PORT: u16 = 3128;
+
+/// A listener in this network, which whoever holds the descriptor can take connections from, wherever it is.
+pub(super) fn listen() -> io::Result<TcpListener> {
+    // The interface may not be up yet; process 1 and we both see to that.
+    loopback_up()?;
+    TcpListener::bind(("127.0.0.1", PROXY_PORT))
 }

@@ -7,26 +7,34 @@ use std::net::{TcpStream, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 
+use types::Rung;
+
 use super::spec::Targets;
 
 /// The file through which the proof sees that the workspace itself can be used.
 pub(super) const CONTROL: &str = "probe-was-here";
 
+/// What only namespaces hold.
+pub(super) const GIT: &str = "change git's own files";
+pub(super) const SEE: &str = "see processes of the machine";
+pub(super) const METADATA: &str = "change the mode of a file outside";
+
 type Attempts = Vec<(String, Option<String>)>;
 
-pub(super) fn attack(workspace: &Path, targets: &Targets) -> Attempts {
+pub(super) fn attack(workspace: &Path, targets: &Targets, rung: Rung) -> Attempts {
     let mut attempts = Attempts::new();
     let mut note = |what: &str, through: Option<String>| attempts.push((what.to_owned(), through));
     note("write outside the workspace", write_outside(&targets.outside));
     note("read a secret outside the workspace", got(&fs::read(&targets.secret), "read it"));
-    note("change git's own files", change_git(workspace));
+    note(METADATA, change_mode(&targets.secret));
+    note(GIT, change_git(workspace));
     note("reach the network", reach(targets.port));
-    note("see processes of the machine", see(targets.pid));
+    note(SEE, see(targets.pid));
     note("signal a process of the machine", signal(targets.pid));
     note("trace another process", trace());
     note("make a namespace", namespace());
     note("mount something", mounting());
-    note("keep a capability", keep());
+    note("keep a capability", keep(rung));
     note(
         "write to the kernel's settings",
         got(&open("/proc/sys/kernel/core_pattern"), "opened it"),
@@ -48,6 +56,11 @@ fn write_outside(outside: &Path) -> Option<String> {
     let places = [outside, Path::new("/"), Path::new("/etc"), Path::new("/usr"), Path::new("/dev")];
     let landed = places.iter().find(|place| fs::write(place.join("bosun-probe"), "x").is_ok());
     landed.map(|place| format!("wrote to {}", place.display()))
+}
+
+fn change_mode(secret: &Path) -> Option<String> {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o604);
+    got(&fs::set_permissions(secret, mode), "changed it")
 }
 
 fn change_git(workspace: &Path) -> Option<String> {
@@ -104,20 +117,19 @@ fn mounting() -> Option<String> {
 }
 
 /// What the kernel says about this very process.
-fn keep() -> Option<String> {
+fn keep(rung: Rung) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |name: &str| {
         let line = status.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1).map(str::to_owned)
     };
     let none = "0000000000000000";
-    let wanted = [
-        ("CapEff:", none),
-        ("CapPrm:", none),
-        ("CapBnd:", none),
-        ("NoNewPrivs:", "1"),
-        ("Seccomp:", "2"),
-    ];
+    let mut wanted =
+        vec![("CapEff:", none), ("CapPrm:", none), ("NoNewPrivs:", "1"), ("Seccomp:", "2")];
+    if rung == Rung::Full {
+        // An ordinary user outside cannot lower this, and without new privileges it means nothing to it.
+        wanted.push(("CapBnd:", none));
+    }
     let wrong = wanted.iter().find(|(name, wanted)| value(name).as_deref() != Some(wanted));
     wrong.map(|(name, _)| format!("{name} is {:?}", value(name)))
 }

@@ -1,13 +1,14 @@
 //! The proof: a sandbox like those that commands will get, around an attack of our own. It is looked at from both
 //! sides, because what was held from inside must also not have happened outside.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use tokio::net::TcpListener;
 use types::{Attack, Proof, Rung, WorkPath};
 
 use super::spec::{Action, Report, Targets};
-use super::{Confine, Control, probe};
+use super::{Confine, held, probe};
 use crate::EnvError;
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
@@ -28,23 +29,28 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
 
     // The scope of a task is about another workspace; here, all of it is the scope.
     let confine = Confine { scope: None, ..confine.clone() };
-    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), Vec::new());
-    let (mut command, mut control) = Control::prepare().map_err(failed("preparing"))?;
-    let mut child = command.kill_on_drop(true).spawn().map_err(failed("starting the helper of"))?;
-    // It holds the helper's end of the line, which must close when the helper ends.
-    drop(command);
-    control.send(&spec).await.map_err(failed("giving orders to"))?;
-    let report = control.report().await;
-    child.wait().await.map_err(failed("waiting for"))?;
+    // With our own home, so that the helpers that stand ready afterwards are those that commands will need.
+    let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
+    let variables = home.into_iter().collect();
+    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
+    let report = held::probe(&confine.twin.0, spec).await;
     drop(listener);
     match report? {
-        Report::Probed(attempts) => Ok(judged(attempts, &workspace, &outside)),
+        Report::Probed(attempts) => Ok(judged(confine.rung, attempts, &workspace, &outside)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
         other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
     }
 }
 
-fn judged(attempts: Vec<(String, Option<String>)>, workspace: &Path, outside: &Path) -> Proof {
+/// What Landlock alone does not hold, and does not claim to.
+const NOT_CLAIMED: [&str; 4] = [probe::GIT, probe::SEE, probe::METADATA, "leave git changed"];
+
+fn judged(
+    rung: Rung,
+    attempts: Vec<(String, Option<String>)>,
+    workspace: &Path,
+    outside: &Path,
+) -> Proof {
     let mut attacks: Vec<Attack> =
         attempts.into_iter().map(|(what, through)| Attack { what, through }).collect();
     let mut seen = |what: &str, through: bool| {
@@ -58,7 +64,9 @@ fn judged(attempts: Vec<(String, Option<String>)>, workspace: &Path, outside: &P
     );
     // The other way round: what is allowed must have arrived, or nothing was tried at all.
     seen("pretend to work", !workspace.join(probe::CONTROL).exists());
-    let rung =
-        if attacks.iter().all(|attack| attack.through.is_none()) { Rung::Full } else { Rung::None };
+    let claims =
+        |attack: &&Attack| rung == Rung::Full || !NOT_CLAIMED.contains(&attack.what.as_str());
+    let held = attacks.iter().filter(claims).all(|attack| attack.through.is_none());
+    let rung = if held { rung } else { Rung::None };
     Proof { rung, attacks, missing: vec![] }
 }

@@ -4,7 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use types::{Scope, WorkPath};
+use types::{Rung, Scope, WorkPath};
+
+/// What a helper is told before there is a command for it, so that it can build what does not depend on one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prelude {
+    pub(crate) rung: Rung,
+    pub(crate) home: PathBuf,
+    pub(crate) temp_bytes: u64,
+    pub(crate) processes: u64,
+}
 
 /// Orders for one command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,6 +28,26 @@ pub(crate) struct Spec {
     /// Files of the workspace that shall look empty.
     pub(crate) hidden: Vec<WorkPath>,
     pub(crate) limits: Limits,
+    pub(crate) rung: Rung,
+    /// Whether there is a way to the hosts that were granted.
+    pub(crate) network: bool,
+}
+
+impl Spec {
+    /// Whether it fits into a socket's buffer for certain.
+    pub(crate) fn is_short(&self) -> bool {
+        let places = self.scope.as_ref().map_or(0, |scope| scope.0.len());
+        let line = match &self.action {
+            Action::Run { line, .. } => line.len(),
+            Action::Probe(_) => 0,
+        };
+        places + self.hidden.len() + self.visible.len() < 100 && line < 16 * 1024
+    }
+
+    pub(crate) fn prelude(&self) -> Prelude {
+        let Limits { temp_bytes, processes, .. } = self.limits;
+        Prelude { rung: self.rung, home: self.home.clone(), temp_bytes, processes }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,6 +81,8 @@ pub(crate) enum Report {
     /// The walls could not be built, so nothing was run.
     Failed(String),
     Probed(Vec<(String, Option<String>)>),
+    /// There is a way to the granted hosts; the listener comes with it.
+    Listening,
 }
 
 /// How much a command may take.

@@ -22,16 +22,40 @@ use super::spec::Limits;
 /// The level of Landlock that is asked for; older kernels give what they have of it.
 const LANDLOCK: ABI = ABI::V6;
 
-pub(super) fn raise(writable: &[PathBuf], limits: &Limits) -> Result<(), Unbuilt> {
+pub(super) fn raise(writable: &[PathBuf], limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
     bound(limits)?;
     disarm()?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
-    let fenced = fence(writable);
-    let fenced = fenced.map_err(|error| doing("raising Landlock")(io::Error::other(error)))?;
-    if fenced == RulesetStatus::NotEnforced {
-        return Err(doing("raising Landlock")(io::Error::other("this kernel does not have it")));
+    // Behind the namespaces everything that is there may be read.
+    let fence = Fence { read: vec![PathBuf::from("/")], write: writable.to_vec() };
+    fence.raise()?;
+    filter.install()
+}
+
+/// What the kernel shall refuse, as programs that it takes.
+#[derive(Debug)]
+pub(super) struct Filter(Vec<BpfProgram>);
+
+impl Filter {
+    pub(super) fn compile() -> Result<Self, Unbuilt> {
+        Self::of(programs(&FAMILIES))
     }
-    filter().map_err(|error| doing("raising seccomp")(io::Error::other(error)))
+
+    /// For a network that is not empty: no sockets at all.
+    pub(super) fn without_sockets() -> Result<Self, Unbuilt> {
+        Self::of(programs(&[]))
+    }
+
+    fn of(programs: Result<Vec<BpfProgram>, seccompiler::Error>) -> Result<Self, Unbuilt> {
+        Ok(Self(programs.map_err(|error| doing("preparing seccomp")(io::Error::other(error)))?))
+    }
+
+    fn install(&self) -> Result<(), Unbuilt> {
+        let mut programs = self.0.iter();
+        programs
+            .try_for_each(|program| seccompiler::apply_filter(program))
+            .map_err(|error| doing("raising seccomp")(io::Error::other(error)))
+    }
 }
 
 fn bound(limits: &Limits) -> Result<(), Unbuilt> {
@@ -59,17 +83,41 @@ fn disarm() -> Result<(), Unbuilt> {
     rustix::thread::set_capabilities(None, sets).map_err(doing("giving up capabilities"))
 }
 
-/// Reads anywhere in the new root, writes only where it is said, no signals or sockets beyond.
-fn fence(writable: &[PathBuf]) -> Result<RulesetStatus, landlock::RulesetError> {
-    let status = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK))?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?
-        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(LANDLOCK)))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?
-        .restrict_self()?;
-    Ok(status.ruleset)
+/// What may be read and what written to. Nothing else, and no signals or sockets beyond.
+#[derive(Debug)]
+pub(super) struct Fence {
+    pub(super) read: Vec<PathBuf>,
+    pub(super) write: Vec<PathBuf>,
+}
+
+impl Fence {
+    fn raise(&self) -> Result<(), Unbuilt> {
+        let failed = |error| doing("raising Landlock")(io::Error::other(error));
+        match self.restrict().map_err(|error| failed(error.to_string()))? {
+            RulesetStatus::NotEnforced => Err(failed("this kernel does not have it".to_owned())),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        }
+    }
+
+    fn restrict(&self) -> Result<RulesetStatus, landlock::RulesetError> {
+        let status = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(LANDLOCK))?
+            .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+            .create()?
+            .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(LANDLOCK)))?
+            .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(LANDLOCK)))?
+            .restrict_self()?;
+        Ok(status.ruleset)
+    }
+}
+
+/// Walls without namespaces before them.
+pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
+    bound(limits)?;
+    nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
+    fence.raise()?;
+    filter.install()
 }
 
 /// Calls that no build or test needs and that have been ways out.
@@ -139,7 +187,7 @@ const NAMESPACES: [i32; 7] = [
 /// The network is empty, so these can do no harm; tests that talk to themselves need them.
 const FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
-fn filter() -> Result<(), seccompiler::Error> {
+fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let condition = |argument, operator, value| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
     };
@@ -150,24 +198,32 @@ fn filter() -> Result<(), seccompiler::Error> {
         SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(number(bit)), number(bit))?])
     });
     rules.insert(libc::SYS_clone, spaces.collect::<Result<_, _>>()?);
-    let others = FAMILIES.into_iter().map(|family| condition(0, SeccompCmpOp::Ne, number(family)));
-    let others = SeccompRule::new(others.collect::<Result<_, _>>()?)?;
-    rules.insert(libc::SYS_socket, vec![others.clone()]);
-    rules.insert(libc::SYS_socketpair, vec![others]);
+    let others = |families: &[i32]| -> Result<Vec<SeccompRule>, seccompiler::Error> {
+        let each = families.iter().map(|family| condition(0, SeccompCmpOp::Ne, number(*family)));
+        let each: Vec<_> = each.collect::<Result<_, _>>()?;
+        // No condition means always.
+        Ok(if each.is_empty() { vec![] } else { vec![SeccompRule::new(each)?] })
+    };
+    rules.insert(libc::SYS_socket, others(families)?);
+    rules.insert(libc::SYS_socketpair, others(&FAMILIES)?);
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
         let request = u64::from(u32::try_from(request).unwrap_or(u32::MAX));
         SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])
     });
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-    install(rules, libc::EPERM)?;
     // The newer clone hides its bits from filters; without it, programs fall back to the older one.
-    install([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)
+    Ok(vec![
+        program(rules, libc::EPERM)?,
+        program([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)?,
+    ])
 }
 
-fn install(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> Result<(), seccompiler::Error> {
+fn program(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    errno: i32,
+) -> Result<BpfProgram, seccompiler::Error> {
     let errno = SeccompAction::Errno(errno.cast_unsigned());
     let arch = std::env::consts::ARCH.try_into()?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
-    let program: BpfProgram = filter.try_into()?;
-    seccompiler::apply_filter(&program)
+    Ok(filter.try_into()?)
 }

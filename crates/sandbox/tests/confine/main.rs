@@ -2,9 +2,11 @@
 //! second time, which a test harness with threads could not be.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
 
+mod corpus;
 mod ground;
 mod lives;
 mod walls;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,6 +54,11 @@ macro_rules! all {
 }
 
 all![
+    corpus::nothing_gets_out_of_the_namespaces,
+    corpus::nothing_that_landlock_claims_gets_out_of_it,
+    corpus::all_of_it_holds_for_an_ordinary_user_too,
+    ways::only_granted_hosts_are_reached,
+    ways::toolchains_work_inside,
     walls::a_hidden_file_is_empty_for_commands_and_closed_to_tools,
     walls::the_proof_holds,
     walls::a_command_runs_with_its_folder_output_and_exit_code,

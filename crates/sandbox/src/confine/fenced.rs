@@ -1,0 +1,188 @@
+//! The second rung, for machines without user namespaces: Landlock over files and signals, seccomp over the kernel and
+//! all sockets, nothing more. Other processes can be seen, git's own files and the times and modes of the user's other
+//! files can be changed; the proof says so. Root is not held by this, and is refused.
+
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::SignalFd;
+use nix::unistd::{Pid, getuid};
+use types::Rung;
+
+use super::inside::{Unbuilt, doing, reap};
+use super::mounts::{SETTINGS, SYSTEM, TOOLCHAINS};
+use super::spec::{Action, Report, Spec};
+use super::walls::{self, Fence, Filter};
+use super::{line, probe};
+
+/// What of `/dev` can be used.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// How often we look for children that are left; each time there are fewer.
+const ROUNDS: usize = 100;
+
+/// Takes orders, runs the command, and says how it ended.
+pub(super) fn live(ours: &mut UnixStream) -> Result<Report, Unbuilt> {
+    // Whoever loses its parent becomes our child, so nobody gets away.
+    nix::sys::prctl::set_child_subreaper(true).map_err(doing("becoming everybody's parent"))?;
+    let (spec, pipes) = line::receive::<Spec>(ours, |_| 2).map_err(doing("waiting for orders"))?;
+    if getuid().is_root() {
+        let root = io::Error::other("root needs namespaces; run as an ordinary user");
+        return Err(doing("holding commands with Landlock alone")(root));
+    }
+    let temp = tempfile::Builder::new().prefix("bosun-").tempdir();
+    let temp = temp.map_err(doing("making a private temporary folder"))?;
+    let fence = fence(&spec, temp.path());
+    let filter = Filter::without_sockets()?;
+    std::env::set_current_dir(spec.root.join(spec.folder.as_str()))
+        .map_err(doing("entering the workspace"))?;
+    match &spec.action {
+        Action::Probe(targets) => {
+            walls::fence_in(&fence, &spec.limits, &filter)?;
+            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Landlock)))
+        }
+        Action::Run { shell, line: text } => {
+            let child = start(&spec, shell, text, pipes, temp.path(), (fence, filter))?;
+            let ended = watch(ours, child);
+            clear();
+            ended
+        }
+    }
+}
+
+/// What may be read, and what written to.
+fn fence(spec: &Spec, temp: &Path) -> Fence {
+    let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+    read.extend(SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
+    read.extend(TOOLCHAINS.iter().map(|place| spec.home.join(place)));
+    read.extend(DEVICES.iter().map(PathBuf::from));
+    read.push(PathBuf::from("/proc"));
+    read.extend(spec.visible.iter().cloned());
+    read.push(spec.root.clone());
+    let mut write = vec![temp.to_owned()];
+    write.extend(DEVICES[..3].iter().map(PathBuf::from));
+    match &spec.scope {
+        None => write.push(spec.root.clone()),
+        // A link cannot be in a path of the scope: Landlock binds what it leads to, so such a place is left out.
+        Some(scope) => write.extend(scope.0.iter().filter_map(|artifact| {
+            let path = spec.root.join(artifact.path.as_str());
+            (path.canonicalize().ok()? == path).then_some(path)
+        })),
+    }
+    Fence { read, write }
+}
+
+#[expect(unsafe_code, reason = "the only way to raise walls between fork and exec")]
+fn start(
+    spec: &Spec,
+    shell: &Path,
+    text: &str,
+    pipes: Vec<OwnedFd>,
+    temp: &Path,
+    (fence, filter): (Fence, Filter),
+) -> Result<Pid, Unbuilt> {
+    let mut command = Command::new(shell);
+    command.arg("-c").arg(text).env_clear().envs(spec.variables.iter().map(|(k, v)| (k, v)));
+    command.env("TMPDIR", temp).stdin(Stdio::null());
+    let mut pipes = pipes.into_iter();
+    if let (Some(out), Some(err)) = (pipes.next(), pipes.next()) {
+        command.stdout(out).stderr(err);
+    }
+    let limits = spec.limits;
+    // SAFETY: this process has one thread, so its memory is whole in the child, and it may allocate there.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setsid()?;
+            walls::fence_in(&fence, &limits, &filter).map_err(io::Error::other)
+        });
+    }
+    let child = command.spawn().map_err(doing("starting the shell"))?;
+    let id =
+        i32::try_from(child.id()).map_err(io::Error::other).map_err(doing("starting the shell"))?;
+    Ok(Pid::from_raw(id))
+}
+
+/// Waits for the command's end or for word from us.
+fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
+    let mut ends = SigSet::empty();
+    ends.add(Signal::SIGCHLD);
+    ends.thread_block().map_err(doing("watching for ends"))?;
+    let signals = SignalFd::new(&ends).map_err(doing("watching for ends"))?;
+    loop {
+        if let Some(report) = reap(child) {
+            return Ok(report);
+        }
+        let mut fds = [
+            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(line.as_fd(), PollFlags::POLLIN),
+        ];
+        match poll(&mut fds, PollTimeout::NONE) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(errno) => return Err(doing("watching")(errno)),
+        }
+        let spoken = fds[1].any().unwrap_or(false);
+        if fds[0].any().unwrap_or(false) {
+            signals.read_signal().map_err(doing("watching for ends"))?;
+        }
+        let mut word = [0];
+        match if spoken { line.read(&mut word) } else { continue } {
+            Ok(1) if word == *super::TERM => all(Signal::SIGTERM),
+            // Nobody is there any more, or has had enough.
+            _ => return Ok(Report::Signalled(Signal::SIGKILL as i32)),
+        }
+    }
+}
+
+/// Ends everybody who is left, and whoever they leave.
+fn clear() {
+    for _ in 0..ROUNDS {
+        all(Signal::SIGKILL);
+        while let Ok(status) = nix::sys::wait::waitpid(Pid::from_raw(-1), None) {
+            if status.pid().is_none() {
+                break;
+            }
+            all(Signal::SIGKILL);
+        }
+        if descendants().is_empty() {
+            return;
+        }
+    }
+}
+
+fn all(signal: Signal) {
+    for pid in descendants() {
+        // It may be gone by now, which is what was wanted.
+        kill(pid, signal).ok();
+        if signal == Signal::SIGTERM {
+            kill(pid, Signal::SIGCONT).ok();
+        }
+    }
+}
+
+/// Our children, theirs, and so on.
+fn descendants() -> Vec<Pid> {
+    let mut found: Vec<i32> = Vec::new();
+    let mut open = vec![std::process::id().to_string()];
+    while let Some(parent) = open.pop() {
+        let tasks =
+            std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let text = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            for child in text.split_whitespace() {
+                if let Ok(pid) = child.parse()
+                    && !found.contains(&pid)
+                {
+                    found.push(pid);
+                    open.push(child.to_owned());
+                }
+            }
+        }
+    }
+    found.into_iter().map(Pid::from_raw).collect()
+}
