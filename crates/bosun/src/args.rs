@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
     Models(Models),
+    /// Explain what the rules say about a command, without running it
+    Permit(Permit),
     /// List the tools that agents can call, with their arguments
     Tools(Tools),
     /// Make one call as an agent's would be made: permitted, held and cut by the same rules
@@ -87,6 +89,9 @@ pub(crate) struct Run {
     /// The rules to work by: a file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// Nobody can be asked: calls that a person would have to allow are denied
+    #[arg(long)]
+    pub(crate) headless: bool,
     /// Take results in the order in which work was started, so that the same run twice gives the same log
     #[arg(long)]
     pub(crate) reproducible: bool,
@@ -98,6 +103,7 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     /// What to ask; - reads it from standard input
+    #[arg(conflicts_with = "messages")]
     pub(crate) text: Option<String>,
     /// The model, as provider/model [default: the first provider for which there is a key]
     #[arg(long, short, value_name = "MODEL")]
@@ -111,13 +117,16 @@ pub(crate) struct Ask {
     /// Tools to offer, as a JSON list of name, description and schema; none is run
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+    /// A JSON Schema that the answer must fit; an answer that does not is a failure
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
     /// The server to ask instead of the provider's own
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// The language that the server speaks: messages, responses, chat, gemini or ollama
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
-    /// How hard to think: low, medium or high
+    /// How hard to think: none, minimal, low, medium, high, xhigh or max
     #[arg(long, value_name = "EFFORT", value_parser = effort)]
     pub(crate) effort: Option<Effort>,
     /// The most tokens of an answer
@@ -148,6 +157,24 @@ pub(crate) struct Models {
     /// Print a JSON line for each provider and each model
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Every command that stands in the line is found, also inside of substitutions and of programs that start others, and
+/// each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask and 5 for deny.
+#[derive(Debug, Args)]
+pub(crate) struct Permit {
+    /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Where the task may write, as in a plan: a file, or a folder with a slash at its end
+    #[arg(long, value_name = "PATH", num_args = 1.., default_value = "./")]
+    pub(crate) scope: Vec<Artifact>,
+    /// Print one JSON object: verdict, rule, reason, and the same for each part
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command line, best as one argument in quotes; several are joined by blanks, and - reads standard input
+    #[arg(required = true, allow_hyphen_values = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -212,8 +239,11 @@ pub(crate) struct Resume {
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
     pub(crate) run: RunId,
-    /// What you have to say
+    /// What you have to say; allow or deny, if it is about a call
     pub(crate) text: String,
+    /// The number of the question, if there are several [default: the first that is open]
+    #[arg(long, value_name = "N")]
+    pub(crate) question: Option<u32>,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,

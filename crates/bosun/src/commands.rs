@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod models;
+pub(crate) mod permit;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;

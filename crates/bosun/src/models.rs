@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
-use runtime::llm::{Dialect, Http, Registry, Settings};
+use runtime::llm::{Dialect, Http, Recorder, Registry, Replayer, Settings, Transport};
 use types::{ModelRef, Span};
 
 use crate::exit::Wrong;
@@ -55,7 +55,23 @@ pub(crate) fn registry(
             provider.key_needed = Some(false);
         }
     }
-    let transport = Arc::new(Http::new(CONNECT).context("setting up the connection to models")?);
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    Ok(Registry::new(settings, variable, transport)?)
+    Ok(Registry::new(settings, variable, transport()?)?)
+}
+
+/// The network; or, for a bug report, the network with a tape running, or a tape instead of it.
+fn transport() -> anyhow::Result<Arc<dyn Transport>> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(folder) = folder("BOSUN_REPLAY") {
+        return Ok(Arc::new(Replayer::open(&PathBuf::from(folder))?));
+    }
+    let http = Arc::new(Http::new(CONNECT).context("setting up the connection to models")?);
+    match folder("BOSUN_RECORD").map(PathBuf::from) {
+        Some(folder) => {
+            std::fs::create_dir_all(&folder)
+                .with_context(|| format!("making the folder {}", folder.display()))?;
+            Ok(Arc::new(Recorder::new(http, folder)))
+        }
+        None => Ok(http),
+    }
 }

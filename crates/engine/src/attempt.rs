@@ -4,19 +4,20 @@
 mod apply;
 mod decide;
 mod pending;
+mod question;
 mod session;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState, Input,
-    Message, Policy, Sealed, SessionEnd, Timestamp, Usage, WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState,
+    Input, Message, Policy, Sealed, SessionEnd, Timestamp, Usage, WorkPath,
 };
 
 use crate::budget::Ledger;
 use crate::{InFlight, Machine};
-use session::{Session, Talk};
+use session::{Session, SlotState, Talk};
 
 /// The state of an attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Attempt {
     ledger: Ledger,
     usage: Usage,
     turns: u32,
+    /// How many questions were put to a person.
+    questions: u32,
     end: Option<SessionEnd>,
     ended: Timestamp,
     sealed: Option<Sealed>,
@@ -46,6 +49,7 @@ impl Attempt {
             ledger: Ledger::default(),
             usage: Usage::default(),
             turns: 0,
+            questions: 0,
             end: None,
             ended: Timestamp::default(),
             sealed: None,
@@ -80,6 +84,16 @@ impl Attempt {
     #[must_use]
     pub fn has_open_calls(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.started().next().is_some())
+    }
+
+    /// What it asks a person, if it cannot go on before that is answered.
+    #[must_use]
+    pub fn open_question(&self) -> Option<&Asking> {
+        let round = self.session.iter().filter(|_| self.end.is_none()).flat_map(|s| &s.round);
+        round.into_iter().find_map(|slot| match &slot.state {
+            SlotState::Asked(asking) => Some(&**asking),
+            _ => None,
+        })
     }
 
     /// How it ended, for the run that it belongs to; nothing while it is not over.
@@ -160,7 +174,7 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        false
+        self.open_question().is_some()
     }
 
     fn is_over(&self) -> bool {

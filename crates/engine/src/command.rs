@@ -13,6 +13,7 @@ mod compound;
 mod deeds;
 mod doors;
 mod expand;
+mod feed;
 mod grammar;
 mod here;
 mod inline;
@@ -119,7 +120,8 @@ pub fn read(line: &str) -> Vec<Part> {
     let mut parts = found.parts;
     deeds::note(&mut parts, &found.documents);
     if parts.is_empty() {
-        parts.push(Part::unclear("there is no command in it", line.to_owned()));
+        // Nothing but blanks and comments: nothing happens.
+        parts.push(Part::default());
     }
     parts
 }

@@ -42,17 +42,15 @@ fn ask(run: &Run, rule: &AdmissionRule, decision: Decision) -> Vec<Event> {
     }
     let text =
         if rule.questions.is_empty() { rule.reason.clone() } else { rule.questions.join("\n") };
-    vec![Event::QuestionAsked {
-        question: u32::try_from(asked).unwrap_or(u32::MAX),
-        text,
-        decision,
-    }]
+    let question = u32::try_from(asked).unwrap_or(u32::MAX);
+    vec![Event::QuestionAsked { question, text, decision, attempt: None, call: None }]
 }
 
 /// The request with the answers that were given to our questions about it.
 pub(crate) fn full_text(run: &Run) -> String {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
-    let answers = run.questions().iter().filter_map(|question| question.answer.as_deref());
+    let ours = run.questions().iter().filter(|question| question.from.is_none());
+    let answers = ours.filter_map(|question| question.answer.as_deref());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
 }
 

@@ -22,6 +22,8 @@ mod condition;
 mod context;
 mod dag;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod intake;
 #[cfg(test)]
@@ -30,6 +32,8 @@ mod merge;
 pub mod permit;
 mod plan;
 pub mod policy;
+#[cfg(test)]
+mod question_tests;
 mod report;
 mod route;
 mod run;

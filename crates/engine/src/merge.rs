@@ -109,7 +109,7 @@ mod tests {
         );
         assert!(bench.asked().iter().any(|effect| matches!(
             effect,
-            types::Effect::RunAttempt { brief } if brief.start.0 == "m-T1"
+            types::Effect::RunAttempt { brief, .. } if brief.start.0 == "m-T1"
         )));
         bench.tell("T2.2 hands in\ncheck T2.2/0 exits 0");
         same(

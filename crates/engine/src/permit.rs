@@ -44,8 +44,9 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
         }
         _ => whole(rules.into_iter().find(|rule| !names_parts(rule)), scope, facts, tool, &seen),
     };
+    let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };
     if permit.verdict == Permission::Ask && policy.headless {
-        without_a_person(permit)
+        without_a_person(permit, facts.access)
     } else {
         permit
     }
@@ -165,10 +166,23 @@ fn whole(
     Permit { verdict, decision: decision.seeing(seen), parts: vec![] }
 }
 
-fn without_a_person(mut permit: Permit) -> Permit {
+/// A call that is a question and may be made is one that waits for a person.
+fn as_a_question(permit: Permit) -> Permit {
+    Permit { verdict: permit.verdict.max(Permission::Ask), ..permit }
+}
+
+fn without_a_person(mut permit: Permit, access: Access) -> Permit {
     permit.verdict = Permission::Deny;
-    permit.decision.reason =
-        format!("{} (a person would be asked, but nobody is there)", permit.decision.reason);
+    permit.decision.reason = match access {
+        Access::Ask => {
+            "nobody is there who could be asked; decide yourself, and say what you assumed"
+                .to_owned()
+        }
+        _ => format!(
+            "{} (a person would be asked, but nobody is there; find another way)",
+            permit.decision.reason
+        ),
+    };
     for part in permit.parts.iter_mut().filter(|part| part.verdict == Permission::Ask) {
         part.verdict = Permission::Deny;
     }

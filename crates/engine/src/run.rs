@@ -81,6 +81,8 @@ pub(crate) struct Asked {
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) answer: Option<String>,
+    /// The attempt that asks, if it is not the run itself.
+    pub(crate) from: Option<AttemptId>,
 }
 
 impl Run {
@@ -203,6 +205,10 @@ impl Run {
 
     pub(crate) fn questions(&self) -> &[Question] {
         &self.questions
+    }
+
+    pub(crate) fn is_open(&self, question: u32) -> bool {
+        self.questions.get(question as usize).is_some_and(|question| question.answer.is_none())
     }
 
     pub(crate) fn open_question(&self) -> Option<usize> {
@@ -354,7 +360,8 @@ impl Machine for Run {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        !self.winds_down() && self.open_question().is_some()
+        // A task that is retried later does not wait for anybody.
+        !self.winds_down() && self.open_question().is_some() && decide::only_the_deadline(self)
     }
 
     fn is_over(&self) -> bool {

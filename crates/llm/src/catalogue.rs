@@ -158,6 +158,7 @@ mod tests {
         }
     }
 
+    /// K12, A96: cost by sort of token, thinking included.
     #[test]
     fn the_cost_counts_each_sort_of_token_once() {
         let text = r#"

@@ -88,6 +88,7 @@ mod tests {
         Ok(Bytes::from_static(b"x"))
     }
 
+    /// A92: timeouts.
     #[tokio::test(start_paused = true)]
     async fn thirty_seconds_of_silence_end_in_a_fault_and_not_in_a_hang() {
         let bytes = stream::iter([chunk()]).chain(stream::pending()).boxed();

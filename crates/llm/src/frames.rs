@@ -35,7 +35,7 @@ pub(crate) struct Reader {
 }
 
 /// The parts of an event that lie in the piece being read.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Here<'a> {
     name: Option<&'a [u8]>,
     text: Option<&'a [u8]>,

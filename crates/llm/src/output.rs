@@ -1,6 +1,8 @@
 //! Structured output: the reply's text, checked against the schema that was asked for. The provider's own
 //! mechanism makes it likely; only this check makes it so.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 use types::{Fault, ModelReply, OutputSchema, StopReason};
 
@@ -32,6 +34,59 @@ pub fn structured(reply: &ModelReply, wanted: &OutputSchema) -> Result<Value, Fa
     if errors.is_empty() { Ok(value) } else { no_object(errors.join("; ")) }
 }
 
+/// As much of an object as has come so far: what is open is closed, and what is half said is left out, save for texts,
+/// which are shown as they grow. For whoever wants to show an answer that is still coming in.
+#[must_use]
+pub fn partial(text: &str) -> Option<Value> {
+    let text = text.trim_start();
+    let text = text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text);
+    let mut open = String::new();
+    let (mut in_text, mut escaped) = (false, false);
+    // The last few places where the text could be closed, each with what would close it.
+    let mut ends: VecDeque<(usize, bool, String)> = VecDeque::new();
+    for (at, sign) in text.char_indices() {
+        let end = at + sign.len_utf8();
+        if in_text {
+            match (escaped, sign) {
+                (true, _) => escaped = false,
+                (false, '\\') => escaped = true,
+                (false, '"') => in_text = false,
+                _ => {}
+            }
+        } else {
+            match sign {
+                '"' => in_text = true,
+                '{' => open.insert(0, '}'),
+                '[' => open.insert(0, ']'),
+                '}' | ']' if !open.starts_with(sign) => break,
+                '}' | ']' => drop(open.remove(0)),
+                _ => {}
+            }
+        }
+        let worth_a_try = matches!(sign, '"' | '{' | '[' | '}' | ']' | ',') || end == text.len();
+        if worth_a_try && !escaped {
+            ends.push_back((end, in_text, open.clone()));
+            if ends.len() > 8 {
+                ends.pop_front();
+            }
+        }
+        if open.is_empty() && !in_text && matches!(sign, '}' | ']') {
+            break;
+        }
+    }
+    ends.iter().rev().find_map(|(end, in_text, open)| closed(&text[..*end], *in_text, open))
+}
+
+/// The value that a beginning of JSON would be if it ended here.
+fn closed(text: &str, in_text: bool, open: &str) -> Option<Value> {
+    let mut whole = text.trim_end().trim_end_matches(',').to_owned();
+    if in_text {
+        whole.push('"');
+    }
+    whole.push_str(open);
+    serde_json::from_str(&whole).ok()
+}
+
 /// Servers without such a mechanism put the object between fences.
 fn fenced(text: &str) -> &str {
     let text = text.trim();
@@ -55,6 +110,30 @@ mod tests {
         structured(&ModelReply::new(vec![Block::text(text)], stop, Usage::default(), None), &wanted)
     }
 
+    /// A98: an object can be shown while it comes in.
+    #[test]
+    fn a_half_said_object_is_shown_as_far_as_it_goes() {
+        let whole = r#"{"name": "Ada \"A\"", "tags": ["x", "y"], "age": 36}"#;
+        for (so_far, expected) in [
+            ("", None),
+            ("{", Some(json!({}))),
+            (r#"{"na"#, Some(json!({}))),
+            (r#"{"name": "Ad"#, Some(json!({ "name": "Ad" }))),
+            (r#"{"name": "Ada \"#, Some(json!({ "name": "" }))),
+            (&whole[..31], Some(json!({ "name": "Ada \"A\"", "tags": [] }))),
+            (&whole[..35], Some(json!({ "name": "Ada \"A\"", "tags": ["x"] }))),
+            ("sorry", None),
+        ] {
+            assert_eq!(partial(so_far), expected, "{so_far}");
+        }
+        assert_eq!(partial(whole), serde_json::from_str(whole).ok());
+        assert_eq!(partial(&format!("```json\n{whole}\n```")), serde_json::from_str(whole).ok());
+        for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
+            assert!(partial(&whole[..end]).is_none_or(|value| value.is_object()), "{end}");
+        }
+    }
+
+    /// A98: no object is a fault of its own.
     #[test]
     fn what_fits_is_given_and_what_does_not_is_told_with_its_place() {
         assert_eq!(check("{\"age\": 3}", StopReason::End), Ok(json!({ "age": 3 })));

@@ -43,6 +43,7 @@ mod tests {
         wait(&headers, Timestamp::from_millis(1_445_412_478_000)).map(|span| span.0)
     }
 
+    /// A93: Retry-After in seconds and as a date.
     #[test]
     fn seconds_milliseconds_and_dates_are_understood() {
         assert_eq!(wait_for(&[("retry-after", "7")]), Some(7_000));

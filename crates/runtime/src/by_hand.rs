@@ -70,12 +70,14 @@ impl MadeOutcome {
 
 impl HandCall<'_> {
     /// Makes the call. Only a place that cannot be worked in is an error.
-    pub async fn make(&self, stop: &CancellationToken) -> Result<Made, Fault> {
+    pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
+        let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         let registry = profile::dressed(self.family, &Registry::standard());
+        let registry = registry.rooted(&root).rooted(self.workspace);
         let call = Call {
             wire_id: String::new(),
             tool: self.tool.to_owned(),
-            arguments: self.arguments.clone(),
+            arguments: std::mem::replace(&mut self.arguments, Arguments::Broken(String::new())),
         };
         let facts = match registry.inspect(&call) {
             Inspection::Would(facts) => facts,
@@ -89,7 +91,7 @@ impl HandCall<'_> {
             Permission::Allow if facts.access == Access::Ask => {
                 Ok(self.asked(&facts, permit.decision))
             }
-            Permission::Allow => self.run(&registry, &facts, permit.decision, stop).await,
+            Permission::Allow => self.run(&registry, &call, &facts, permit.decision, stop).await,
             Permission::Ask if self.policy.headless => {
                 Ok(self.not_made(MadeOutcome::Denied, permit.decision))
             }
@@ -101,6 +103,7 @@ impl HandCall<'_> {
     async fn run(
         &self,
         registry: &Registry,
+        call: &Call,
         facts: &CallFacts,
         decision: Decision,
         stop: &CancellationToken,
@@ -108,16 +111,16 @@ impl HandCall<'_> {
         let env = self.open(facts.access).await?;
         let web = Internet::of(&self.policy.sandbox)
             .map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
-        let arguments = match &self.arguments {
-            Arguments::Json(arguments) => arguments.clone(),
-            Arguments::Broken(_) => Value::Null,
+        let arguments = match &call.arguments {
+            Arguments::Json(arguments) => arguments,
+            Arguments::Broken(_) => &Value::Null,
         };
         let seen = Seen::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
         let place = Place::new(&env, &seen, stop).with_web(web);
-        let mut output = registry.run(self.tool, &arguments, &place).await;
+        let mut output = registry.run(self.tool, arguments, &place).await;
         for _ in 1..self.times {
-            output = registry.run(self.tool, &arguments, &place).await;
+            output = registry.run(self.tool, arguments, &place).await;
         }
         Ok(Made {
             outcome: if output.success { MadeOutcome::Ok } else { MadeOutcome::Error },

@@ -158,7 +158,7 @@ impl<M: Machine> Drive<M> {
                 return Ok(Left::Over);
             }
             self.start_effects(hands, flight);
-            if flight.only_timers() && self.machine.waits_for_a_person() {
+            if flight.only_timers() && inbox.is_empty() && self.machine.waits_for_a_person() {
                 return Ok(Left::Waiting);
             }
             if let Some(until) = flight.nothing_before() {

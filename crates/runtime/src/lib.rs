@@ -42,6 +42,7 @@ pub use shop::Setup;
 pub use walls::Walls;
 pub use watch::Mix;
 
+pub use engine::Cut;
 pub use {llm, sandbox, store, tools};
 
 use types::{Fault, FaultClass};

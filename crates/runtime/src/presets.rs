@@ -1,6 +1,8 @@
 //! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
 //! are put in, and its rules are held to their own examples before anybody uses it.
 
+mod overlay;
+
 use types::Policy;
 
 const CREW: &str = include_str!("../../../policies/crew.toml");
@@ -9,6 +11,11 @@ const PROMPTS: [(&str, &str); 2] = [
     ("planner.md", include_str!("../../../prompts/planner.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),
 ];
+
+fn crew() -> toml::Table {
+    // That the preset can be read is tested; without it nothing could start.
+    toml::from_str(CREW).unwrap_or_default()
+}
 
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -29,13 +36,19 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
     }
 }
 
-/// A policy from the text of a file; `name` is for messages.
+/// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
 pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
-    let mut policy: Policy = toml::from_str(text).map_err(|error| PolicyError::Unreadable {
+    let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
         cause: error.message().to_owned(),
-    })?;
+    };
+    let table: toml::Table = toml::from_str(text).map_err(unreadable)?;
+    let mut policy: Policy = if table.contains_key("roles") || table.contains_key("version") {
+        toml::from_str(text).map_err(unreadable)?
+    } else {
+        overlay::lay_over(&crew(), name, text, table)?
+    };
     let mut problems = engine::policy::problems(&policy);
     if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
         problems.push(format!("sandbox.network: {error}"));

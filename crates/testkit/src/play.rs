@@ -205,7 +205,8 @@ impl<'a> Stage<'a> {
             }
             let answered = view.questions.iter().filter(|q| q.answer.is_some()).count();
             let Some(text) = self.scenario.answers.get(answered) else { return Ok(view) };
-            let question = u32::try_from(answered)?;
+            let open = view.questions.iter().find(|question| question.answer.is_none());
+            let question = open.map_or(0, |question| question.id);
             let command = Command::Answer { by: "person".to_owned(), question, text: text.clone() };
             bosun.post(&self.run, &command).await?;
             handle = bosun.resume(&self.run).await?;

@@ -1,6 +1,7 @@
 //! Profiles: each model family gets the tools, names and arguments that it was trained on, over the same
 //! implementations. A profile changes words only; what a tool does is the same in all of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -138,8 +139,11 @@ impl Wording {
     }
 
     /// A family's arguments in our own words.
-    fn plain(&self, arguments: &Value) -> Value {
-        let Value::Object(members) = arguments else { return arguments.clone() };
+    fn plain<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
+        let same = self.file == "path" && !self.offset_from_zero && self.timeout_ms.is_none();
+        let Some(members) = arguments.as_object().filter(|_| !same) else {
+            return Cow::Borrowed(arguments);
+        };
         let plain = members.iter().map(|(name, value)| match name.as_str() {
             name if name == self.file => ("path".to_owned(), value.clone()),
             "offset" if self.offset_from_zero => {
@@ -152,7 +156,7 @@ impl Wording {
         if let Some(most) = self.timeout_ms.filter(|_| !plain.contains_key("timeout_ms")) {
             plain.insert("timeout_ms".to_owned(), most.into());
         }
-        Value::Object(plain)
+        Cow::Owned(Value::Object(plain))
     }
 }
 

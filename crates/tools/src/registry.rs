@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
@@ -30,6 +31,8 @@ use crate::{Place, Tool, schema, tame};
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     entries: BTreeMap<String, Entry>,
+    /// Where the workspace is, by each of its names.
+    roots: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -88,6 +91,13 @@ impl Registry {
             }
         }
         registry
+    }
+
+    /// The same tools for a workspace that is there: an absolute path below it is taken for one inside.
+    #[must_use]
+    pub fn rooted(mut self, root: &Path) -> Self {
+        self.roots.extend(root.to_str().filter(|root| root.len() > 1).map(str::to_owned));
+        self
     }
 
     /// Adds a tool under a name that nobody has yet.
@@ -176,9 +186,13 @@ impl Registry {
         })
     }
 
-    fn checked(&self, name: &str, arguments: &Value) -> Result<(&Arc<dyn Tool>, Value), String> {
+    fn checked<'a>(
+        &self,
+        name: &str,
+        arguments: &'a Value,
+    ) -> Result<(&Arc<dyn Tool>, Cow<'a, Value>), String> {
         let entry = self.entry(name).map_err(|unknown| unknown.to_string())?;
-        let arguments = schema::without_nulls(arguments);
+        let arguments = schema::relative(schema::without_nulls(arguments), &self.roots);
         match schema::complaints(&entry.validator, name, &arguments) {
             None => Ok((&entry.tool, arguments)),
             Some(complaint) => Err(complaint),

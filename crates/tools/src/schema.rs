@@ -1,6 +1,8 @@
 //! Arguments: from Rust types to the schema that a model is told, and from a model's JSON back to the types, with
 //! messages that a model can act on. `Value` stops here.
 
+use std::borrow::Cow;
+
 use jsonschema::Validator;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -54,14 +56,49 @@ fn simplify(schema: &mut Value) {
 }
 
 /// The arguments without members that are `null`, which is how some models leave out an option.
-pub(crate) fn without_nulls(arguments: &Value) -> Value {
+pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
-        Value::Object(members) => {
+        Value::Object(members) if members.values().any(Value::is_null) => {
             let given = members.iter().filter(|(_, value)| !value.is_null());
-            Value::Object(given.map(|(key, value)| (key.clone(), value.clone())).collect())
+            let given = given.map(|(key, value)| (key.clone(), value.clone())).collect();
+            Cow::Owned(Value::Object(given))
         }
-        other => other.clone(),
+        other => Cow::Borrowed(other),
     }
+}
+
+/// The arguments that name places.
+const PLACES: [&str; 6] = ["path", "file_path", "cwd", "dest", "url", "files"];
+
+/// The arguments with every absolute path below a root as a path inside it. What else a path does is judged later.
+pub(crate) fn relative<'a>(arguments: Cow<'a, Value>, roots: &[String]) -> Cow<'a, Value> {
+    let inside = |text: &str| {
+        let rest = roots.iter().find_map(|root| text.strip_prefix(root.as_str()))?;
+        match rest.trim_start_matches('/') {
+            "" => Some(".".to_owned()),
+            _ if !rest.starts_with('/') => None,
+            inside => Some(inside.to_owned()),
+        }
+    };
+    let named = |value: &Value| match value {
+        Value::String(text) => inside(text).map(Value::String),
+        Value::Array(items) => {
+            let item = |item: &Value| item.as_str().and_then(inside).map(Value::String);
+            let any = items.iter().any(|one| item(one).is_some());
+            any.then(|| items.iter().map(|one| item(one).unwrap_or_else(|| one.clone())).collect())
+        }
+        _ => None,
+    };
+    let places = PLACES.iter().filter_map(|name| Some((*name, named(arguments.get(name)?)?)));
+    let places: Vec<(&str, Value)> = places.collect();
+    if places.is_empty() {
+        return arguments;
+    }
+    let mut arguments = arguments.into_owned();
+    for (name, place) in places {
+        arguments[name] = place;
+    }
+    Cow::Owned(arguments)
 }
 
 /// What is wrong with the arguments, in one sentence for the model.
@@ -83,8 +120,7 @@ pub(crate) fn complaints(validator: &Validator, tool: &str, arguments: &Value) -
 
 /// The arguments as the tool's own type.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
-    serde_json::from_value(arguments.clone())
-        .map_err(|error| format!("the arguments failed validation: {error}"))
+    T::deserialize(arguments).map_err(|error| format!("the arguments failed validation: {error}"))
 }
 
 /// A path that a model gave, or what to tell it.
@@ -135,6 +171,23 @@ mod tests {
     }
 
     #[test]
+    fn an_absolute_path_below_the_root_is_one_inside() {
+        let roots = ["/ws".to_owned()];
+        let said =
+            json!({"path": "/ws//a", "files": ["/ws/b", "c", "/wsx"], "cwd": "/ws", "x": "/ws/d"});
+        let meant = json!({"path": "a", "files": ["b", "c", "/wsx"], "cwd": ".", "x": "/ws/d"});
+        assert_eq!(*relative(Cow::Borrowed(&said), &roots), meant);
+        for outside in ["/wsx/a", "/etc", "../ws/a", "a"] {
+            let said = json!({ "path": outside });
+            assert_eq!(*relative(Cow::Borrowed(&said), &roots), said);
+        }
+        let up = json!({"path": "/ws/../etc/passwd"});
+        assert!(
+            path(relative(Cow::Borrowed(&up), &roots)["path"].as_str().expect("text")).is_err()
+        );
+    }
+
+    #[test]
     fn every_mistake_is_named_with_its_place() {
         let spec = spec::<Arguments>("t", "does");
         let validator = jsonschema::validator_for(&spec.schema).expect("a schema");
@@ -145,7 +198,8 @@ mod tests {
             assert!(text.contains(part), "{part} is not in {text}");
         }
         assert_eq!(complaints(&validator, "t", &json!({"path": "a"})), None);
-        let nulls = without_nulls(&json!({"path": "a", "limit": null}));
+        let said = json!({"path": "a", "limit": null});
+        let nulls = without_nulls(&said);
         assert_eq!(complaints(&validator, "t", &nulls), None);
     }
 }

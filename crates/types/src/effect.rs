@@ -18,6 +18,8 @@ pub enum Effect {
     /// Drive the attempt's own log until it ends.
     RunAttempt {
         brief: Box<Brief>,
+        /// What was said to its questions so far, in their order.
+        answers: Vec<crate::Said>,
     },
     /// Attack our own walls from inside, to see what they hold.
     Probe,
@@ -61,7 +63,7 @@ impl Effect {
     #[must_use]
     pub fn id(&self) -> EffectId {
         match self {
-            Self::RunAttempt { brief } => EffectId::Attempt(brief.attempt.clone()),
+            Self::RunAttempt { brief, .. } => EffectId::Attempt(brief.attempt.clone()),
             Self::Probe => EffectId::Probe,
             Self::RunCheck { check, .. } => EffectId::Check(check.clone()),
             Self::Merge { task, .. } => EffectId::Merge(task.clone()),
@@ -222,6 +224,8 @@ pub enum MergeEnd {
 pub enum Outcome {
     Probed(Proof),
     Attempt(Box<AttemptEnd>),
+    /// The attempt cannot go on before a person has answered.
+    Asked(Box<crate::Asking>),
     Check(CheckEnd),
     Merge(MergeEnd),
     Fired,

@@ -182,9 +182,19 @@ pub enum Event {
     /// The evidence is not there.
     #[serde(rename = "gate.blocked")]
     GateBlocked { phase: Phase, decision: Decision },
-    /// The run cannot go on without a person.
+    /// The run, or one attempt of it, cannot go on without a person.
     #[serde(rename = "question.asked")]
-    QuestionAsked { question: u32, text: String, decision: Decision },
+    QuestionAsked {
+        question: u32,
+        text: String,
+        decision: Decision,
+        /// In a run's log: the attempt that asks, if it is not the run itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// In an attempt's log: the call that waits for the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+    },
     /// The person answered.
     #[serde(rename = "question.answered")]
     QuestionAnswered { question: u32, by: String, text: String },

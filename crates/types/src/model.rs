@@ -231,3 +231,27 @@ pub enum StreamItem {
     Finished(Box<ModelReply>),
     Failed(Fault),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arguments, Block};
+
+    /// A44, A45: what a reply says, thinks and wants done can be had without taking it apart.
+    #[test]
+    fn text_thinking_and_calls_are_found_in_order() {
+        let thinking = BlockBody::Thinking { text: "hm".to_owned(), signature: None };
+        let arguments = Arguments::Json(serde_json::json!({}));
+        let (wire_id, tool) = ("c1".to_owned(), "look".to_owned());
+        let blocks = vec![
+            Block { body: thinking, native: None },
+            Block::text("one "),
+            Block::call(Call { wire_id, tool, arguments }),
+            Block::text("two"),
+        ];
+        let reply = ModelReply::new(blocks, StopReason::Calls, Usage::default(), None);
+        assert_eq!((reply.text().as_str(), reply.thinking().as_str()), ("one two", "hm"));
+        let tools: Vec<&str> = reply.calls().map(|call| call.tool.as_str()).collect();
+        assert_eq!(tools, ["look"]);
+    }
+}

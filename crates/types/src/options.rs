@@ -89,6 +89,10 @@ pub enum Effort {
     Low,
     Medium,
     High,
+    /// Above high, where a model has it.
+    Xhigh,
+    /// As much as the model can.
+    Max,
 }
 
 impl Effort {
@@ -100,6 +104,8 @@ impl Effort {
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
         }
     }
 }

@@ -54,8 +54,10 @@ impl Event {
             Self::GateBlocked { phase, decision } => {
                 format!("{}, {}", phase.word(), rule(decision))
             }
-            Self::QuestionAsked { text, decision, .. } => {
-                format!("{}: {}", decision.rule, word(text))
+            Self::QuestionAsked { text, decision, attempt, call, .. } => {
+                let attempt = attempt.as_ref().map(|attempt| format!("{attempt} "));
+                let who = attempt.or_else(|| call.map(|call| format!("{call} ")));
+                format!("{}{}: {}", who.unwrap_or_default(), decision.rule, word(text))
             }
             Self::QuestionAnswered { by, text, .. } => format!("by {}: {}", word(by), word(text)),
             Self::BudgetWarned { decision, .. } | Self::BudgetExhausted { decision } => {

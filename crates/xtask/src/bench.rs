@@ -1,12 +1,15 @@
 //! Figures of the product against their targets. A bench is one file in `bench/`, its `mod` line and
 //! its row below; what takes a build says so.
 
+mod llm;
 mod runs;
 mod size;
+mod tools;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 struct Bench {
     name: &'static str,
@@ -17,7 +20,9 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
+    Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
@@ -54,6 +59,15 @@ fn judge(figures: &[Figure]) -> anyhow::Result<()> {
         .map(|figure| figure.what)
         .collect();
     if missed.is_empty() { Ok(()) } else { bail!("missed: {}", missed.join(", ")) }
+}
+
+/// Builds and runs an example in release mode, which prints and judges its own figures.
+fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
+    let words =
+        ["run", "--quiet", "--release", "--locked", "--package", package, "--example", name];
+    let status =
+        Command::new("cargo").args(words).current_dir(root).status().context("running cargo")?;
+    if status.success() { Ok(()) } else { bail!("the bench {name} failed, or missed a target") }
 }
 
 /// The release binary of the product, which the person has to have built.

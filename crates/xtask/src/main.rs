@@ -7,13 +7,16 @@
     reason = "a chore talks to the person who started it"
 )]
 
+mod attacks;
 mod bench;
 mod ci;
 mod code;
 mod docs;
 mod events;
 mod finding;
+mod fuzz;
 mod layers;
+mod live;
 mod scenarios;
 mod tidy;
 mod tree;
@@ -27,8 +30,13 @@ usage: cargo xtask CHORE
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
   docs         write docs/events.md again from crates/types/src/event.rs
+  attacks [FILE] [ID]
+               hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
   bench NAME   run one of them
+  live         ask real model servers the same fifteen things in every dialect (see `live help`)
+  fuzz         list the fuzz targets
+  fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   help         this text";
 
 fn main() -> ExitCode {
@@ -39,7 +47,10 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["tidy"] => tidy::run(&root),
         ["docs"] => docs::write(&root),
+        ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["live", rest @ ..] => live::run(&root, rest),
+        ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

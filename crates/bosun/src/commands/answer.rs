@@ -14,7 +14,8 @@ use crate::print::{
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let view = bosun.view(&args.run).await?;
-    let open = view.questions.iter().find(|question| question.answer.is_none());
+    let mut open = view.questions.iter().filter(|question| question.answer.is_none());
+    let open = open.find(|question| args.question.is_none_or(|number| number == question.id));
     let question = open.ok_or(Wrong::NoQuestion { run: args.run.clone() })?.id;
     let command = Command::Answer { by: home::person(), question, text: args.text };
     bosun.post(&args.run, &command).await?;

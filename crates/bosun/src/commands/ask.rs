@@ -1,14 +1,15 @@
 //! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is run.
 
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use runtime::llm::{self, gather};
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin, RoleId,
-    SessionId, StreamItem, TaskId,
+    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
+    OutputSchema, RoleId, SessionId, StreamItem, TaskId,
 };
 
 use crate::args;
@@ -28,13 +29,20 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     }
     let model = named.or_else(|| registry.default_model()).ok_or(Wrong::NoModelToAsk)?;
     let request = request(&args, model)?;
-    let answered = match registry.model(&request.model) {
-        Ok(model) => answer(&model, request, args.json).await,
-        Err(fault) => Err(fault),
+    let wanted = request.options.output.clone();
+    let answered = match (args.json, registry.model(&request.model)) {
+        // Nobody watches, so a reply that broke off can be asked for again.
+        (true, Ok(_)) => registry.complete(request).await,
+        (false, Ok(model)) => answer(&model, request).await,
+        (_, Err(fault)) => Err(fault),
     };
+    let answered = answered.and_then(|reply| match &wanted {
+        Some(wanted) => Ok((Some(llm::structured(&reply, wanted)?), reply)),
+        None => Ok((None, reply)),
+    });
     match answered {
-        Ok(reply) if args.json => print::json(&for_programs(&reply))?,
-        Ok(reply) => finish(&reply)?,
+        Ok((object, reply)) if args.json => print::json(&for_programs(&reply, object))?,
+        Ok((_, reply)) => finish(&reply)?,
         Err(fault) if args.json => {
             print::json(&fault_for_programs(&fault))?;
             return Ok(Exit::Failed);
@@ -44,13 +52,9 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn answer(
-    model: &Arc<dyn llm::Model>,
-    request: ModelRequest,
-    quiet: bool,
-) -> Result<ModelReply, Fault> {
+async fn answer(model: &Arc<dyn llm::Model>, request: ModelRequest) -> Result<ModelReply, Fault> {
     let show = |item: &StreamItem| {
-        if let (false, StreamItem::Text(text)) = (quiet, item) {
+        if let StreamItem::Text(text) = item {
             let mut out = anstream::stdout().lock();
             // A closed pipe is noticed at the end, when the reply is finished.
             let _shown = out.write_all(visible(text).as_bytes()).and_then(|()| out.flush());
@@ -96,8 +100,20 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
             session: SessionId::ROOT,
             turn: 1,
         },
-        options: ModelOptions { effort: args.effort, ..ModelOptions::default() },
+        options: ModelOptions {
+            effort: args.effort,
+            output: args.schema.as_deref().map(schema).transpose()?,
+            ..ModelOptions::default()
+        },
     })
+}
+
+/// The form that the answer must have, from a file.
+fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
+    let text = crate::commands::run::read(path)?;
+    let schema = serde_json::from_str(&text)
+        .with_context(|| format!("reading the JSON Schema in {}", path.display()))?;
+    Ok(OutputSchema { name: "answer".to_owned(), schema })
 }
 
 /// What is asked: the words on the command line, or what comes in when they are `-`.
@@ -134,7 +150,7 @@ fn finish(reply: &ModelReply) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn for_programs(reply: &ModelReply) -> Value {
+fn for_programs(reply: &ModelReply, object: Option<Value>) -> Value {
     let calls: Vec<Value> = reply
         .calls()
         .map(|call| match &call.arguments {
@@ -144,7 +160,7 @@ fn for_programs(reply: &ModelReply) -> Value {
             }
         })
         .collect();
-    json!({
+    let mut told = json!({
         "text": reply.text(),
         "thinking": reply.thinking(),
         "tool_calls": calls,
@@ -152,7 +168,11 @@ fn for_programs(reply: &ModelReply) -> Value {
         "stop_reason": reply.stop,
         "cost": reply.cost,
         "provenance": reply.provenance,
-    })
+    });
+    if let Some(object) = object {
+        told["object"] = object;
+    }
+    told
 }
 
 fn fault_for_programs(fault: &Fault) -> Value {

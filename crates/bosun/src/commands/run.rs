@@ -15,7 +15,8 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let policy = policy(&args)?;
+    let mut policy = policy(&args)?;
+    policy.headless |= args.headless;
     let script = args.script.as_deref().map(read).transpose()?;
     let bosun = home.open(order).await?;
     let model = match (script, args.model.clone()) {

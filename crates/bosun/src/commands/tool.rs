@@ -68,14 +68,14 @@ fn arguments(said: &str) -> anyhow::Result<Arguments> {
             let mut bytes = Vec::new();
             let unreadable = |source| Wrong::Unreadable { path: "standard input".into(), source };
             std::io::stdin().take(MAX_ARGUMENTS).read_to_end(&mut bytes).map_err(unreadable)?;
-            String::from_utf8_lossy(&bytes).into_owned()
+            bytes
         }
-        Some(file) => read(file.as_ref())?,
-        None => said.to_owned(),
+        Some(file) => read(file.as_ref())?.into_bytes(),
+        None => said.as_bytes().to_vec(),
     };
-    Ok(match serde_json::from_str(&text) {
+    Ok(match serde_json::from_slice(&text) {
         Ok(arguments) => Arguments::Json(arguments),
-        Err(_) => Arguments::Broken(text),
+        Err(_) => Arguments::Broken(String::from_utf8_lossy(&text).into_owned()),
     })
 }
 

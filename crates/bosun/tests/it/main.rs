@@ -7,7 +7,11 @@ mod scenarios;
 mod crash;
 // The commands of the real binary, with good and with bad input.
 mod commands;
+// One question to one model.
+mod ask;
 // The real binary killed at random moments.
 mod kill;
+// What the rules say about commands.
+mod permit;
 // How to run the real binary.
 mod binary;

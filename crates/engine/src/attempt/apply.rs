@@ -8,8 +8,8 @@ use types::{
     Source, Spend, Timestamp,
 };
 
-use super::Attempt;
 use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, question};
 use crate::budget::Ledger;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
@@ -47,20 +47,18 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         }
         Event::ToolStarted { call, .. } => {
             let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| slot.id == *call && slot.state == SlotState::Due) {
+            for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
                 slot.state = SlotState::Started;
             }
+        }
+        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
+            question::apply(attempt, event);
         }
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason);
         }
         Event::ToolFinished { call, outcome, output, images, files } => {
-            for FileState { path, digest } in files {
-                match digest {
-                    Some(digest) => attempt.seen.insert(path.clone(), *digest),
-                    None => attempt.seen.remove(path),
-                };
-            }
+            remember(attempt, files);
             answer_with(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
@@ -76,6 +74,16 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
         // The rest belongs to the run's log.
         _ => {}
+    }
+}
+
+/// What is known now of files that a call has read or written.
+fn remember(attempt: &mut Attempt, files: &[FileState]) {
+    for FileState { path, digest } in files {
+        match digest {
+            Some(digest) => attempt.seen.insert(path.clone(), *digest),
+            None => attempt.seen.remove(path),
+        };
     }
 }
 

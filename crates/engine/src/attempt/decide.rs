@@ -7,9 +7,9 @@ use types::{
     ToolOutput,
 };
 
-use super::Attempt;
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, question};
 use crate::budget::most_tokens;
 use crate::{Cut, Machine as _, permit};
 
@@ -30,6 +30,9 @@ pub(super) fn decide(attempt: &Attempt, input: &Input, _now: Timestamp) -> Vec<E
             if attempt.end.is_none() && attempt.session.is_some() =>
         {
             vec![ended(SessionEnd::Cancelled)]
+        }
+        Input::Command(Command::Answer { by, question, text }) => {
+            question::answered(attempt, *question, by, text)
         }
         Input::Outcome(effect, outcome) if attempt.awaits(effect) => {
             outcome_of(attempt, effect, outcome)
@@ -117,6 +120,12 @@ fn ask(attempt: &Attempt, session: &Session) -> Event {
 
 /// Which calls begin now: reads all together, anything else alone and in order.
 fn next_calls(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    if let Some(event) = question::follow(attempt, session) {
+        return vec![event];
+    }
+    if question::is_open(session) {
+        return vec![];
+    }
     let reads = |slot: &Slot| matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Read);
     let mut events = Vec::new();
     let mut under_way = session.started().count();
@@ -130,7 +139,11 @@ fn next_calls(attempt: &Attempt, session: &Session) -> Vec<Event> {
             under_way += 1;
             only_reads = only_reads && reads(slot);
         }
+        let waits = matches!(event, Event::QuestionAsked { .. });
         events.push(event);
+        if waits {
+            break;
+        }
     }
     events
 }
@@ -163,7 +176,8 @@ fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Event {
     }
     let permit = permit::judge(&attempt.policy, &session.brief.scope, &tool, facts);
     match permit.verdict {
-        Permission::Deny | Permission::Ask => refused(CallOutcome::Refused, permit.decision),
+        Permission::Deny => refused(CallOutcome::Refused, permit.decision),
+        Permission::Ask => question::ask(attempt, slot, permit.decision),
         Permission::Allow => Event::ToolStarted { call: slot.id, tool, decision: permit.decision },
     }
 }
@@ -210,7 +224,7 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
     }
 }
 
-fn tool_finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
+pub(super) fn tool_finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
     let slot = attempt.session.as_ref().and_then(|session| session.slot(call));
     let tool = slot.map_or("", |slot| slot.call.tool.as_str());
     let otherwise = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);

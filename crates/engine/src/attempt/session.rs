@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use types::{
-    Arguments, Brief, Call, CallId, CallOutcome, CallResult, Digest, Fault, Inspection, Message,
-    ModelOptions, ModelRequest, Origin, Part, SessionId, Spend, ToolSpec,
+    Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Fault, Inspection,
+    Message, ModelOptions, ModelRequest, Origin, Part, Said, SessionId, Spend, ToolSpec,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,10 @@ pub(super) struct Slot {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SlotState {
     Due,
+    /// A person was asked about it.
+    Asked(Box<Asking>),
+    /// And has answered.
+    Answered(Box<Asking>, Said),
     Started,
     Done(CallResult),
 }
@@ -127,7 +131,7 @@ impl Session {
             .iter()
             .filter_map(|slot| match &slot.state {
                 SlotState::Done(result) => Some(result.clone()),
-                SlotState::Due | SlotState::Started => None,
+                _ => None,
             })
             .collect();
         if results.len() == self.round.len() && self.talk == Talk::Answering {
@@ -139,7 +143,7 @@ impl Session {
     /// The conversation is over: calls that are still open will not be heard of again.
     pub(super) fn answer_the_rest(&mut self) {
         let rest = self.round.iter().filter_map(|slot| match slot.state {
-            SlotState::Due => {
+            SlotState::Due | SlotState::Asked(_) | SlotState::Answered(..) => {
                 let text = "It was not made: the conversation was ended before its turn came.";
                 Some((slot.id, slot.result(CallOutcome::Refused, text)))
             }
@@ -156,6 +160,11 @@ impl Session {
 }
 
 impl Slot {
+    /// Whether nothing has become of it yet.
+    pub(super) fn may_start(&self) -> bool {
+        matches!(self.state, SlotState::Due | SlotState::Answered(..))
+    }
+
     pub(super) fn result(&self, outcome: CallOutcome, text: &str) -> CallResult {
         CallResult {
             wire_id: self.call.wire_id.clone(),

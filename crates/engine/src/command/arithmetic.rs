@@ -11,29 +11,24 @@ impl Source<'_> {
     /// From after `((` to after its `))`. In the head of a loop there are semicolons too.
     pub(super) fn arithmetic(&mut self, in_loop: bool) -> Read<()> {
         let from = self.at;
-        let mut open = 0_u32;
+        let (mut open, mut atoms) = (0_u32, Vec::new());
         loop {
-            match self.next() {
-                None => return Err(Unclear("arithmetic is not closed")),
-                Some('(') => open += 1,
-                Some(')') if open > 0 => open -= 1,
-                Some(')') if self.peek() == Some(')') => break,
-                Some(')') => return Err(Unclear("it may be arithmetic or a subshell")),
-                Some('\'' | '"' | '\\') => return Err(Unclear("there are quotes in arithmetic")),
-                Some(_) => {}
+            match (self.peek(), self.peek_at(1)) {
+                (None, _) => return Err(Unclear("arithmetic is not closed")),
+                (Some('('), _) => open += 1,
+                (Some(')'), _) if open > 0 => open -= 1,
+                (Some(')'), Some(')')) => break,
+                (Some(')'), _) => return Err(Unclear("it may be arithmetic or a subshell")),
+                (Some('\'' | '"' | '\\'), _) => {
+                    return Err(Unclear("there are quotes in arithmetic"));
+                }
+                (Some(_), _) => {}
             }
+            self.deeper(|source| source.inside_double(false, &mut atoms))?;
         }
-        self.at -= 1;
         let text = self.written(from);
         self.at += 2;
-        let atoms = self.read_inside(&text, |inner| {
-            let mut atoms = Vec::new();
-            while inner.peek().is_some() {
-                inner.inside_double(false, &mut atoms)?;
-            }
-            Ok(atoms)
-        })?;
-        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !is_arithmetic(*c) && !(in_loop && *c == ';'));
+        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !(is_arithmetic(*c) || in_loop && *c == ';'));
         if atoms.iter().any(odd) {
             return Err(Unclear("it may be arithmetic or a subshell"));
         }

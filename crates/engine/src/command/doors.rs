@@ -1,9 +1,8 @@
 //! Side doors: arguments by which programs that only look at things write or run something after all. The table
 //! is `doors.txt`. A rule that allows a program by its name does not allow these, unless it names them.
 
-use super::Word;
-use super::inline;
 use super::pattern::Flag;
+use super::{Word, inline, shells};
 
 const TABLE: &str = include_str!("doors.txt");
 
@@ -138,7 +137,8 @@ pub(super) fn commands(program: &str, arguments: &[Word]) -> Vec<String> {
             found.extend(value.map(|value| value.trim_start_matches("exec=").to_owned()));
         }
     }
-    if of(program).is_some_and(|doors| doors.program == "awk") {
+    let is_awk = of(program).is_some_and(|doors| doors.program == "awk");
+    if is_awk || shells::is_interpreter(program) {
         found.extend(arguments.iter().flat_map(|word| inline::system_calls(&word.shown())));
     }
     found

@@ -29,6 +29,9 @@ impl Source<'_> {
                 self.parameter(quoted)?;
                 self.value(from, quoted, atoms);
             }
+            Some('\\') if self.peek_at(1) == Some('\n') => {
+                return Err(Unclear("a line is broken after a dollar sign"));
+            }
             Some('[') => return Err(Unclear("it uses the old form of arithmetic")),
             Some('\'') if !quoted => {
                 self.at += 1;
@@ -131,12 +134,12 @@ impl Source<'_> {
         if !indirect {
             self.passes("#");
         }
-        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || "_@*#?$!-".contains(c)) {
-            let c = self.peek();
+        // A special parameter is one character; what comes after it is an operator.
+        if self.peek().is_some_and(|c| "@*#?$!-".contains(c)) {
             self.at += 1;
-            // A special parameter is one character; what comes after it is an operator.
-            if c.is_some_and(|c| "@*#?$!-".contains(c)) {
-                break;
+        } else {
+            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+                self.at += 1;
             }
         }
         let operator = self.at;

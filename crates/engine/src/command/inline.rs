@@ -4,37 +4,48 @@
 use super::Word;
 use super::pattern::Flag;
 
-/// The sed script that may write or run something, if there is one.
+/// The word of a sed command that may make it write or run something, if there is one.
 pub(super) fn sed(arguments: &[Word]) -> Option<String> {
-    let mut scripts = Vec::new();
-    let mut first_plain = None;
+    const PLAIN: [&str; 9] = [
+        "--quiet",
+        "--silent",
+        "--regexp-extended",
+        "--null-data",
+        "--zero-terminated",
+        "--posix",
+        "--sandbox",
+        "--unbuffered",
+        "--debug",
+    ];
+    let (mut scripts, mut files) = (Vec::new(), Vec::new());
+    let mut options = true;
     let mut words = arguments.iter().map(Word::shown);
     while let Some(word) = words.next() {
-        if matches!(word.as_str(), "--expression" | "--quiet" | "--silent")
-            || is_bundle_with_e(&word)
-        {
-            if word != "--quiet" && word != "--silent" {
-                scripts.extend(words.next());
-            }
+        if word == "--" {
+            options = false;
+        } else if !options || !word.starts_with('-') || word.len() == 1 {
+            files.push(word);
         } else if let Some(script) = word.strip_prefix("--expression=") {
             scripts.push(script.to_owned());
-        } else if word.starts_with("-e") {
-            scripts.push(word[2..].to_owned());
-        } else if !word.starts_with('-') && first_plain.is_none() {
-            first_plain = Some(word);
+        } else if word.starts_with("--") {
+            if !PLAIN.contains(&word.as_str()) {
+                return Some(word);
+            }
+        } else {
+            // The first e of a bundle has the rest of it, or the next word, for its script.
+            let letters = word.chars().skip(1).take_while(|c| "nErzu".contains(*c)).count();
+            match word.get(letters + 1..) {
+                Some("") => {}
+                Some("e") => scripts.extend(words.next()),
+                Some(rest) if rest.starts_with('e') => scripts.push(rest[1..].to_owned()),
+                _ => return Some(word),
+            }
         }
     }
     if scripts.is_empty() {
-        scripts.extend(first_plain);
+        scripts.extend(files.into_iter().next());
     }
     scripts.into_iter().find(|script| !only_reads(script))
-}
-
-fn is_bundle_with_e(word: &str) -> bool {
-    word.starts_with('-')
-        && !word.starts_with("--")
-        && word.ends_with('e')
-        && word[1..].chars().all(|c| "nErze".contains(c))
 }
 
 /// Whether every command of a sed script is one that only prints, skips or replaces.
@@ -93,15 +104,18 @@ pub(super) fn awk(arguments: &[Word]) -> Option<String> {
     arguments.iter().map(Word::shown).find(|text| odd.iter().any(|word| text.contains(word)))
 }
 
-/// What an awk program hands to a shell, as far as it stands there as plain text.
+/// What a program in another language hands to a shell, as far as it stands there as plain text.
 pub(super) fn system_calls(program: &str) -> Vec<String> {
-    let calls = program.split("system").skip(1);
+    const CALLS: [&str; 8] =
+        ["system", "popen", "execSync", "exec", "getoutput", "check_output", "call", "run"];
     let text = |call: &str| {
-        let call = call.trim_start().strip_prefix('(')?.trim_start().strip_prefix('"')?;
-        let end = call.find('"')?;
-        Some(call[..end].to_owned())
+        let call = call.trim_start().strip_prefix('(')?.trim_start();
+        let mark = call.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+        let call = &call[1..];
+        Some(call[..call.find(mark)?].to_owned())
     };
-    calls.take(16).filter_map(text).collect()
+    let calls = CALLS.iter().flat_map(|name| program.split(name).skip(1).take(16));
+    calls.filter_map(text).collect()
 }
 
 /// A word by which git is told to run something, beside its long options. What a letter means depends on where it

@@ -74,6 +74,10 @@ impl Flag {
         self.long.iter().any(|long| long == option)
     }
 
+    fn is_number(&self) -> bool {
+        self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
+    }
+
     /// Whether a word has this option in it.
     pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
         let option = word.split_once('=').map_or(word, |(option, _)| option);
@@ -115,7 +119,7 @@ impl Pattern {
                 "<device>" => pattern.device = true,
                 _ if word.starts_with('-') && word.len() > 1 => pattern.add_flags(&either(word)),
                 _ if word.contains('/') || word.starts_with(['~', '.']) => {
-                    pattern.paths.push(either(word))
+                    pattern.paths.push(either(word));
                 }
                 _ => pattern.words.push(either(word)),
             }
@@ -154,14 +158,23 @@ impl Pattern {
 
     /// Whether a rule that forbids speaks of this part.
     pub(crate) fn is_like(&self, part: &Part) -> bool {
-        let Some(name) = part.name() else { return false };
-        if !self.program.iter().any(|program| wild(&program.to_lowercase(), &name)) {
+        let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
+        let called = |program: &String| {
+            wild(&program.to_lowercase(), &name)
+                || program.contains('/') && first.likely().is_some_and(|text| wild(program, &text))
+        };
+        if !self.program.iter().any(called) {
             return false;
         }
         let arguments = part.words.get(1..).unwrap_or_default();
         let texts: Vec<String> = arguments.iter().map(Word::shown).collect();
         let end = texts.iter().position(|text| text == "--").unwrap_or(texts.len());
-        self.flags.iter().all(|flag| texts[..end].iter().any(|text| flag.is_in(text, true)))
+        let has = |flag: &Flag| {
+            // `kill -- -1` means what `kill -1` does not even hide.
+            let end = if flag.is_number() { texts.len() } else { end };
+            texts[..end].iter().any(|text| flag.is_in(text, true))
+        };
+        self.flags.iter().all(has)
             && self.paths.iter().all(|path| texts.iter().any(|text| any(path, text)))
             && (!self.outside || outside(part, arguments))
             && (!self.device || arguments.iter().any(names_a_device))
@@ -193,15 +206,23 @@ impl Pattern {
 
     /// Whether a rule that allows speaks of this part, and of all that it does.
     pub(crate) fn covers(&self, part: &Part) -> bool {
-        let Some(name) = part.words.first().and_then(program::certain) else { return false };
-        let named = self.program.iter().any(|program| wild(program, &name));
+        let Some(first) = part.words.first() else { return false };
+        // A program that is named with its path is allowed at that path; any other has to be where programs are.
+        let by_name = program::certain(first);
+        let by_path = first.known().filter(|text| text.contains('/'));
+        let called = |program: &String| {
+            let wanted = if program.contains('/') { &by_path } else { &by_name };
+            wanted.as_ref().is_some_and(|text| wild(program, text))
+        };
+        let named = self.program.iter().any(called);
+        let name = part.name().unwrap_or_default();
         let plain = self.words.is_empty() && self.flags.is_empty() && self.paths.is_empty();
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
             && !part.deeds.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
             && !(plain && part.deeds.contains(&Deed::RunsCode))
-            && doors::opened(&name.to_lowercase(), arguments, &self.flags).is_none()
+            && doors::opened(&name, arguments, &self.flags).is_none()
     }
 
     /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.

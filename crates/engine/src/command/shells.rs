@@ -54,7 +54,7 @@ pub(super) enum Given<'a> {
 
 /// What the words of a shell say that it runs, and whether they say anything else.
 pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
-    let (mut text, mut odd) = (false, false);
+    let (mut text, mut input, mut odd) = (false, false, false);
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let option = word.shown();
@@ -62,17 +62,19 @@ pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
             if option == "-" {
                 continue;
             }
-            return (if text { Given::Text(word) } else { Given::File }, odd);
+            let otherwise = if input { Given::Input } else { Given::File };
+            return (if text { Given::Text(word) } else { otherwise }, odd);
         }
         if option == "--" {
             let next = words.next();
             return match (text, next) {
                 (true, Some(word)) => (Given::Text(word), odd),
-                (false, Some(_)) => (Given::File, odd),
-                (_, None) => (Given::Input, odd),
+                (false, Some(_)) if !input => (Given::File, odd),
+                _ => (Given::Input, odd),
             };
         }
         text |= !option.starts_with("--") && option.starts_with('-') && option.contains('c');
+        input |= !option.starts_with("--") && option.contains('s');
         // Options that make it read other files first, such as those of a login.
         odd |= option.starts_with("--") || option.contains(['l', 'i', 's']);
         if VALUED.contains(&option.as_str()) || (option.ends_with('o') && !option.starts_with("--"))

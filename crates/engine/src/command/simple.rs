@@ -51,7 +51,7 @@ impl Source<'_> {
         self.at += 1;
         self.blanks();
         self.expect(")", "a parenthesis stands in a command")?;
-        self.function_body(name)
+        self.function_body(&name)
     }
 
     fn take_word(&mut self, part: &mut Part, atoms: &[Atom]) -> Read<()> {
@@ -68,7 +68,7 @@ impl Source<'_> {
             }
             let list = value.is_empty() && self.peek() == Some('(');
             let value = if list { self.values()? } else { word(value) };
-            self.found.set(&name, value.likely());
+            self.found.set(&name, value.likely().as_deref());
             if declares {
                 part.words.push(word(atoms));
             }

@@ -5,7 +5,7 @@ use types::Deed;
 
 use super::carriers::{Carrier, Form, carrier};
 use super::source::{Found, Source, is_name};
-use super::{MOST_DEPTH, MOST_PARTS, Part, Piece, Word, doors, shells};
+use super::{MOST_DEPTH, MOST_PARTS, Part, Word, doors, feed, shells};
 
 /// Goes through all parts, those that are found on the way too.
 pub(super) fn all(found: &mut Found) {
@@ -151,8 +151,10 @@ fn carried(found: &mut Found, part: &Part, carrier: Carrier) -> bool {
     match carrier.form {
         Form::Script => script(found, part, words),
         Form::Feeds if !words.is_empty() => {
-            let fed = Word(vec![Piece::Unknown { text: "…".to_owned(), splits: true }]);
-            start(found, part, words.iter().cloned().chain([fed]).collect(), assigns);
+            let mark = feed::mark(&part.words);
+            let mut words: Vec<Word> = words.iter().map(|word| feed::fill(word, &mark)).collect();
+            words.extend(feed::fed(found, part));
+            start(found, part, words, assigns);
         }
         Form::Feeds => {}
         _ => start(found, part, words.to_vec(), assigns),
@@ -197,6 +199,7 @@ fn takes_next(carrier: &Carrier, option: &str) -> bool {
 fn found_files(found: &mut Found, part: &Part, arguments: &[Word]) {
     const STARTS: [&str; 8] =
         ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+    let root = arguments.first().filter(|word| !word.shown().starts_with('-')).map(feed::guess);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let text = word.likely().unwrap_or_default();
@@ -210,7 +213,7 @@ fn found_files(found: &mut Found, part: &Part, arguments: &[Word]) {
         }
         let command = words.by_ref().take_while(|word| !matches!(word.shown().as_str(), ";" | "+"));
         let filled = command.map(|word| match word.shown().contains("{}") {
-            true => Word(vec![Piece::Unknown { text: word.shown(), splits: false }]),
+            true => root.clone().unwrap_or_else(|| feed::unknown(word)),
             false => word.clone(),
         });
         let filled = filled.collect();

@@ -102,8 +102,14 @@ impl Atom {
 
 /// The words that one run of atoms becomes, after braces were dealt with.
 pub(super) fn words(atoms: &[Atom]) -> Vec<Word> {
-    let runs = atoms.split(|atom| *atom == Atom::Break);
-    runs.filter(|run| !run.is_empty()).map(word).collect()
+    let runs = atoms.split(|atom| *atom == Atom::Break).filter(|run| !run.is_empty());
+    let is_split = atoms.contains(&Atom::Break);
+    let guessed = |mut word: Word| {
+        // Where a word begins and ends is a guess too.
+        word.0.extend(is_split.then(|| Piece::Guess(String::new())));
+        word
+    };
+    runs.map(word).map(guessed).collect()
 }
 
 /// One word, whatever is in it: for assignments and redirections, which are not split.

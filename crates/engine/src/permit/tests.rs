@@ -67,3 +67,121 @@ fn a_call_that_no_rule_speaks_of_is_not_made() {
     assert_eq!(permit.verdict, Permission::Deny);
     assert_eq!(permit.decision.rule.as_str(), "permit.no_rule");
 }
+
+/// The commands of a file of examples.
+fn examples(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().filter(|line| !line.starts_with("//"));
+    lines.map(|line| line.replace('\u{2424}', "\n"))
+}
+
+fn verdict(policy: &Policy, line: &str) -> Permit {
+    let facts = CallFacts {
+        access: Access::Execute,
+        paths: vec![],
+        command: Some(line.to_owned()),
+        repeat: Repeat::Unknown,
+    };
+    let scope = Scope(vec!["./".parse().expect("an artifact")]);
+    judge(policy, &scope, "shell", &facts)
+}
+
+/// K27: blocklisted commands, with spacing, `${IFS}`, the order of flags, quotes, and wherever they stand.
+#[test]
+fn the_blocklist_holds_however_a_command_is_written() {
+    let crew = crew();
+    for line in examples(include_str!("examples/crew_denies.txt")) {
+        let permit = verdict(&crew, &line);
+        assert_eq!(permit.verdict, Permission::Deny, "{line:?}: {:?}", permit.parts);
+        assert!(!permit.decision.reason.is_empty());
+    }
+}
+
+#[test]
+fn what_tasks_are_made_of_is_allowed() {
+    let crew = crew();
+    for line in examples(include_str!("examples/crew_allows.txt")) {
+        let permit = verdict(&crew, &line);
+        assert_eq!(permit.verdict, Permission::Allow, "{line:?}: {:?}", permit.decision);
+    }
+}
+
+/// A policy that allows a few programs by name, denies a few, and asks about the rest.
+fn listed() -> Policy {
+    let rule = |id: &'static str, verdict, commands: &[&str]| PermitRule {
+        id: RuleId::fixed(id),
+        verdict,
+        reason: "it is on the list".to_owned(),
+        tools: vec![],
+        access: vec![],
+        in_scope: None,
+        commands: commands.iter().map(|text| (*text).to_owned()).collect(),
+        does: vec![],
+        matches: vec![],
+        not_matches: vec![],
+    };
+    let deny = ["curl", "wget", "sudo", "ssh", "nc", "rm -rf"];
+    let allow = [
+        "echo",
+        "ls",
+        "cat",
+        "grep",
+        "find",
+        "sed -n",
+        "git status|log|diff",
+        "true",
+        "false",
+        "sort",
+        "tar tf",
+    ];
+    let permissions = vec![
+        rule("list.deny", Permission::Deny, &deny),
+        rule("list.allow", Permission::Allow, &allow),
+    ];
+    Policy { permissions, default: Permission::Ask, ..crew() }
+}
+
+/// M18: only what is on the list runs, and only if that is all it does.
+#[test]
+fn a_list_of_programs_allows_them_and_nothing_that_hides_behind_them() {
+    let listed = listed();
+    for line in examples(include_str!("examples/list_allows.txt")) {
+        let permit = verdict(&listed, &line);
+        assert_eq!(permit.verdict, Permission::Allow, "{line:?}: {:?}", permit.decision);
+    }
+    for line in examples(include_str!("examples/list_refuses.txt")) {
+        let permit = verdict(&listed, &line);
+        assert_ne!(permit.verdict, Permission::Allow, "{line:?}: {:?}", permit.parts);
+    }
+}
+
+#[test]
+fn the_strictest_part_decides_however_many_there_are() {
+    let listed = listed();
+    let many = "true && ".repeat(200);
+    assert_eq!(verdict(&listed, &format!("{many}true")).verdict, Permission::Allow);
+    assert_eq!(verdict(&listed, &format!("{many}touch x")).verdict, Permission::Ask);
+    let denied = verdict(&listed, &format!("touch x; {many}curl x; touch y"));
+    assert_eq!((denied.verdict, denied.decision.rule.as_str()), (Permission::Deny, "list.deny"));
+    assert!(denied.decision.reason.ends_with(": curl x"), "{}", denied.decision.reason);
+}
+
+#[test]
+fn a_side_door_that_a_rule_names_is_open() {
+    let mut listed = listed();
+    listed.permissions[1].commands =
+        ["find -delete", "python3 -c", "sort -o", "./gradlew"].map(str::to_owned).to_vec();
+    for line in ["find . -delete", "python3 -c 'x'", "sort -o out in", "./gradlew test"] {
+        assert_eq!(verdict(&listed, line).verdict, Permission::Allow, "{line}");
+    }
+    for line in ["find . -delete -exec x \\;", "python3 x.py", "gradlew test", "../gradlew test"] {
+        assert_eq!(verdict(&listed, line).verdict, Permission::Ask, "{line}");
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_ask_is_deny_and_says_so() {
+    let headless = Policy { headless: true, ..listed() };
+    let permit = verdict(&headless, "ls; touch x");
+    assert_eq!(permit.verdict, Permission::Deny);
+    assert!(permit.decision.reason.contains("nobody is there"), "{}", permit.decision.reason);
+}

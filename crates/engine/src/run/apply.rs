@@ -3,7 +3,7 @@
 
 use types::{
     AttemptId, AttemptResult, Budget, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Plan, RuleId, Spend, Subject, TaskId, Timestamp,
+    MergeEnd, Plan, RuleId, Said, Spend, Subject, TaskId, Timestamp,
 };
 
 use super::lane::{CheckState, Lane, Running, Stage};
@@ -45,10 +45,19 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         Event::GateBlocked { phase, decision } => {
             run.gates.push(GateView { phase, go: false, decision });
         }
-        Event::QuestionAsked { text, .. } => run.questions.push(Question { text, answer: None }),
-        Event::QuestionAnswered { question, text, .. } => {
-            if let Some(asked) = run.questions.get_mut(question as usize) {
-                asked.answer = Some(text);
+        Event::QuestionAsked { text, attempt, .. } => {
+            if let Some(attempt) = &attempt {
+                change_running(run, attempt, |running| {
+                    running.asked = running.asked.saturating_add(1);
+                });
+            }
+            run.questions.push(Question { text, answer: None, from: attempt });
+        }
+        Event::QuestionAnswered { question, by, text } => {
+            let Some(asked) = run.questions.get_mut(question as usize) else { return };
+            asked.answer = Some(text.clone());
+            if let Some(attempt) = asked.from.clone() {
+                change_running(run, &attempt, |running| running.answers.push(Said { by, text }));
             }
         }
         Event::BudgetWarned { .. } => run.ledger.mark_warned(),
@@ -62,7 +71,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback } => {
             run.attempts += 1;
             run.ledger.hold(claim(budget));
-            let running = Running { role, start, scope, budget, feedback };
+            let running =
+                Running { role, start, scope, budget, feedback, asked: 0, answers: vec![] };
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -171,6 +181,15 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
     if !waiting {
         run.ready.remove(&place);
     }
+}
+
+/// Changes what is known of an attempt that is under way.
+fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
+    change(run, &attempt.task, |lane| {
+        if let (Stage::Running(running), true) = (&mut lane.stage, lane.attempts == attempt.n) {
+            how(running);
+        }
+    });
 }
 
 /// A task is settled: whoever waited for it has one thing less to wait for.

@@ -2,9 +2,9 @@
 //! state is asked of the stations, in the order of the line, and the first that has an answer gives it.
 
 use types::{
-    AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect, EffectId,
-    Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Shown, Span, Spend, TaskId,
-    TimerId, Timestamp, Usage,
+    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect,
+    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Shown, Span, Spend,
+    TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
@@ -71,9 +71,7 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
         Command::Cancel { by, reason } if !run.winds_down() => {
             vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
         }
-        Command::Answer { by, question, text }
-            if run.open_question() == Some(*question as usize) =>
-        {
+        Command::Answer { by, question, text } if run.is_open(*question) => {
             vec![Event::QuestionAnswered {
                 question: *question,
                 by: by.clone(),
@@ -91,6 +89,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![walls::judged(run, Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
+        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking),
         (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
             vec![finished(attempt, &broken(fault))]
         }
@@ -114,6 +113,24 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),
         _ => vec![],
     }
+}
+
+/// An attempt cannot go on without a person; the run asks for it, once.
+fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
+    let asked = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) if !run.winds_down() => running.asked,
+        _ => return vec![],
+    };
+    if asking.question != asked {
+        return vec![];
+    }
+    vec![Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: asking.text.clone(),
+        decision: asking.decision.clone(),
+        attempt: Some(attempt.clone()),
+        call: None,
+    }]
 }
 
 fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
@@ -153,6 +170,12 @@ fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
     let budget = run.ledger.budget().time_ms.unwrap_or_default();
     let reason = format!("the run's time of {budget} is up");
     vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed("budget.time"), reason) }]
+}
+
+/// Whether all that could happen by itself is that the run's time is up.
+pub(super) fn only_the_deadline(run: &Run) -> bool {
+    let deadline = |effect: &Effect| effect.id() == EffectId::Timer(TimerId::Deadline);
+    run.pending(&crate::InFlight::new()).iter().all(deadline)
 }
 
 /// What is under way, by name; for the report's decision to wait for it.

@@ -2,7 +2,7 @@
 //! retried like any task.
 
 use types::{
-    Budget, Changes, Check, CheckEnd, CommitId, Fault, RoleId, Scope, TaskStage, Timestamp,
+    Budget, Changes, Check, CheckEnd, CommitId, Fault, RoleId, Said, Scope, TaskStage, Timestamp,
 };
 
 /// One task's way.
@@ -72,6 +72,17 @@ pub(crate) struct Running {
     pub(crate) scope: Scope,
     pub(crate) budget: Budget,
     pub(crate) feedback: Option<String>,
+    /// How many questions the attempt has asked.
+    pub(crate) asked: u32,
+    /// What was said to them, in their order.
+    pub(crate) answers: Vec<Said>,
+}
+
+impl Running {
+    /// Whether the attempt waits for a person.
+    pub(crate) fn waits(&self) -> bool {
+        (self.answers.len() as u64) < u64::from(self.asked)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

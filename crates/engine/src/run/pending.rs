@@ -3,7 +3,7 @@
 
 use types::{AttemptId, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
-use super::lane::{CheckState, Stage};
+use super::lane::{CheckState, Running, Stage};
 use super::{Run, current};
 use crate::{InFlight, Machine as _, brief, merge, walls};
 
@@ -18,9 +18,13 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     for (task, lane) in run.busy() {
         let attempt = current(&task, lane);
         match lane.stage() {
-            Stage::Running(running) if !in_flight.contains(&EffectId::Attempt(attempt.clone())) => {
-                let brief = brief::compose(run, &attempt, running);
-                effects.push(Effect::RunAttempt { brief: Box::new(brief) });
+            Stage::Running(running)
+                if goes_on(run, running)
+                    && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
+            {
+                let brief = Box::new(brief::compose(run, &attempt, running));
+                let answers = running.answers.clone();
+                effects.push(Effect::RunAttempt { brief, answers });
             }
             Stage::Checking { .. } => {
                 effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
@@ -58,7 +62,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         EffectId::Probe => walls::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
             run.lane(task).is_some_and(|lane| lane.attempts() == *n)
-                && matches!(stage(task), Some(Stage::Running(_)))
+                && matches!(stage(task), Some(Stage::Running(running)) if goes_on(run, running))
         }
         EffectId::Check(CheckId { on: Subject::Merged, index }) => {
             is_open(run.merged_checks(), *index)
@@ -78,6 +82,11 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Seal => false,
     }
+}
+
+/// An attempt that waits for a person is left alone, until it is answered or everything is to end.
+fn goes_on(run: &Run, running: &Running) -> bool {
+    !running.waits() || run.winds_down()
 }
 
 fn is_open(checks: &[CheckState], index: u32) -> bool {

@@ -47,7 +47,7 @@ fn a_task_starts_when_everything_it_needs_is_merged() {
     same(&only(&bench.tell(&through("T1")), &STARTS), "");
     same(&only(&bench.tell(&through("T2")), &STARTS), "attempt.started T3.1 coder");
     let start = bench.asked().iter().find_map(|effect| match effect {
-        types::Effect::RunAttempt { brief } => Some(brief.start.to_string()),
+        types::Effect::RunAttempt { brief, .. } => Some(brief.start.to_string()),
         _ => None,
     });
     assert_eq!(start.as_deref(), Some("m-T2"));

@@ -5,9 +5,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
-    AttemptEnd, AttemptId, AttemptResult, Budget, CallId, CheckEnd, CheckId, Command, CommitId,
-    Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Money, Outcome, Retry, Sealed,
-    SessionId, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+    Asking, AttemptEnd, AttemptId, AttemptResult, Budget, CallId, CheckEnd, CheckId, Command,
+    CommitId, Decision, Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Money,
+    Outcome, Retry, Sealed, SessionId, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput,
+    Usage,
 };
 
 use super::script::changes;
@@ -82,6 +83,10 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         1 => Just(Outcome::Probed(walls("landlock"))),
         4 => attempt_ends(),
+        1 => (0..3_u32).prop_map(|question| {
+            let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");
+            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision }))
+        }),
         3 => checks,
         1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),
         2 => Just(Outcome::Merge(MergeEnd::Merged {

@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 use types::{
-    Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId, Command,
-    CommitId, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Input, MergeEnd,
-    Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
+    Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId,
+    Command, CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange,
+    Input, MergeEnd, Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId, TimerId,
+    ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -123,6 +124,13 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             AttemptResult::Failed { fault: self::fault(fault), commit }
         }
         ("is", "cancelled") => AttemptResult::Cancelled,
+        ("asks", question) => {
+            let (question, text) = question.split_once(' ').expect("a number and a text");
+            let question = question.parse().expect("the number of a question");
+            let decision = Decision::new(types::RuleId::fixed("mine.rule"), "because");
+            let asking = Asking { question, text: text.to_owned(), decision };
+            return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
+        }
         ("breaks", _) => {
             let fault = Fault::structural("attempt.broke", "the attempt broke down");
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Broke(fault));

@@ -53,6 +53,10 @@ pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
     let inspection = match tool {
         "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),
         "submit" => Inspection::Would(facts(Access::Submit, Repeat::Safe)),
+        "ask_user" => Inspection::Would(CallFacts {
+            command: Some(rest.to_owned()),
+            ..facts(Access::Ask, Repeat::Safe)
+        }),
         "shell" => Inspection::Would(CallFacts {
             command: Some(rest.to_owned()),
             ..facts(Access::Execute, Repeat::Unknown)

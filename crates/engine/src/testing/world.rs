@@ -222,7 +222,7 @@ impl Outside for World {
     fn perform(&self, effect: &Effect) -> Outcome {
         match effect {
             Effect::Probe => Outcome::Probed(walls("full")),
-            Effect::RunAttempt { brief } => self.attempt(brief),
+            Effect::RunAttempt { brief, .. } => self.attempt(brief),
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {
                     Subject::Merged => self.merged_checks_pass,

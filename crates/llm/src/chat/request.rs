@@ -3,7 +3,7 @@
 //! message takes only text.
 
 use serde_json::{Map, Value, json};
-use types::{BlockBody, ModelRequest, Part, ToolChoice};
+use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
 use crate::Dialect;
 use crate::repair::{Answer, Said, Turn, argument_object, conversation};
@@ -47,7 +47,8 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         let schema = json!({ "name": output.name, "schema": output.schema, "strict": true });
         body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
     }
-    match (options.effort, quirks.effort_key.as_str()) {
+    let effort = options.effort.map(|effort| effort.min(Effort::Xhigh));
+    match (effort, quirks.effort_key.as_str()) {
         (Some(effort), "reasoning") => body["reasoning"] = json!({ "effort": effort.word() }),
         (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.word()),
         _ => {}

@@ -68,12 +68,13 @@ fn thinking(model: &str, effort: Effort) -> Value {
             Effort::Minimal => 512,
             Effort::Low => 2_048,
             Effort::Medium => 8_192,
-            Effort::High => 24_576,
+            Effort::High | Effort::Xhigh | Effort::Max => 24_576,
         };
         return json!({ "includeThoughts": shown, "thinkingBudget": budget });
     }
     let word = match effort {
         Effort::None | Effort::Minimal => "minimal",
+        Effort::Xhigh | Effort::Max => "high",
         other => other.word(),
     };
     json!({ "includeThoughts": shown, "thinkingLevel": word })

@@ -102,6 +102,8 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
         Effort::Low => 2_048,
         Effort::Medium => 8_192,
         Effort::High => 24_576,
+        Effort::Xhigh => 49_152,
+        Effort::Max => 98_304,
     };
     let budget = wanted.min(request.max_output.saturating_sub(1));
     if budget < 1_024 {

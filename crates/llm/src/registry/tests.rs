@@ -50,6 +50,7 @@ async fn ask(registry: &Registry, model: &str) -> Result<ModelReply, Fault> {
     registry.complete(request(model, vec![types::Message::user("hi")])).await
 }
 
+/// K10, K11, A88: a model that cannot be asked is a clear error.
 #[tokio::test]
 async fn a_missing_key_and_an_unknown_provider_are_told_with_what_to_do() {
     let registry = registry("", answering(200, ""));
@@ -61,6 +62,7 @@ async fn a_missing_key_and_an_unknown_provider_are_told_with_what_to_do() {
     assert!(fault.what.contains("anthropic"), "{}", fault.what);
 }
 
+/// K11, A90: native endpoints and headers; keys come from variables and are never shown.
 #[tokio::test]
 async fn each_provider_gets_its_key_in_its_own_header_and_it_shows_nowhere() {
     let echo = answering(401, &format!("{{\"error\": {{\"message\": \"bad key {KEY}\"}}}}"));
@@ -83,6 +85,7 @@ async fn each_provider_gets_its_key_in_its_own_header_and_it_shows_nowhere() {
     assert!(!format!("{quiet:?}").contains(KEY));
 }
 
+/// A88: registration from the environment.
 #[tokio::test]
 async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
     let body = r#"{"message": {"content": "yes"}, "done": true, "eval_count": 1}"#;
@@ -96,6 +99,7 @@ async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
     assert!(exchange.secret.is_none());
 }
 
+/// K12: usage and cost are reported, and an unknown cost is unknown.
 #[tokio::test]
 async fn an_unknown_models_cost_is_unknown_and_a_missing_count_is_an_estimate() {
     let body = r#"{"choices": [{"message": {"content": "12345678"}, "finish_reason": "stop"}]}"#;

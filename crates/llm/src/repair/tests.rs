@@ -89,6 +89,7 @@ fn ids_that_repeat_or_that_nobody_takes_are_replaced_and_stay_paired() {
     }
 }
 
+/// A97: results match calls, one for each.
 #[test]
 fn every_call_has_one_result_also_after_a_crash() {
     let blocks = vec![call("a", "one"), call("b", "two"), call("c", "three")];
@@ -115,6 +116,7 @@ fn every_call_has_one_result_also_after_a_crash() {
 }
 
 /// What a provider said comes back to it as it was, and to another one in a form that it understands.
+/// A91: signatures and redacted thinking go back to their provider verbatim.
 #[test]
 fn native_items_go_home_unchanged_and_nowhere_else() {
     let content = json!([

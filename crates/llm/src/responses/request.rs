@@ -2,7 +2,7 @@
 //! each time, with the encrypted thinking that came in.
 
 use serde_json::{Value, json};
-use types::{BlockBody, ModelRequest, Part, Source, ToolChoice};
+use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
 
 use crate::Dialect;
 use crate::repair::{Answer, Said, Turn, argument_object, conversation};
@@ -44,6 +44,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
         });
     }
     if let Some(effort) = options.effort {
+        let effort = effort.min(Effort::Xhigh);
         body["reasoning"] = json!({ "effort": effort.word(), "summary": "auto" });
     }
     if options.effort.is_some() || reasons(request.model.name()) {

@@ -82,6 +82,7 @@ async fn the_same_request_waits_the_same_times() {
     assert_eq!(one.waits(), other.waits());
 }
 
+/// A94: retries are bounded, and none at all is possible.
 #[tokio::test(start_paused = true)]
 async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
     let fake = Fake::new((0..9).map(|_| failed(Cause::Server.fault("x"))).collect());
@@ -98,6 +99,7 @@ async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
     assert_eq!(fake.times(), 1);
 }
 
+/// A94: Retry-After is used, and one above the cap ends it.
 #[tokio::test(start_paused = true)]
 async fn a_named_wait_is_kept_to_and_too_long_a_one_is_not_waited_for() {
     let limited = |seconds| failed(Cause::RateLimit.fault_after("x", Some(Span::seconds(seconds))));
@@ -111,6 +113,7 @@ async fn a_named_wait_is_kept_to_and_too_long_a_one_is_not_waited_for() {
     assert_eq!(before.elapsed().as_millis(), 0);
 }
 
+/// A94: never after partial data.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_asked_again_once_something_was_handed_on() {
     let cut = || {

@@ -31,6 +31,7 @@ fn body(dialect: Dialect, request: &ModelRequest) -> Value {
     dialect.request(request, Delivery::Streamed, &Quirks::default()).expect("a request").body
 }
 
+/// A42, A90, A91, A98: every dialect takes effort, images, tools and a schema by its own mechanism.
 #[test]
 fn every_dialect_carries_tools_images_effort_and_a_schema() {
     for (dialect, model, paths) in [
@@ -100,6 +101,7 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
     }
 }
 
+/// A97: the modes of tool choice.
 #[test]
 fn every_choice_of_tools_has_its_word_in_every_dialect() {
     let named = || ToolChoice::Named("read_file".to_owned());
@@ -124,6 +126,7 @@ fn every_choice_of_tools_has_its_word_in_every_dialect() {
     assert!(body(Dialect::Ollama, &request).get("tools").is_none());
 }
 
+/// A95: prompt caching.
 #[test]
 fn the_cache_is_marked_after_tools_system_and_tail_and_can_be_switched_off() {
     let mut request = full("anthropic/claude-sonnet-4-5");
@@ -136,6 +139,7 @@ fn the_cache_is_marked_after_tools_system_and_tail_and_can_be_switched_off() {
     assert!(!body(Dialect::Messages, &request).to_string().contains("cache_control"));
 }
 
+/// A95: a stable prefix is what a cache can hit.
 #[test]
 fn what_was_sent_before_is_sent_again_byte_for_byte() {
     let call = types::Call {
@@ -175,6 +179,7 @@ fn what_was_sent_before_is_sent_again_byte_for_byte() {
     }
 }
 
+/// K10, A99: limits are enforced, and options of a provider's own pass through.
 #[test]
 fn a_callers_own_keys_win_and_impossible_numbers_are_refused() {
     let mut request = full("gemini/gemini-2.5-pro");

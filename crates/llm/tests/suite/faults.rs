@@ -224,6 +224,7 @@ async fn judge(http: Arc<Http>, vector: Value) -> Vec<String> {
     wrongs.into_iter().map(|what| format!("{} {what:.600}", vector["id"])).collect()
 }
 
+/// A92: abort.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropping_a_stream_closes_the_connection() {
     let ping = "event: ping\ndata: {\"type\":\"ping\"}\n\n";

@@ -10,5 +10,8 @@
 
 mod bulk;
 mod faults;
+mod injected;
+mod onion;
+mod parity;
 mod server;
 mod traffic;

@@ -64,13 +64,14 @@ impl AttemptHands {
         let web = Internet::of(&policy.sandbox).map_err(|error| Fault::bug(error.to_string()))?;
         let guarded = policy.tools.read_before_write;
         let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
+        let registry = profile::dressed(family, &shop.registry).rooted(env.root()).rooted(&folder);
         Ok(Self {
             model,
             env,
             folder,
             start: brief.start.clone(),
             policy: policy.clone(),
-            registry: profile::dressed(family, &shop.registry),
+            registry,
             seen: Arc::new(seen),
             web: web.map(Arc::new),
             shown: brief.output_chars,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::profile;
 use types::{
     Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Family, Fault, Input,
-    LogId, MergeEnd, Outcome, Policy, RunId, Rung, Subject, WorkPath,
+    LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
@@ -45,7 +45,7 @@ impl Hands<Run> for RunHands {
         let hands = self.clone();
         Box::pin(async move {
             let done = match effect {
-                Effect::RunAttempt { brief } => hands.attempt(*brief, stop).await,
+                Effect::RunAttempt { brief, answers } => hands.attempt(*brief, answers, stop).await,
                 Effect::Probe => Ok(Outcome::Probed(hands.shop.yard.proof().await)),
                 Effect::RunCheck { check, what, commit, walls } => {
                     hands.check(&check, what, &commit, walls, &stop).await
@@ -59,6 +59,11 @@ impl Hands<Run> for RunHands {
             done.unwrap_or_else(Outcome::Broke)
         })
     }
+}
+
+/// What an attempt is told when it is to end.
+fn cancel() -> Command {
+    Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
 }
 
 struct Merge {
@@ -81,7 +86,12 @@ impl RunHands {
     }
 
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
-    async fn attempt(&self, brief: Brief, stop: CancellationToken) -> Result<Outcome, Fault> {
+    async fn attempt(
+        &self,
+        brief: Brief,
+        answers: Vec<Said>,
+        stop: CancellationToken,
+    ) -> Result<Outcome, Fault> {
         let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
         let machine = Attempt::new(self.policy.clone());
         let folder = self.workshop.of_attempt(&brief.attempt);
@@ -103,7 +113,10 @@ impl RunHands {
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
             let hands = AttemptHands::open(self, &brief, self.family(&brief), &seen).await?;
-            self.drive(&mut drive, &hands, &stop).await?;
+            let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
+            if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
+                return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
         }
         let head = drive.head().await.map_err(|error| self.give_up(error))?;
         drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
@@ -119,17 +132,27 @@ impl RunHands {
         &self,
         drive: &mut Drive<Attempt>,
         hands: &AttemptHands,
+        answers: &[Said],
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
-        let (sender, mut inbox) = mpsc::channel(1);
+        // What was said to its questions, and what it heard before says nothing new to it. An attempt that waits for
+        // a person looks into its inbox before it gives up waiting, so that it also hears that it is to end.
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
+        let answers = answers.iter().cloned().zip(0..);
+        let answers =
+            answers.map(|(Said { by, text }, question)| Command::Answer { by, question, text });
+        let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
+        for command in answers.chain(ends.then(cancel)) {
+            // The channel was made to hold them all.
+            let _sent = sender.try_send(Posted { number: None, command });
+        }
         let running = drive.run(hands, &mut inbox, &self.suspend);
         tokio::pin!(running);
         let ended = tokio::select! {
             ended = &mut running => ended,
             () = stop.cancelled() => {
                 // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
-                let command = Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() };
-                let posted = Posted { number: None, command };
+                let posted = Posted { number: None, command: cancel() };
                 let (_sent, ended) = tokio::join!(sender.send(posted), running);
                 ended
             }

@@ -1,0 +1,83 @@
+//! `bosun permit`: what the rules say about a command line, part by part, without running anything.
+
+use std::io::Read as _;
+
+use engine::permit::{PartPermit, Permit, judge};
+use runtime::presets;
+use serde_json::{Value, json};
+use types::{Access, CallFacts, Permission, Repeat, Scope};
+
+use crate::args;
+use crate::commands::run::read;
+use crate::exit::{Exit, Wrong};
+use crate::print::{self, one_line};
+
+/// The most that is read from standard input, in bytes; longer lines are refused by the rules anyway.
+const MOST: u64 = 1024 * 1024;
+/// How much of a command or a reason is shown on a line.
+const SHOWN: usize = 200;
+
+pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
+    let policy = match &args.policy {
+        Some(path) => presets::read(&path.display().to_string(), &read(path)?)?,
+        None => presets::preset("crew")?,
+    };
+    let facts = CallFacts {
+        access: Access::Execute,
+        paths: vec![],
+        command: Some(line(&args.command)?),
+        repeat: Repeat::Unknown,
+    };
+    let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);
+    if args.json {
+        print::json(&as_json(&permit))?
+    } else {
+        show(&permit)?
+    }
+    Ok(match permit.verdict {
+        Permission::Allow => Exit::Done,
+        Permission::Ask => Exit::Waiting,
+        Permission::Deny => Exit::Refused,
+    })
+}
+
+fn line(words: &[String]) -> Result<String, Wrong> {
+    if words != ["-"] {
+        return Ok(words.join(" "));
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().take(MOST).read_to_string(&mut text);
+    match read {
+        Ok(_) => Ok(text),
+        Err(source) => Err(Wrong::Unreadable { path: "standard input".to_owned(), source }),
+    }
+}
+
+fn show(permit: &Permit) -> std::io::Result<()> {
+    let (verdict, decision) = (permit.verdict.word(), &permit.decision);
+    print::line(&format!("{verdict}  {}: {}", decision.rule, one_line(&decision.reason, SHOWN)))?;
+    for part in &permit.parts {
+        let PartPermit { command, verdict, rule, .. } = part;
+        let command = one_line(command, SHOWN);
+        print::line(&format!("  {:<5}  {:<24}  {command}", verdict.word(), rule.as_str()))?;
+    }
+    Ok(())
+}
+
+fn as_json(permit: &Permit) -> Value {
+    let part = |part: &PartPermit| {
+        json!({
+            "command": part.command,
+            "words": part.words,
+            "verdict": part.verdict,
+            "rule": part.rule,
+            "reason": part.reason,
+        })
+    };
+    json!({
+        "verdict": permit.verdict,
+        "rule": permit.decision.rule,
+        "reason": permit.decision.reason,
+        "parts": permit.parts.iter().map(part).collect::<Vec<_>>(),
+    })
+}

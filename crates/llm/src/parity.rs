@@ -1,0 +1,136 @@
+//! Fifteen things that every provider is held to, whichever dialect it speaks: a table with a row for each and a
+//! column for each dialect. Run against real servers it says what they can do; run against recordings it says that we
+//! still understand them. For whoever adds a provider, too.
+//!
+//! It judges the layer, not the model: a small model may answer badly, and the rows ask only for what is promised.
+
+mod ask;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+
+use crate::{Dialect, Transport};
+
+/// The rows, in the order of the table.
+pub const ROWS: [&str; 15] = [
+    "text in one piece",
+    "text, streamed",
+    "an image as bytes",
+    "an image by its address",
+    "a call and its result",
+    "several calls in one reply",
+    "three rounds of calls",
+    "calls, streamed",
+    "structured output",
+    "thinking is reported",
+    "a wrong key",
+    "too many requests",
+    "usage is counted",
+    "cached input is reported",
+    "the provider's own options",
+];
+
+/// A server that can be asked in one dialect.
+#[derive(Debug, Clone)]
+pub struct Seat {
+    /// What the table calls it.
+    pub server: String,
+    pub dialect: Dialect,
+    pub base_url: String,
+    pub key: SecretString,
+    pub model: String,
+    pub transport: Arc<dyn Transport>,
+}
+
+/// What one row came to in one dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    pub row: &'static str,
+    /// The server where it held, if it did anywhere.
+    pub held_by: Option<String>,
+    /// Why it did not hold elsewhere, by server.
+    pub reasons: BTreeMap<String, String>,
+}
+
+impl Cell {
+    /// The cell as the table shows it.
+    #[must_use]
+    pub fn word(&self) -> String {
+        match &self.held_by {
+            Some(server) => format!("ok ({server})"),
+            None => "-".to_owned(),
+        }
+    }
+}
+
+/// Asks for every row, of each server in turn until it holds at one.
+pub async fn column(seats: &[Seat]) -> Vec<Cell> {
+    let mut cells = vec![];
+    for (number, row) in ROWS.into_iter().enumerate() {
+        let mut cell = Cell { row, held_by: None, reasons: BTreeMap::new() };
+        for seat in seats {
+            let held = match absent(seat.dialect, number) {
+                Some(reason) => Err(reason.to_owned()),
+                None => rows::check(number, seat).await,
+            };
+            match held {
+                Ok(()) => {
+                    cell.held_by = Some(seat.server.clone());
+                    break;
+                }
+                Err(reason) => {
+                    cell.reasons.insert(seat.server.clone(), reason);
+                }
+            }
+        }
+        cells.push(cell);
+    }
+    cells
+}
+
+/// What a provider's interface does not have at all, and why nobody is asked for it.
+fn absent(dialect: Dialect, row: usize) -> Option<&'static str> {
+    match (dialect, ROWS.get(row).copied()?) {
+        (Dialect::Ollama, "an image by its address") => Some("the interface takes only bytes"),
+        (Dialect::Ollama, "a wrong key") => Some("the interface has no keys"),
+        (Dialect::Ollama, "cached input is reported") => {
+            Some("the interface does not say what it took from its cache")
+        }
+        _ => None,
+    }
+}
+
+/// The table as text, with the reasons below it.
+#[must_use]
+pub fn table(columns: &[(Dialect, Vec<Cell>)]) -> String {
+    let mut text = format!("{:<28}", "");
+    for (dialect, _) in columns {
+        text.push_str(&format!("{:<16}", dialect.word()));
+    }
+    for (number, row) in ROWS.into_iter().enumerate() {
+        text.push_str(&format!("\n{row:<28}"));
+        for (_, cells) in columns {
+            let word = cells.get(number).map(Cell::word).unwrap_or_default();
+            text.push_str(&format!("{word:<16}"));
+        }
+    }
+    let mut reasons = String::new();
+    for (dialect, cells) in columns {
+        for cell in cells {
+            for (server, reason) in &cell.reasons {
+                reasons.push_str(&format!(
+                    "\n{}, {}, {server}: {reason}",
+                    dialect.word(),
+                    cell.row
+                ));
+            }
+        }
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let held = columns.iter().flat_map(|(_, cells)| cells).filter(|cell| cell.held_by.is_some());
+    let all = columns.len() * ROWS.len();
+    format!("{}\n\n{} of {all} cells hold\n{reasons}\n", lines.join("\n"), held.count())
+}

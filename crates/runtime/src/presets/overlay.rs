@@ -1,0 +1,136 @@
+//! Files that are not whole policies: what they say is laid over a preset. Permissions come before the preset's own,
+//! because the first that matches wins; of everything else, what the file names takes the place of what was there.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+use types::{Permission, PermitRule, Policy};
+
+use super::PolicyError;
+
+/// The parts of a file that are looked at for themselves, so that a mistake is found at its line.
+#[derive(Deserialize)]
+struct Permissions {
+    #[serde(default)]
+    default: Option<Permission>,
+    #[serde(default)]
+    permissions: Vec<PermitRule>,
+}
+
+/// Lays a file over a preset.
+pub(super) fn lay_over(
+    preset: &Table,
+    name: &str,
+    text: &str,
+    mut file: Table,
+) -> Result<Policy, PolicyError> {
+    let unreadable = |line: usize, cause: &str| PolicyError::Unreadable {
+        name: name.to_owned(),
+        line,
+        cause: cause.to_owned(),
+    };
+    let said: Permissions = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        unreadable(text[..at].matches('\n').count() + 1, error.message())
+    })?;
+    file.remove("permissions");
+    let names: Vec<String> = file.keys().cloned().collect();
+    let mut whole = preset.clone();
+    put(&mut whole, file);
+    let mut policy: Policy = whole.try_into().map_err(|error: toml::de::Error| {
+        let named = names.iter().find(|name| error.message().contains(name.as_str()));
+        unreadable(named.map_or(1, |name| line_of(text, name)), error.message())
+    })?;
+    // A file that says what holds for all other commands has the last word on what is allowed; what the preset
+    // forbids stays forbidden, unless a rule of the file allows it.
+    let overruled = |rule: &PermitRule| {
+        said.default.is_some()
+            && rule.verdict == Permission::Allow
+            && (rule.access.is_empty() || rule.access.contains(&types::Access::Execute))
+    };
+    let replaced = |rule: &PermitRule| said.permissions.iter().any(|new| new.id == rule.id);
+    let kept = policy.permissions.into_iter().filter(|rule| !overruled(rule) && !replaced(rule));
+    let kept: Vec<PermitRule> = kept.collect();
+    policy.permissions = said.permissions.into_iter().chain(kept).collect();
+    Ok(policy)
+}
+
+fn put(whole: &mut Table, file: Table) {
+    for (key, value) in file {
+        match (whole.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(new)) => put(inner, new),
+            (_, value) => {
+                whole.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The line on which a key stands, counted from 1.
+fn line_of(text: &str, key: &str) -> usize {
+    let names = |line: &str| line.trim_start().trim_start_matches('[').starts_with(key);
+    text.lines().position(names).map_or(1, |place| place + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+
+    fn refused(text: &str) -> String {
+        read("mine.toml", text).map(|_| ()).expect_err("it cannot be used").to_string()
+    }
+
+    #[test]
+    fn permissions_come_before_those_of_the_preset_and_take_their_places() {
+        let policy = read(
+            "mine.toml",
+            r#"
+                [[permissions]]
+                id = "mine.push"
+                verdict = "ask"
+                reason = "pushing needs a person"
+                commands = ["git push"]
+
+                [[permissions]]
+                id = "permit.machine"
+                verdict = "deny"
+                reason = "ours"
+                commands = ["shutdown"]
+            "#,
+        )
+        .expect("a policy");
+        let ids: Vec<&str> = policy.permissions.iter().map(|rule| rule.id.as_str()).collect();
+        assert_eq!(ids[..2], ["mine.push", "permit.machine"]);
+        assert!(ids.contains(&"permit.command"), "{ids:?}");
+        assert_eq!(ids.iter().filter(|id| **id == "permit.machine").count(), 1);
+        assert!(!policy.roles.is_empty() && !policy.headless);
+    }
+
+    #[test]
+    fn a_default_takes_the_place_of_what_the_preset_allows_to_commands() {
+        let policy = read("mine.toml", "default = \"ask\"\nheadless = true\n").expect("a policy");
+        assert_eq!(policy.default, types::Permission::Ask);
+        assert!(policy.headless);
+        let ids: Vec<&str> = policy.permissions.iter().map(|rule| rule.id.as_str()).collect();
+        assert!(!ids.contains(&"permit.command") && !ids.contains(&"permit.history"), "{ids:?}");
+        assert!(ids.contains(&"permit.read") && ids.contains(&"permit.destroys"), "{ids:?}");
+    }
+
+    #[test]
+    fn single_settings_of_a_table_can_be_named() {
+        let policy = read("mine.toml", "[limits]\nparallel_tasks = 2\n").expect("a policy");
+        assert_eq!((policy.limits.parallel_tasks, policy.limits.max_tasks), (2, 200));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_file_and_line() {
+        let rule = "\n[[permissions]]\nid = \"mine.a\"\nverdict = \"never\"\nreason = \"r\"\n";
+        assert!(refused(rule).contains("mine.toml, line 4"), "{}", refused(rule));
+        let key = refused("headless = true\ncolour = \"red\"\n");
+        assert!(key.contains("line 2") && key.contains("colour"), "{key}");
+        let example = refused(
+            "[[permissions]]\nid = \"mine.a\"\nverdict = \"deny\"\nreason = \"r\"\ncommands = [\"rm -rf\"]\n\
+             matches = [\"rm -r x\"]\n",
+        );
+        assert!(example.contains("mine.a does not match its own example"), "{example}");
+    }
+}

@@ -1,0 +1,124 @@
+//! `cargo xtask attacks`: hostile inputs, one a line, against the real program, as root and as an ordinary user.
+//! Nothing is asked of the program but what anybody can ask at a terminal: `bosun tool` and `bosun permit`. Every
+//! vector either held, or failed, or was left out for a reason that is printed.
+
+mod call;
+mod check;
+mod ground;
+mod rules;
+mod sink;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+use ground::{Ground, User};
+
+/// The parts of a list that are about files, commands, their sandbox and their rules.
+const AREAS: [&str; 13] = [
+    "path",
+    "links",
+    "race",
+    "patch-edit",
+    "process",
+    "environment",
+    "output",
+    "resources",
+    "git",
+    "network",
+    "command-policy",
+    "blocklist",
+    "control",
+];
+
+/// A list beside the repository, if there is one; it has more than our own.
+const BESIDE: &str = "../shared/attacks/attacks.jsonl";
+const OUR_OWN: &str = "crates/xtask/attacks.jsonl";
+
+pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    let (file, wanted) = match words {
+        [] => (None, None),
+        [word] if Path::new(word).is_file() => (Some(PathBuf::from(word)), None),
+        [wanted] => (None, Some(*wanted)),
+        [file, wanted] => (Some(PathBuf::from(file)), Some(*wanted)),
+        _ => bail!("usage: cargo xtask attacks [FILE] [PART-OF-AN-ID]"),
+    };
+    let vectors = vectors(&file.unwrap_or_else(|| list(root)))?;
+    let binary = binary(root)?;
+    let mut failed = 0;
+    for user in User::all() {
+        println!("as {}", user.word());
+        failed += table(root, &binary, user, &vectors, wanted);
+    }
+    if failed == 0 { Ok(()) } else { bail!("{failed} attacks got through, or controls did not") }
+}
+
+fn list(root: &Path) -> PathBuf {
+    let named = std::env::var_os("ATTACKS").map(PathBuf::from);
+    let beside = Some(root.join(BESIDE)).filter(|file| file.is_file());
+    named.or(beside).unwrap_or_else(|| root.join(OUR_OWN))
+}
+
+fn vectors(file: &Path) -> anyhow::Result<Vec<Value>> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .enumerate()
+        .map(|(at, line)| serde_json::from_str(line).with_context(|| format!("vector {}", at + 1)))
+        .collect()
+}
+
+/// The program under attack, in whichever form was built last.
+fn binary(root: &Path) -> anyhow::Result<PathBuf> {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let built = ["debug/bosun", "release/bosun"].map(|name| root.join(&target).join(name));
+    let age = |path: &PathBuf| path.metadata().and_then(|found| found.modified()).ok();
+    let newest = built.into_iter().filter(|path| path.is_file()).max_by_key(age);
+    newest.context("the program is not built; run `cargo build -p bosun`")
+}
+
+/// What came of one vector.
+pub(crate) enum Verdict {
+    Held,
+    Skipped(String),
+    Failed(String),
+}
+
+fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], wanted: Option<&str>) -> u32 {
+    let mut counts: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
+    for vector in vectors {
+        let word = |name: &str| vector[name].as_str().unwrap_or_default();
+        let (id, area) = (word("id"), word("area"));
+        if !AREAS.contains(&area) || wanted.is_some_and(|wanted| !id.contains(wanted)) {
+            continue;
+        }
+        let verdict = match Ground::prepare(root, binary, user, vector) {
+            Ok(ground) => ground.attack(vector),
+            Err(error) => Verdict::Failed(format!("it could not be set up: {error:#}")),
+        };
+        let (column, said) = match verdict {
+            Verdict::Held => (0, String::new()),
+            Verdict::Skipped(why) => (1, format!("skipped: {why}")),
+            Verdict::Failed(what) => (2, format!("FAILED: {what}")),
+        };
+        counts.entry(area).or_default()[column] += 1;
+        if column > 0 || wanted.is_some() {
+            let said = if said.is_empty() { "held" } else { &said };
+            println!("  {id} {}: {said}", word("title"));
+        }
+    }
+    println!("  {:<16}{:>6}{:>9}{:>8}", "area", "held", "skipped", "failed");
+    for area in AREAS {
+        if let Some([held, skipped, failed]) = counts.get(area) {
+            println!("  {area:<16}{held:>6}{skipped:>9}{failed:>8}");
+        }
+    }
+    let sum = |column: usize| counts.values().map(|row| row[column]).sum::<u32>();
+    println!("  {:<16}{:>6}{:>9}{:>8}", "all", sum(0), sum(1), sum(2));
+    sum(2)
+}

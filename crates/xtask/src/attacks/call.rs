@@ -1,0 +1,323 @@
+//! The attack itself: what a vector says in neutral words, said to the real program, one process a call.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+
+use super::ground::Ground;
+use super::watch::Watch;
+
+/// What happened, for the checks to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How each call came out: `ok`, `error`, `denied`, `asked`, or `died`.
+    pub(crate) outcomes: Vec<String>,
+    /// What a model would have been shown, all calls together.
+    pub(crate) output: String,
+    /// What the program printed where a person looks, if that was asked for.
+    pub(crate) terminal: Vec<u8>,
+    /// The objects that the program printed for programs, one a call.
+    pub(crate) objects: Vec<Value>,
+    /// Whether each call printed exactly one line, and that one was JSON.
+    pub(crate) well_formed: bool,
+    pub(crate) elapsed: Duration,
+    pub(crate) peak_mb: u64,
+    pub(crate) most_processes: usize,
+}
+
+pub(crate) fn attack(ground: &Ground, vector: &Value) -> anyhow::Result<Seen> {
+    let mut seen = Seen { well_formed: true, ..Seen::default() };
+    if let Some(line) = before(vector) {
+        make(ground, "shell", &json!({ "command": line }), vector, &mut Seen::default())?;
+    }
+    let began = Instant::now();
+    let action = &vector["action"];
+    step(ground, action, vector, &mut seen)?;
+    seen.elapsed = began.elapsed();
+    if vector["expected"].to_string().contains("terminal_") {
+        at_a_terminal(ground, action, vector, &mut seen)?;
+    }
+    Ok(seen)
+}
+
+/// Commands that the vector's note wants to be run by another task before.
+fn before(vector: &Value) -> Option<&str> {
+    let note = vector["note"].as_str()?.split_once("runs shell_exec '")?.1;
+    note.split_once("' in task 1").map(|(line, _)| line)
+}
+
+fn step(ground: &Ground, step: &Value, vector: &Value, seen: &mut Seen) -> anyhow::Result<()> {
+    let params = &step["params"];
+    match step["tool"].as_str().unwrap_or_default() {
+        "sequence" => sequence(
+            ground,
+            params["steps"].as_array().map_or(&[][..], Vec::as_slice),
+            vector,
+            seen,
+        ),
+        "repeat" => {
+            let times = params["times"].as_u64().unwrap_or(1);
+            let (tool, arguments) = ours(&params["step"])?;
+            run(ground, &tool, &arguments, vector, times, seen)
+        }
+        "policy" => permit(ground, params["command"].as_str().unwrap_or_default(), seen),
+        "session" if params["op"] == "run_smoke" => smoke(ground, seen),
+        _ => {
+            let racing = step["between_verify_and_apply"].as_str();
+            if let Some(line) = racing {
+                return raced(ground, step, line, vector, seen);
+            }
+            let (tool, arguments) = ours(step)?;
+            make(ground, &tool, &arguments, vector, seen)
+        }
+    }
+}
+
+/// Several calls, some of which are left running while the next thing happens.
+fn sequence(
+    ground: &Ground,
+    steps: &[Value],
+    vector: &Value,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    let mut running: Option<Running> = None;
+    for one in steps {
+        if one["async"] == true {
+            let (tool, arguments) = ours(one)?;
+            let started = Running::start(ground, &tool, &arguments, vector, 1)?;
+            started.until_it_works();
+            running = Some(started);
+        } else if let Some(line) = one["host"].as_str() {
+            let pid = running.as_ref().map_or(0, Running::pid);
+            ground.shell(&ground.filled(line, pid));
+        } else if one["tool"] == "session" && one["params"]["op"] == "abort" {
+            let pid = running.as_ref().map_or(0, Running::pid);
+            Command::new("kill").arg("-INT").arg(pid.to_string()).status().context("aborting")?;
+        } else {
+            step(ground, one, vector, seen)?;
+        }
+    }
+    match running {
+        Some(running) => running.finish(seen),
+        None => Ok(()),
+    }
+}
+
+/// A change of the ground while the call is under way. There is no hook between looking and doing, so the ground is
+/// changed back and forth all the while and the call is made often.
+fn raced(
+    ground: &Ground,
+    one: &Value,
+    line: &str,
+    vector: &Value,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    let (tool, arguments) = ours(one)?;
+    let racer = format!(
+        "( cp -r . ../saved; for i in $(seq 40); do {line}; rm -rf ./* ; cp -r ../saved/. . ; done ) & echo $! > ../racer"
+    );
+    ground.shell(&racer);
+    let done = run(ground, &tool, &arguments, vector, 300, seen);
+    ground.shell("kill $(cat ../racer) 2>/dev/null; wait 2>/dev/null; true");
+    done
+}
+
+fn make(
+    ground: &Ground,
+    tool: &str,
+    arguments: &Value,
+    vector: &Value,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    run(ground, tool, arguments, vector, 1, seen)
+}
+
+fn run(
+    ground: &Ground,
+    tool: &str,
+    arguments: &Value,
+    vector: &Value,
+    times: u64,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    Running::start(ground, tool, arguments, vector, times)?.finish(seen)
+}
+
+/// A neutral call in our names and arguments. A text stands for arguments that are not even JSON.
+fn ours(step: &Value) -> anyhow::Result<(String, Value)> {
+    let params = &step["params"];
+    let (name, arguments) = match step["tool"].as_str().unwrap_or_default() {
+        "file_read" => ("read_file", json!({ "path": params["path"] })),
+        "file_write" => {
+            let mut arguments = json!({ "path": params["path"], "content": params["content"] });
+            if !params["create_dirs"].is_null() {
+                arguments["create_dirs"] = params["create_dirs"].clone();
+            }
+            ("write_file", arguments)
+        }
+        "edit" => (
+            "edit_file",
+            json!({ "path": params["path"], "old_string": params["old"], "new_string": params["new"] }),
+        ),
+        "shell_exec" => ("shell", params.clone()),
+        "http" => ("web_fetch", json!({ "url": params["url"] })),
+        "provider" => return provider(&params["tool_call"]),
+        name @ ("apply_patch" | "grep" | "glob" | "git_clone" | "git_diff" | "git_commit") => {
+            (name, params.clone())
+        }
+        other => bail!("the tool {other:?} is not known here"),
+    };
+    Ok((name.to_owned(), arguments))
+}
+
+/// A call as a model wrote it. `X*N` in the list stands for X, N times.
+fn provider(call: &Value) -> anyhow::Result<(String, Value)> {
+    let (name, _) = ours(&json!({ "tool": call["name"], "params": {} }))?;
+    let raw = call["arguments_raw"].as_str().unwrap_or_default();
+    let repeated = |text: &str| {
+        let (what, times) = text.rsplit_once('*')?;
+        let times: usize = times.trim_end_matches(['"', '}']).parse().ok()?;
+        let (head, one) = what.split_at(what.len().checked_sub(1)?);
+        let tail = text
+            .trim_start_matches(|c| c != '*')
+            .trim_start_matches(|c: char| c == '*' || c.is_ascii_digit());
+        Some(format!("{head}{}{tail}", one.repeat(times)))
+    };
+    Ok((name, Value::String(repeated(raw).unwrap_or_else(|| raw.to_owned()))))
+}
+
+/// What the rules say of a command, which is never run.
+fn permit(ground: &Ground, command: &str, seen: &mut Seen) -> anyhow::Result<()> {
+    let mut program = ground.user.command(&ground.binary);
+    program.args(["permit", "--json", "--policy"]).arg(&ground.policy).arg("--").arg(command);
+    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
+    let output = program.current_dir(&ground.ws).stdin(Stdio::null()).output()?;
+    let object: Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("it said {:?}", String::from_utf8_lossy(&output.stderr).trim()))?;
+    let word = match object["verdict"].as_str() {
+        Some("allow") => "allowed",
+        Some("ask") => "ask",
+        Some("deny") => "forbidden",
+        _ => "died",
+    };
+    seen.outcomes.push(word.to_owned());
+    seen.objects.push(object);
+    Ok(())
+}
+
+/// A whole run, with what it opens written down.
+fn smoke(ground: &Ground, seen: &mut Seen) -> anyhow::Result<()> {
+    let mut program = ground.user.command("/usr/bin/strace".as_ref());
+    program.args(["-f", "-qq", "-e", "trace=openat,open,creat", "-s", "4096", "--"]);
+    program.arg(&ground.binary).arg("demo").env_clear().envs(ground.variables());
+    program.env("BOSUN_HOME", ground.state()).current_dir(&ground.ws).stdin(Stdio::null());
+    let output = program.output().context("running strace")?;
+    seen.output = String::from_utf8_lossy(&output.stderr).into_owned();
+    seen.outcomes.push(if output.status.success() { "ok" } else { "error" }.to_owned());
+    Ok(())
+}
+
+/// The same again where a person looks: everything that is printed, as it is.
+fn at_a_terminal(
+    ground: &Ground,
+    action: &Value,
+    vector: &Value,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    let one = std::slice::from_ref(action);
+    let steps = action["params"]["steps"].as_array().map_or(one, Vec::as_slice);
+    for step in steps {
+        let (tool, arguments) = ours(step)?;
+        let mut program = program(ground, &tool, vector, 1);
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn().context("starting the program")?;
+        send(&mut child, &arguments, ground)?;
+        let output = child.wait_with_output()?;
+        seen.terminal.extend(output.stdout);
+        seen.terminal.extend(output.stderr);
+    }
+    Ok(())
+}
+
+fn program(ground: &Ground, tool: &str, vector: &Value, times: u64) -> Command {
+    let mut program = ground.user.command(&ground.binary);
+    program.args(["tool", tool, "--args", "-", "--times", &times.to_string(), "--workspace"]);
+    program.arg(&ground.opened).arg("--policy").arg(&ground.policy);
+    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
+    for (name, value) in vector["env"].as_object().into_iter().flatten() {
+        program.env(name, ground.filled(value.as_str().unwrap_or_default(), 0));
+    }
+    program.current_dir(&ground.ws);
+    program
+}
+
+/// The arguments go in when the process is there, so that they can name it.
+fn send(child: &mut Child, arguments: &Value, ground: &Ground) -> anyhow::Result<()> {
+    let pid = child.id();
+    let text = match arguments {
+        Value::String(raw) => raw.clone(),
+        arguments => ground.filled_json(arguments, pid).to_string(),
+    };
+    let mut input = child.stdin.take().context("its standard input")?;
+    // A program that ends without reading everything has its reasons; they are in what it prints.
+    input.write_all(text.as_bytes()).ok();
+    Ok(())
+}
+
+/// A call under way.
+struct Running {
+    child: Child,
+    watch: Watch,
+}
+
+impl Running {
+    fn start(
+        ground: &Ground,
+        tool: &str,
+        arguments: &Value,
+        vector: &Value,
+        times: u64,
+    ) -> anyhow::Result<Self> {
+        let mut program = program(ground, tool, vector, times);
+        program.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn().context("starting the program")?;
+        let watch = Watch::over(child.id());
+        send(&mut child, arguments, ground)?;
+        Ok(Self { child, watch })
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until its command has processes of its own.
+    fn until_it_works(&self) {
+        self.watch.until(Duration::from_secs(10), |most| most >= 4);
+    }
+
+    fn finish(self, seen: &mut Seen) -> anyhow::Result<()> {
+        let output = self.child.wait_with_output().context("waiting for the program")?;
+        let (peak_mb, most) = self.watch.end();
+        seen.peak_mb = seen.peak_mb.max(peak_mb);
+        seen.most_processes = seen.most_processes.max(most);
+        let mut lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let object: Option<Value> = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+        seen.well_formed &= object.is_some() && lines.next().is_none();
+        let Some(object) = object else {
+            let mut said = String::new();
+            output.stderr.as_slice().take(500).read_to_string(&mut said).ok();
+            // Refused before any call: no sandbox that the policy accepts, or a policy that nobody may have.
+            let refused = matches!(output.status.code(), Some(5 | 65));
+            seen.outcomes.push(if refused { "denied" } else { "died" }.to_owned());
+            seen.output.push_str(&said);
+            return Ok(());
+        };
+        seen.outcomes.push(object["outcome"].as_str().unwrap_or("died").to_owned());
+        seen.output.push_str(object["content"].as_str().unwrap_or_default());
+        seen.objects.push(object);
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! The place of one attack: a workspace, something outside it, a home that is not one, a listener; all of it owned by
+//! the user who attacks, and gone afterwards.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+use super::call::{self, Seen};
+use super::sink::Sink;
+use super::{Verdict, check, rules};
+
+/// Who attacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum User {
+    Root,
+    Nobody,
+    /// Whoever started this, where that is not root.
+    Myself,
+}
+
+const NOBODY: &str = "65534";
+
+impl User {
+    /// Root and an ordinary user where we may be both, otherwise only who we are.
+    pub(crate) fn all() -> Vec<Self> {
+        let id = Command::new("id").arg("-u").output();
+        let root = id.is_ok_and(|id| String::from_utf8_lossy(&id.stdout).trim() == "0");
+        if root { vec![Self::Root, Self::Nobody] } else { vec![Self::Myself] }
+    }
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Nobody => "an ordinary user (65534)",
+            Self::Myself => "the user who started this",
+        }
+    }
+
+    /// A program, started as this user.
+    pub(crate) fn command(self, program: &Path) -> Command {
+        if self != Self::Nobody {
+            return Command::new(program);
+        }
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"]).arg(program);
+        command
+    }
+}
+
+pub(crate) struct Ground {
+    base: PathBuf,
+    pub(crate) ws: PathBuf,
+    /// How the workspace is named to the program.
+    pub(crate) opened: PathBuf,
+    pub(crate) binary: PathBuf,
+    pub(crate) policy: PathBuf,
+    pub(crate) user: User,
+    pub(crate) sink: Sink,
+    canary: String,
+    mounted: bool,
+}
+
+const FOLDERS: [&str; 5] = ["ws", "out", "home", "state", "tmp"];
+
+impl Ground {
+    pub(crate) fn prepare(
+        root: &Path,
+        binary: &Path,
+        user: User,
+        vector: &Value,
+    ) -> anyhow::Result<Self> {
+        let id = vector["id"].as_str().unwrap_or_default();
+        let base = std::env::temp_dir().join(format!("bosun-attack-{}-{id}", std::process::id()));
+        std::fs::create_dir(&base).context("making the ground")?;
+        let small = vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs"));
+        let mounted = small && user != User::Myself && mount(&base);
+        for name in FOLDERS {
+            std::fs::create_dir(base.join(name)).context("making the ground")?;
+        }
+        let base = base.canonicalize().context("finding the ground")?;
+        std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755))?;
+        let ws = base.join("ws");
+        let mut opened = ws.clone();
+        if vector["action"]["params"]["open_workspace_via"] == "symlink" {
+            std::os::unix::fs::symlink(&base, base.join("link"))?;
+            opened = base.join("link/ws");
+        }
+        let policy = base.join("policy.toml");
+        std::fs::write(&policy, rules::policy(root, vector)?).context("writing the policy")?;
+        if user == User::Nobody {
+            let owner = format!("{NOBODY}:{NOBODY}");
+            let owned = Command::new("chown").arg("-R").arg(&owner).arg(&base).status();
+            ensure!(
+                owned.is_ok_and(|status| status.success()),
+                "the ground could not be given away"
+            );
+        }
+        let sink = Sink::open(vector["sink"].as_str().unwrap_or_default())?;
+        let canary = format!("CANARY-{}-{id}", std::process::id());
+        let binary = binary.to_owned();
+        Ok(Self { base, ws, opened, binary, policy, user, sink, canary, mounted })
+    }
+
+    /// Prepares, attacks, looks, and takes everything away again.
+    pub(crate) fn attack(&self, vector: &Value) -> Verdict {
+        if let Some(why) = self.unsupported(vector) {
+            return Verdict::Skipped(why.to_owned());
+        }
+        let setup = vector["setup"].as_str().unwrap_or("true");
+        if !self.shell(setup) {
+            return Verdict::Failed("the setup did not work".to_owned());
+        }
+        let seen = call::attack(self, vector);
+        let verdict = match seen {
+            Err(error) => Verdict::Failed(format!("{error:#}")),
+            Ok(seen) => self.judge(vector, &seen),
+        };
+        if let Some(teardown) = vector["teardown"].as_str() {
+            self.shell(teardown);
+        }
+        verdict
+    }
+
+    fn judge(&self, vector: &Value, seen: &Seen) -> Verdict {
+        let checks = vector["expected"]["checks"].as_array().into_iter().flatten();
+        for one in checks {
+            match check::broken(self, seen, one) {
+                Ok(None) => {}
+                Ok(Some(what)) => {
+                    let output: String = seen.output.chars().take(300).collect();
+                    return Verdict::Failed(format!("{what}; {:?} said {output:?}", seen.outcomes));
+                }
+                Err(unknown) => return Verdict::Skipped(unknown),
+            }
+        }
+        Verdict::Held
+    }
+
+    fn unsupported(&self, vector: &Value) -> Option<&'static str> {
+        let text = vector["action"].to_string();
+        if text.contains("between_approval_and_exec") {
+            return Some("needs a run that waits for a person between approval and execution");
+        }
+        if vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs")) && !self.mounted
+        {
+            return Some("needs a small file system of its own, and none can be mounted here");
+        }
+        None
+    }
+
+    /// Runs what prepares or clears the ground, as the user who attacks.
+    pub(crate) fn shell(&self, line: &str) -> bool {
+        let mut shell = self.user.command(Path::new("/bin/bash"));
+        shell.arg("-c").arg(line).current_dir(&self.ws).env_clear().stdin(Stdio::null());
+        shell.envs(self.variables()).stdout(Stdio::null()).stderr(Stdio::null());
+        shell.status().is_ok_and(|status| status.success())
+    }
+
+    /// The variables that the lists speak of, and what a program needs to run at all.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+        let mut all = self.names(0);
+        all.push(("PATH", path.to_owned()));
+        all.push(("LANG", "C.UTF-8".to_owned()));
+        all.push(("TMPDIR", self.base.join("tmp").display().to_string()));
+        all.push(("GIT_CONFIG_NOSYSTEM", "1".to_owned()));
+        all
+    }
+
+    fn names(&self, orchestrator: u32) -> Vec<(&'static str, String)> {
+        let place = |name: &str| self.base.join(name).display().to_string();
+        let port = self.sink.port().to_string();
+        vec![
+            ("OUTNAME", "out".to_owned()),
+            ("SINKPORT", port.clone()),
+            ("ORCH_PID", orchestrator.to_string()),
+            ("CANARY", self.canary.clone()),
+            ("STATE", place("state")),
+            ("TOKEN", "token-that-nobody-has".to_owned()),
+            ("SINK", format!("127.0.0.1:{port}")),
+            ("OUT", place("out")),
+            ("HOME", place("home")),
+            ("WS", place("ws")),
+        ]
+    }
+
+    /// A text with the variables of the list filled in. A longer name is another name.
+    pub(crate) fn filled(&self, text: &str, orchestrator: u32) -> String {
+        let names = self.names(orchestrator);
+        let mut pieces = text.split('$');
+        let mut filled = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let end = piece.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let (name, rest) = piece.split_at(end.unwrap_or(piece.len()));
+            match names.iter().find(|(known, _)| *known == name) {
+                Some((_, value)) => filled.push_str(value),
+                None => filled.push_str(&format!("${name}")),
+            }
+            filled.push_str(rest);
+        }
+        filled
+    }
+
+    pub(crate) fn filled_json(&self, value: &Value, orchestrator: u32) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.filled(text, orchestrator)),
+            Value::Array(items) => {
+                items.iter().map(|item| self.filled_json(item, orchestrator)).collect()
+            }
+            Value::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(name, value)| (name.clone(), self.filled_json(value, orchestrator)))
+                    .collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.base.join("state")
+    }
+}
+
+/// A small file system, so that filling it up harms nobody.
+fn mount(place: &Path) -> bool {
+    let mut command = Command::new("mount");
+    command.args(["-t", "tmpfs", "-o", "size=64m,nr_inodes=200k", "tmpfs"]).arg(place);
+    command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        if self.mounted {
+            Command::new("umount").arg(&self.base).status().ok();
+        }
+        // What stays behind is only litter in the folder for temporary files.
+        let gone = Command::new("rm").arg("-rf").arg(&self.base).status();
+        if !gone.is_ok_and(|status| status.success()) {
+            eprintln!("{} stays behind", self.base.display());
+        }
+    }
+}
