@@ -8,7 +8,7 @@ use crate::tree::Tree;
 
 /// The folders of `scenarios/`, in the order of the line.
 const STATIONS: &[&str] = &[
-    "intake", "route", "context", "plan", "schedule", "session", "permit", "verify", "merge",
+    "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify", "merge",
     "gate", "failure", "budget", "human", "doors",
 ];
 
