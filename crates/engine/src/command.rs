@@ -115,6 +115,9 @@ pub fn read(line: &str) -> Vec<Part> {
         let head = line.chars().take(200).collect();
         return vec![Part::unclear("it is too long to be read", head)];
     }
+    if line.contains('\0') {
+        return vec![Part::unclear("there is a zero character in it", String::new())];
+    }
     source::Source::read_script(&mut found, line, 0);
     unwrap::all(&mut found);
     let mut parts = found.parts;

@@ -22,6 +22,8 @@ mod condition;
 mod context;
 mod dag;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod intake;
 #[cfg(test)]

@@ -4,7 +4,10 @@
 
 use std::path::Path;
 
-use sandbox::{BadHost, Confine, Hosts, Inherit, Limits, LocalEnvironment, Repo, Twin, Variables};
+use sandbox::{
+    BadHost, Confine, Environment as _, Hosts, Inherit, Limits, LocalEnvironment, Repo, Twin,
+    Variables,
+};
 use tokio::sync::OnceCell;
 use types::{Fault, FaultClass, InheritPolicy, Proof, Rung, SandboxPolicy, Scope};
 
@@ -75,13 +78,15 @@ impl Yard {
         let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
         let env = env.hiding(&hidden).map_err(|error| error.fault())?;
         let env = env.with_variables(variables(ground.policy));
-        Ok(match &self.walls {
+        let env = match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
                 let confine = confine(twin.clone(), &ground)?.holding(proof.rung);
                 env.confined(confine)
             }
             _ => env,
-        })
+        };
+        env.initialize().await.map_err(|error| error.fault())?;
+        Ok(env)
     }
 }
 

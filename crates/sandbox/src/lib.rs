@@ -1,6 +1,57 @@
 //! Processes and workspace files. Everything that a model's call can do to this machine goes through here, and
 //! everything here treats what it is given as hostile. It knows no models, runs or policy: it does what it is
 //! told, inside the workspace that it was opened on, or says why not.
+//!
+//! Another place, such as a container, is another [`Environment`], held to the same rules by [`conformance`]. Most of
+//! it has defaults; this one keeps files in memory and has no commands:
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::Mutex;
+//!
+//! use sandbox::{EnvError, Environment};
+//! use tokio_util::sync::CancellationToken;
+//! use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
+//!
+//! #[derive(Debug, Default)]
+//! struct Memory(Mutex<BTreeMap<WorkPath, Vec<u8>>>);
+//!
+//! #[async_trait::async_trait]
+//! impl Environment for Memory {
+//!     fn facts(&self) -> Facts {
+//!         let word = |text: &str| text.to_owned();
+//!         Facts { platform: word("linux"), os_version: word("none"), working_dir: word("/memory") }
+//!     }
+//!     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+//!         let files = self.0.lock().expect("no panic");
+//!         files.get(path).cloned().ok_or_else(|| EnvError::NotFound { path: path.clone() })
+//!     }
+//!     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
+//!         self.0.lock().expect("no panic").insert(path.clone(), bytes.to_vec());
+//!         Ok(())
+//!     }
+//!     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+//!         let gone = self.0.lock().expect("no panic").remove(path);
+//!         gone.map(|_| ()).ok_or_else(|| EnvError::NotFound { path: path.clone() })
+//!     }
+//!     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
+//!         Ok(self.0.lock().expect("no panic").contains_key(path))
+//!     }
+//!     async fn list(&self, _path: &WorkPath, _depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+//!         let files = self.0.lock().expect("no panic");
+//!         let entry = |path: &WorkPath| DirEntry { path: path.clone(), folder: false, bytes: None };
+//!         Ok(files.keys().map(entry).collect())
+//!     }
+//!     async fn exec(
+//!         &self,
+//!         _request: ExecRequest,
+//!         _stop: &CancellationToken,
+//!     ) -> Result<ExecResult, EnvError> {
+//!         Err(EnvError::Unsupported { what: "commands" })
+//!     }
+//! }
+//! # let _: Box<dyn Environment> = Box::new(Memory::default());
+//! ```
 
 mod capture;
 mod change;

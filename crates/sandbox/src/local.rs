@@ -1,15 +1,17 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
+mod places;
+
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
+use types::{DirEntry, ExecRequest, ExecResult, Facts, Scope, WorkPath};
 
 use crate::confine::{self, Confine};
 use crate::git::workspace;
@@ -31,6 +33,8 @@ pub struct LocalEnvironment {
     variables: Variables,
     hidden: Arc<Hidden>,
     listener: Option<Listener>,
+    /// How many commands are running behind walls right now.
+    running: Arc<Mutex<usize>>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -51,6 +55,7 @@ impl LocalEnvironment {
             variables,
             hidden: Arc::default(),
             listener: None,
+            running: Arc::default(),
         })
     }
 
@@ -131,10 +136,14 @@ impl Environment for LocalEnvironment {
 
     async fn initialize(&self) -> Result<(), EnvError> {
         let root = self.root.clone();
-        let work = move |_: &Jail, _: &WorkPath| {
+        let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
+        let work = move |jail: &Jail, _: &WorkPath| {
             // The folder that we hold may have been removed; its name tells.
             let failed = |source| EnvError::Root { root: root.display().to_string(), source };
-            std::fs::read_dir(&root).map(|_| ()).map_err(failed)
+            std::fs::read_dir(&root).map_err(failed)?;
+            // What a command left whose end nobody saw.
+            scope.iter().for_each(|scope| places::clear(jail, scope));
+            Ok(())
         };
         self.blocking(&WorkPath::root(), work).await
     }
@@ -218,7 +227,30 @@ impl Environment for LocalEnvironment {
         let hidden = self.hidden_files(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
+        let _places = confine.scope().map(|scope| Places::make(self, scope));
         confine.run(spec, self.listener.clone(), request.timeout, stop).await
+    }
+}
+
+/// Stand-ins for files that commands may make; they go with the last command that needs them.
+struct Places<'a>(&'a LocalEnvironment, &'a Scope);
+
+impl<'a> Places<'a> {
+    fn make(env: &'a LocalEnvironment, scope: &'a Scope) -> Self {
+        let mut running = env.running.lock().unwrap_or_else(PoisonError::into_inner);
+        *running += 1;
+        places::make(&env.jail, scope);
+        Self(env, scope)
+    }
+}
+
+impl Drop for Places<'_> {
+    fn drop(&mut self) {
+        let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = running.saturating_sub(1);
+        if *running == 0 {
+            places::clear(&self.0.jail, self.1);
+        }
     }
 }
 

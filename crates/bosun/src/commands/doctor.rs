@@ -7,7 +7,7 @@ use runtime::Order;
 use runtime::llm::{Http, KeyState, ProviderView};
 use runtime::sandbox::{Confine, Repo, Twin};
 use serde_json::json;
-use types::Span;
+use types::{Attack, Rung, Span};
 
 use crate::args;
 use crate::exit::Exit;
@@ -70,21 +70,21 @@ async fn journal(home: &Home) -> Finding {
     }
 }
 
+/// The walls are attacked as before a run. Less than everything is bad news, even where a policy would accept it.
 async fn sandbox(twin: Twin) -> Vec<Finding> {
-    match Confine::new(twin).prove().await {
-        Err(error) => {
-            let what = "sandbox".to_owned();
-            vec![Finding { what, good: false, says: error.chain() }]
-        }
-        Ok(proof) => {
-            let finding = |attack: types::Attack| Finding {
-                what: format!("sandbox: {}", attack.what),
-                good: attack.through.is_none(),
-                says: attack.through.unwrap_or_else(|| "held".to_owned()),
-            };
-            proof.attacks.into_iter().map(finding).collect()
-        }
-    }
+    let proof = Confine::probe(twin).await;
+    let says = match proof.rung {
+        Rung::Full => "full: namespaces, Landlock and seccomp hold commands".to_owned(),
+        Rung::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
+        Rung::None => format!("none: {}", proof.missing.join("; ")),
+    };
+    let rung = Finding { what: "sandbox".to_owned(), good: proof.rung == Rung::Full, says };
+    let finding = |attack: Attack| Finding {
+        what: format!("sandbox: {}", attack.what),
+        good: attack.through.is_none(),
+        says: attack.through.unwrap_or_else(|| "held".to_owned()),
+    };
+    std::iter::once(rung).chain(proof.attacks.into_iter().map(finding)).collect()
 }
 
 async fn providers() -> anyhow::Result<Vec<Finding>> {

@@ -30,9 +30,9 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
     };
     let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);
     if args.json {
-        print::json(&as_json(&permit))?
+        print::json(&as_json(&permit))?;
     } else {
-        show(&permit)?
+        show(&permit)?;
     }
     Ok(match permit.verdict {
         Permission::Allow => Exit::Done,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
 
-const SCRIPT: &str = r#"
+pub(crate) const SCRIPT: &str = r#"
 [[attempt]]
 role = "planner"
 [[attempt.reply]]
@@ -20,7 +20,7 @@ submit = { summary = "done" }
 "#;
 
 /// A repository with one commit, and a script beside it.
-fn repository(place: &Place, script: &str) -> (PathBuf, PathBuf) {
+pub(crate) fn repository(place: &Place, script: &str) -> (PathBuf, PathBuf) {
     let repo = place.path().join("repo");
     std::fs::create_dir(&repo).expect("a folder");
     std::fs::write(repo.join("test.sh"), "grep -q hello greeting.txt\n").expect("a file");
@@ -41,7 +41,7 @@ fn fails(place: &Place, args: &[&str]) -> (i32, String) {
     (output.status.code().expect("an exit code"), said)
 }
 
-fn run<'a>(repo: &'a PathBuf, script: &'a PathBuf, goal: &'a str) -> Vec<&'a str> {
+pub(crate) fn run<'a>(repo: &'a PathBuf, script: &'a PathBuf, goal: &'a str) -> Vec<&'a str> {
     let text = |path: &'a PathBuf| path.to_str().expect("a plain path");
     vec!["run", goal, "--repo", text(repo), "--script", text(script)]
 }

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 use engine::command::{self, Word};
 use serde_json::Value;
 
-use crate::binary::Place;
+use crate::binary::{Place, stderr, stdout};
+use crate::commands::{SCRIPT, repository, run};
 
 fn judged(place: &Place, args: &[&str]) -> (i32, Value) {
     let args = [&["permit", "--json"], args].concat();
@@ -65,6 +66,58 @@ fn a_task_that_may_write_nowhere_runs_no_commands() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+const ASKS: &str = "[[permissions]]\nid = \"mine.write\"\nverdict = \"ask\"\nreason = \"a person decides\"\n\
+                    tools = [\"write_file\"]\n";
+
+/// A run that has stopped at a question of its coder; its id.
+fn waiting(place: &Place) -> String {
+    let (repo, script) = repository(place, SCRIPT);
+    std::fs::write(place.path().join("asks.toml"), ASKS).expect("a file");
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.extend(["--policy", "asks.toml"]);
+    let output = place.run(&args);
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("Allow or deny: write_file greeting.txt (a person decides)"), "{said}");
+    let view: Value =
+        serde_json::from_slice(&place.run(&["show", "--json"]).stdout).expect("a run");
+    view["run"].as_str().expect("an id").to_owned()
+}
+
+/// A84: a run waits for the answer to a question of an agent, and goes on with it.
+#[test]
+fn a_call_that_is_asked_about_is_made_when_a_person_allows_it() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let again = place.run(&["resume", &run]);
+    assert_eq!(again.status.code(), Some(3), "it waits for as long as it takes");
+    let answered = place.run(&["answer", &run, "allow"]);
+    assert_eq!(answered.status.code(), Some(0), "{}{}", stdout(&answered), stderr(&answered));
+}
+
+#[test]
+fn a_run_that_waits_for_its_agent_can_be_cancelled() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let cancelled = place.run(&["cancel", &run]);
+    assert!(cancelled.status.success(), "{}{}", stdout(&cancelled), stderr(&cancelled));
+    let shown = place.run(&["show", &run, "--json"]);
+    let view: Value = serde_json::from_slice(&shown.stdout).expect("a run");
+    assert_eq!(view["status"], "cancelled");
+}
+
+#[test]
+fn without_a_person_a_call_that_is_asked_about_is_denied() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    std::fs::write(place.path().join("asks.toml"), ASKS).expect("a file");
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.extend(["--policy", "asks.toml", "--headless"]);
+    let output = place.run(&args);
+    assert_ne!(output.status.code(), Some(3), "nobody is asked");
+    assert!(stdout(&output).contains("nobody is there"), "{}", stdout(&output));
+}
+
 /// Pieces of words; every row of up to three of them is one line.
 const PIECES: &[&str] = &[
     "a",
@@ -109,10 +162,11 @@ fn the_words_that_are_known_are_those_of_the_real_shell() {
             lines.extend(PIECES.iter().map(|c| format!("{a}{b}{c}")));
         }
     }
-    // An open `${`, or a quote after a comment, would take all that follows with it.
-    lines.retain(|line| !line.replace("\\\n", "").contains("$$"));
+    // An open `${`, or a quote after `$$` or a comment, would take all that follows with it.
     lines.retain(|line| {
-        !line.replace("\\\n", "").contains("${") && !(line.contains('#') && line.contains('\n'))
+        let joined = line.replace("\\\n", "");
+        let comment = line.contains('#') && line.contains('\n');
+        !(comment || joined.contains("${") || joined.contains("$$"))
     });
     let lines: Vec<String> =
         lines.into_iter().map(|line| format!("printf '%s\\0' : {line}")).collect();

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Asking, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part,
-    Said, Sealed, Source, Spend, Timestamp,
+    Access, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part, Sealed,
+    Source, Spend, Timestamp,
 };
 
-use super::Attempt;
 use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, question};
 use crate::budget::Ledger;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
@@ -23,12 +23,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionEnded { end, .. } => {
             attempt.end = Some(end.clone());
             attempt.ended = at;
-            let Some(session) = &mut attempt.session else { return };
-            if let Talk::Asking { reserved } = session.talk {
-                attempt.ledger.settle(reserved, Spend::default());
-                session.talk = Talk::ToAsk;
-            }
-            session.answer_the_rest();
+            close(attempt);
         }
         Event::ModelAsked { turn, reserved, .. } => {
             attempt.ledger.hold(*reserved);
@@ -51,35 +46,14 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 slot.state = SlotState::Started;
             }
         }
-        Event::QuestionAsked { question, text, decision, call, .. } => {
-            let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.state == SlotState::Due)
-            {
-                let (question, text, decision) = (*question, text.clone(), decision.clone());
-                slot.state = SlotState::Asked(Box::new(Asking { question, text, decision }));
-            }
-            attempt.questions = question.saturating_add(1);
-        }
-        Event::QuestionAnswered { question, by, text } => {
-            for slot in attempt.session.iter_mut().flat_map(|session| &mut session.round) {
-                if let SlotState::Asked(asking) = &slot.state
-                    && asking.question == *question
-                {
-                    let said = Said { by: by.clone(), text: text.clone() };
-                    slot.state = SlotState::Answered(asking.clone(), said);
-                }
-            }
+        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
+            question::apply(attempt, event);
         }
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason);
         }
         Event::ToolFinished { call, outcome, output, images, files } => {
-            for FileState { path, digest } in files {
-                match digest {
-                    Some(digest) => attempt.seen.insert(path.clone(), *digest),
-                    None => attempt.seen.remove(path),
-                };
-            }
+            remember(attempt, files);
             answer_with(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
@@ -95,6 +69,26 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
         // The rest belongs to the run's log.
         _ => {}
+    }
+}
+
+/// Ends the conversation: what was set aside is given back, and no call stays without a result.
+fn close(attempt: &mut Attempt) {
+    let Some(session) = &mut attempt.session else { return };
+    if let Talk::Asking { reserved } = session.talk {
+        attempt.ledger.settle(reserved, Spend::default());
+        session.talk = Talk::ToAsk;
+    }
+    session.answer_the_rest();
+}
+
+/// What is known now of files that a call has read or written.
+fn remember(attempt: &mut Attempt, files: &[FileState]) {
+    for FileState { path, digest } in files {
+        match digest {
+            Some(digest) => attempt.seen.insert(path.clone(), *digest),
+            None => attempt.seen.remove(path),
+        };
     }
 }
 

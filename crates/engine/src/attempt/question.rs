@@ -1,6 +1,6 @@
 //! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
 
-use types::{Access, CallOutcome, Decision, Event, Inspection, Said, ToolOutput};
+use types::{Access, Asking, CallOutcome, Decision, Event, Inspection, Said, ToolOutput};
 
 use super::Attempt;
 use super::decide::tool_finished;
@@ -62,4 +62,30 @@ fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -
 /// Whether a call of this round waits for an answer.
 pub(super) fn is_open(session: &Session) -> bool {
     session.round.iter().any(|slot| matches!(slot.state, SlotState::Asked(_)))
+}
+
+/// Takes a question or its answer into the state.
+pub(super) fn apply(attempt: &mut Attempt, event: &Event) {
+    let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
+    match event {
+        Event::QuestionAsked { question, text, decision, call, .. } => {
+            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.state == SlotState::Due)
+            {
+                let (question, text, decision) = (*question, text.clone(), decision.clone());
+                slot.state = SlotState::Asked(Box::new(Asking { question, text, decision }));
+            }
+            attempt.questions = question.saturating_add(1);
+        }
+        Event::QuestionAnswered { question, by, text } => {
+            for slot in slots {
+                if let SlotState::Asked(asking) = &slot.state
+                    && asking.question == *question
+                {
+                    let said = Said { by: by.clone(), text: text.clone() };
+                    slot.state = SlotState::Answered(asking.clone(), said);
+                }
+            }
+        }
+        _ => {}
+    }
 }

@@ -28,7 +28,7 @@ impl Source<'_> {
         }
         let text = self.written(from);
         self.at += 2;
-        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !is_arithmetic(*c) && !(in_loop && *c == ';'));
+        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !(is_arithmetic(*c) || in_loop && *c == ';'));
         if atoms.iter().any(odd) {
             return Err(Unclear("it may be arithmetic or a subshell"));
         }

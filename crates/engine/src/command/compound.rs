@@ -193,7 +193,11 @@ impl Source<'_> {
                 self.at += 2;
                 break;
             }
+            let from_word = self.at;
             let atoms: Vec<Atom> = self.atoms()?;
+            if self.written(from_word).contains("\\\n") {
+                return Err(Unclear("a test is broken over two lines"));
+            }
             if !atoms.is_empty() {
                 words.push(word(&atoms));
                 continue;
@@ -225,16 +229,16 @@ impl Source<'_> {
             self.blanks();
             self.expect(")", "a function cannot be read")?;
         }
-        self.function_body(name)
+        self.function_body(&name)
     }
 
-    pub(super) fn function_body(&mut self, name: String) -> Read<()> {
+    pub(super) fn function_body(&mut self, name: &str) -> Read<()> {
         self.gap()?;
         let first = self.found.parts.len();
-        self.found.functions.push(name.clone());
+        self.found.functions.push(name.to_owned());
         self.deeper(Self::command)?;
         for part in self.found.parts.iter_mut().skip(first) {
-            part.functions.push(name.clone());
+            part.functions.push(name.to_owned());
         }
         Ok(())
     }

@@ -90,11 +90,11 @@ fn written(part: &Part) -> Vec<&Word> {
         .map(|redirection| &redirection.target)
         .collect();
     let name = part.name().unwrap_or_default();
-    let plain = part.words.iter().skip(1).filter(|word| !word.shown().starts_with('-'));
+    let mut plain = part.words.iter().skip(1).filter(|word| !word.shown().starts_with('-'));
     if CHANGES_ALL.contains(&name.as_str()) {
         written.extend(plain);
     } else if CHANGES_LAST.contains(&name.as_str()) {
-        written.extend(plain.last());
+        written.extend(plain.next_back());
     }
     written
 }

@@ -38,7 +38,7 @@ pub(super) fn opened(program: &str, arguments: &[Word], named: &[Flag]) -> Optio
     for word in arguments {
         let text = word.shown();
         options &= text != "--";
-        if word.may_be_an_option() {
+        if word.may_be_an_option() && !doors.takes_anything() {
             // What it turns out to be may be one of the doors.
             return Some(text);
         }
@@ -58,6 +58,8 @@ pub(super) fn opened(program: &str, arguments: &[Word], named: &[Flag]) -> Optio
         "sed" => inline::sed(arguments),
         "awk" => inline::awk(arguments),
         "git" => inline::git(arguments, named),
+        // An archive on another machine is fetched by another program.
+        "tar" => arguments.iter().map(Word::shown).find(|text| text.contains(':')),
         "make" => arguments
             .iter()
             .map(Word::shown)
@@ -69,6 +71,11 @@ pub(super) fn opened(program: &str, arguments: &[Word], named: &[Flag]) -> Optio
 impl Doors {
     fn options(&self) -> impl Iterator<Item = &'static str> {
         self.options.split_whitespace()
+    }
+
+    /// Whether words that nobody knows yet cannot open anything.
+    fn takes_anything(&self) -> bool {
+        self.options().any(|option| option == "@any")
     }
 
     /// From which plain word on they name files that are written.

@@ -143,6 +143,10 @@ impl Source<'_> {
             }
         }
         let operator = self.at;
+        if operator == from {
+            // Newer shells run what stands in `${ …; }`.
+            return Err(Unclear("a ${ names no variable"));
+        }
         while self.peek() != Some('}') {
             self.operand(quoted)?;
         }

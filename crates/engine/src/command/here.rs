@@ -68,6 +68,9 @@ impl Source<'_> {
             let from = self.at;
             self.comment();
             let line = self.written(from);
+            if !document.quoted && line.ends_with('\\') {
+                return Err(Unclear("a line is broken inside a here-document"));
+            }
             let line = if document.strip { line.trim_start_matches('\t') } else { &line };
             let closed = self.passes("\n");
             if line == document.end {

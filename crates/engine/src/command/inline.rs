@@ -4,37 +4,48 @@
 use super::Word;
 use super::pattern::Flag;
 
-/// The sed script that may write or run something, if there is one.
+/// The word of a sed command that may make it write or run something, if there is one.
 pub(super) fn sed(arguments: &[Word]) -> Option<String> {
-    let mut scripts = Vec::new();
-    let mut first_plain = None;
+    const PLAIN: [&str; 9] = [
+        "--quiet",
+        "--silent",
+        "--regexp-extended",
+        "--null-data",
+        "--zero-terminated",
+        "--posix",
+        "--sandbox",
+        "--unbuffered",
+        "--debug",
+    ];
+    let (mut scripts, mut files) = (Vec::new(), Vec::new());
+    let mut options = true;
     let mut words = arguments.iter().map(Word::shown);
     while let Some(word) = words.next() {
-        if matches!(word.as_str(), "--expression" | "--quiet" | "--silent")
-            || is_bundle_with_e(&word)
-        {
-            if word != "--quiet" && word != "--silent" {
-                scripts.extend(words.next());
-            }
+        if word == "--" {
+            options = false;
+        } else if !options || !word.starts_with('-') || word.len() == 1 {
+            files.push(word);
         } else if let Some(script) = word.strip_prefix("--expression=") {
             scripts.push(script.to_owned());
-        } else if word.starts_with("-e") {
-            scripts.push(word[2..].to_owned());
-        } else if !word.starts_with('-') && first_plain.is_none() {
-            first_plain = Some(word);
+        } else if word.starts_with("--") {
+            if !PLAIN.contains(&word.as_str()) {
+                return Some(word);
+            }
+        } else {
+            // The first e of a bundle has the rest of it, or the next word, for its script.
+            let letters = word.chars().skip(1).take_while(|c| "nErzu".contains(*c)).count();
+            match word.get(letters + 1..) {
+                Some("") => {}
+                Some("e") => scripts.extend(words.next()),
+                Some(rest) if rest.starts_with('e') => scripts.push(rest[1..].to_owned()),
+                _ => return Some(word),
+            }
         }
     }
     if scripts.is_empty() {
-        scripts.extend(first_plain);
+        scripts.extend(files.into_iter().next());
     }
     scripts.into_iter().find(|script| !only_reads(script))
-}
-
-fn is_bundle_with_e(word: &str) -> bool {
-    word.starts_with('-')
-        && !word.starts_with("--")
-        && word.ends_with('e')
-        && word[1..].chars().all(|c| "nErze".contains(c))
 }
 
 /// Whether every command of a sed script is one that only prints, skips or replaces.

@@ -119,7 +119,7 @@ impl Pattern {
                 "<device>" => pattern.device = true,
                 _ if word.starts_with('-') && word.len() > 1 => pattern.add_flags(&either(word)),
                 _ if word.contains('/') || word.starts_with(['~', '.']) => {
-                    pattern.paths.push(either(word))
+                    pattern.paths.push(either(word));
                 }
                 _ => pattern.words.push(either(word)),
             }

@@ -11,7 +11,13 @@ impl Source<'_> {
             match (c, self.peek_at(1)) {
                 ('<' | '>', Some('(')) => self.process(&mut atoms)?,
                 _ if ends_word(c) => break,
-                ('\\', Some('\n')) => self.at += 2,
+                ('\\', Some('\n')) => {
+                    self.at += 2;
+                    // What is joined may become an operator or a word of the shell's own.
+                    if self.peek().is_some_and(|c| !matches!(c, ' ' | '\t' | '\n')) {
+                        return Err(Unclear("a line is broken inside a word"));
+                    }
+                }
                 ('\\', Some(next)) => {
                     self.at += 2;
                     atoms.push(Atom::quoted(next));

@@ -30,10 +30,11 @@ const INTERPRETERS: [&str; 19] = [
 ];
 
 /// Options of shells that take a value.
-const VALUED: [&str; 5] = ["-o", "+o", "-O", "+O", "--rcfile"];
+const VALUED: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 
 pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    SHELLS.contains(&plain.strip_suffix("-static").unwrap_or(plain))
 }
 
 pub(super) fn is_interpreter(name: &str) -> bool {

@@ -8,6 +8,22 @@ use super::{Part, assign};
 /// Builtins whose arguments may be assignments.
 const DECLARE: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
+/// Words that are not programs where a command begins.
+const RESERVED: [&str; 22] = [
+    "!", "[[", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while", "]]",
+];
+
+/// Whether a word is one of the shell's own, written without quotes.
+pub(super) fn is_reserved(atoms: &[Atom]) -> bool {
+    let bare = |atom: &Atom| match atom {
+        Atom::Char { c, quoted: false } => Some(*c),
+        _ => None,
+    };
+    let word: Option<String> = atoms.iter().map(bare).collect();
+    word.is_some_and(|word| RESERVED.contains(&word.as_str()))
+}
+
 impl Source<'_> {
     pub(super) fn simple(&mut self) -> Read<()> {
         let from = self.found.parts.len();
@@ -32,6 +48,10 @@ impl Source<'_> {
             if atoms.is_empty() && self.peek().is_some_and(|c| matches!(c, '<' | '>' | '(')) {
                 return Err(Unclear("a redirection cannot be read"));
             }
+            if part.words.is_empty() && is_reserved(&atoms) {
+                // Written over two lines, or after an assignment.
+                return Err(Unclear("a word of the shell's own is hidden"));
+            }
             self.take_word(&mut part, &atoms)?;
         }
         if part.words.is_empty() && part.assigns.is_empty() && part.redirections.is_empty() {
@@ -51,7 +71,7 @@ impl Source<'_> {
         self.at += 1;
         self.blanks();
         self.expect(")", "a parenthesis stands in a command")?;
-        self.function_body(name)
+        self.function_body(&name)
     }
 
     fn take_word(&mut self, part: &mut Part, atoms: &[Atom]) -> Read<()> {
@@ -68,7 +88,7 @@ impl Source<'_> {
             }
             let list = value.is_empty() && self.peek() == Some('(');
             let value = if list { self.values()? } else { word(value) };
-            self.found.set(&name, value.likely());
+            self.found.set(&name, value.likely().as_deref());
             if declares {
                 part.words.push(word(atoms));
             }

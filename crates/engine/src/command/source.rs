@@ -27,9 +27,10 @@ pub(super) struct Found {
 
 impl Found {
     /// Remembers what a variable was set to.
-    pub(super) fn set(&mut self, name: &str, value: Option<String>) {
-        let known = self.variables.entry(name.to_owned()).or_insert_with(|| value.clone());
-        if *known != value {
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
+        let known =
+            self.variables.entry(name.to_owned()).or_insert_with(|| value.map(str::to_owned));
+        if known.as_deref() != value {
             *known = None;
         }
     }

@@ -201,7 +201,7 @@ fn lines() -> impl Strategy<Value = String> {
                 .prop_map(|(a, b, between)| format!("{a}{between}{b}")),
             (inner.clone(), prop::sample::select(FRAMES))
                 .prop_map(|(a, frame)| frame.replace('@', &a)),
-            (inner.clone(), prop::sample::select(STARTERS))
+            (inner, prop::sample::select(STARTERS))
                 .prop_map(|(a, starter)| format!("{starter} '{}'", a.replace('\'', "'\\''"))),
         ]
     })
@@ -234,6 +234,11 @@ proptest! {
     #[test]
     fn any_shell_like_text_is_read_without_a_crash(line in "[-a-z0-9 \\n\\t$(){}\\[\\]<>|&;'\"`\\\\#!=*?~@:,./]{0,120}") {
         prop_assert!(!read(&line).is_empty());
+    }
+
+    #[test]
+    fn what_stands_beside_a_line_changes_nothing_of_it(line in "[-a-c \\n$(){}<>|&;'\"`\\\\#!=*,]{0,40}") {
+        crate::fuzzing::command_line(line.as_bytes());
     }
 
     /// The parts of a compound command are all there, however it is put together.

@@ -48,7 +48,8 @@ fn one(found: &mut Found, part: &Part) -> bool {
     let arguments = part.words.get(1..).unwrap_or_default();
     match name.as_str() {
         "eval" => {
-            script(found, part, arguments);
+            let options = arguments.iter().take_while(|word| word.shown() == "--").count();
+            script(found, part, arguments.get(options..).unwrap_or_default());
             true
         }
         "trap" => {
@@ -132,7 +133,9 @@ fn carried(found: &mut Found, part: &Part, carrier: Carrier) -> bool {
             words = rest;
             continue;
         }
-        if text.starts_with('-') && text.len() > 1 {
+        // A dash alone is `env -i`.
+        let option = text.len() > 1 || carrier.form == Form::Environment;
+        if text.starts_with('-') && option {
             words = rest.get(usize::from(takes_next(&carrier, &text))..).unwrap_or_default();
             continue;
         }

@@ -48,7 +48,7 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         Event::QuestionAsked { text, attempt, .. } => {
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
-                    running.asked = running.asked.saturating_add(1)
+                    running.asked = running.asked.saturating_add(1);
                 });
             }
             run.questions.push(Question { text, answer: None, from: attempt });

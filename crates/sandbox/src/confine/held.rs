@@ -92,8 +92,8 @@ struct Held {
 impl Held {
     async fn start(way: Way<'_>, spec: Spec, listener: Option<Listener>) -> Result<Self, EnvError> {
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
-        let (prelude, spares) = (spec.prelude(), Arc::clone(way.spares));
-        let ready = spares.ready(&prelude);
+        let spares = Arc::clone(way.spares);
+        let ready = spares.ready(&spec.prelude());
         // Short orders to somebody who is there are given at once; anything else may block.
         let quick = ready.is_some() && !spec.network && spec.is_short();
         let given = move || {
@@ -105,7 +105,6 @@ impl Held {
         } else {
             tokio::task::spawn_blocking(given).await.map_err(EnvError::CutOff)??
         };
-        way.spares.refill(prelude);
         let proxy = proxied.map(|listener| Proxy::start(listener, Arc::clone(way.hosts)));
         let proxy = proxy.transpose().map_err(failed("opening a way out for"))?;
         let line = spare.line.try_clone().and_then(UnixStream::from_std);

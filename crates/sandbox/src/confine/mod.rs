@@ -78,8 +78,8 @@ impl Confine {
         Self { twin, scope: None, visible, limits, hosts, rung: Rung::Full }
     }
 
-    /// Lets commands write only to these places in the workspace. A folder that is missing is made; a file that
-    /// is missing cannot be made by a command.
+    /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file is a mount
+    /// of its own: it can be written, also if it was missing, but not replaced by another that is moved there.
     #[must_use]
     pub fn writing_to(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
@@ -134,6 +134,10 @@ impl Confine {
         Proof { rung: Rung::None, attacks: vec![], missing }
     }
 
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        self.scope.as_ref()
+    }
+
     /// Runs a command behind these walls.
     pub(crate) async fn run(
         &self,
@@ -171,20 +175,57 @@ impl Confine {
         let home = variables.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
         let home = home.filter(|home| home.is_absolute() && home.components().count() > 1);
+        let home = home.unwrap_or_else(|| PathBuf::from("/home/bosun"));
+        let mut visible = self.visible.clone();
+        visible.extend(toolchains(&variables, &home, root));
         Spec {
             root: root.to_owned(),
             folder,
             action,
             variables,
-            home: home.unwrap_or_else(|| PathBuf::from("/home/bosun")),
+            home,
             scope: self.scope.clone(),
-            visible: self.visible.clone(),
+            visible,
             hidden: Vec::new(),
             limits: self.limits,
             rung: self.rung,
             network,
         }
     }
+}
+
+/// Variables that say where a toolchain is.
+const TOOLCHAINS: [&str; 13] = [
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_HOME",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "RBENV_ROOT",
+];
+
+/// Toolchains that are not in the usual places, by the variables that name them. One that would show the home folder
+/// or lies around the workspace is left out.
+fn toolchains(variables: &[(OsString, OsString)], home: &Path, root: &Path) -> Vec<PathBuf> {
+    let named = variables.iter().filter(|(name, _)| TOOLCHAINS.iter().any(|known| name == known));
+    let mut found: Vec<PathBuf> = named
+        .map(|(_, value)| PathBuf::from(value))
+        .filter(|path| path.is_absolute() && path.components().count() > 2)
+        .filter(|path| {
+            !home.starts_with(path) && !root.starts_with(path) && !path.starts_with(root)
+        })
+        .filter(|path| !path.starts_with("/usr"))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// A shared confinement.

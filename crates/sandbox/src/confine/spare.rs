@@ -15,7 +15,7 @@ use super::line;
 use super::spec::Prelude;
 
 /// How many stand ready.
-const KEPT: usize = 2;
+const KEPT: usize = 3;
 
 /// The helpers of this process.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Spares {
     }
 
     /// Sees to it that the next one finds a helper. Nothing depends on it.
-    pub(super) fn refill(self: &Arc<Self>, prelude: Prelude) {
+    fn refill(self: &Arc<Self>, prelude: Prelude) {
         let spares = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
             spares.collect();
@@ -68,8 +68,10 @@ impl Spares {
         few.then(|| ready.extract_if(.., |spare| !fits(spare)).collect())
     }
 
-    /// Takes back one that has said its last word.
-    pub(super) fn give_back(&self, mut spare: Spare) {
+    /// Takes back one that has said its last word, and sees to it that there is one for the next command. That is done
+    /// now rather than when it was taken, so that nobody's command competes with it.
+    pub(super) fn give_back(self: &Arc<Self>, mut spare: Spare) {
+        self.refill(spare.prelude.clone());
         if let Some(child) = spare.child.take() {
             self.done.lock().unwrap_or_else(PoisonError::into_inner).push(child);
         }
@@ -110,8 +112,8 @@ impl Drop for Spare {
     fn drop(&mut self) {
         self.kill();
         if let Some(mut child) = self.child.take() {
-            // It was just killed, so this does not take long; nobody could do anything about an error.
-            child.wait().ok();
+            // It was just killed; if it is not dead yet, whoever collects our own end collects it.
+            child.try_wait().ok();
         }
     }
 }

@@ -35,7 +35,7 @@ const CORPUS: [(&str, &str, bool); 48] = [
     ("write through a link to a folder", "ln -s $OUT d && echo x > d/new && echo ESCAPED", true),
     (
         "write to the system",
-        "for d in / /etc /usr /usr/bin /lib /boot /root /opt /var/lib; do echo x > $d/bosun-x && echo ESCAPED; done",
+        "for d in / /etc /usr /usr/bin /lib /boot /opt /var/lib; do echo x > $d/bosun-x && echo ESCAPED; done",
         true,
     ),
     ("plant a program", "echo x > /usr/local/bin/bosun-x && echo ESCAPED", true),

@@ -109,6 +109,12 @@ pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground)
     for name in ["docs/a", "docs/b", "new", "src/a", "d", "absent.txt"] {
         assert!(!ground.ws().join(name).exists(), "{name} was made");
     }
+    run(&env, "echo made > absent.txt; echo x > other.txt", Span::seconds(60)).await;
+    assert_eq!(text("absent.txt").as_deref(), Some("made\n"));
+    assert!(!ground.ws().join("other.txt").exists());
+    std::fs::remove_file(ground.ws().join("absent.txt")).expect("removed");
+    run(&env, "touch absent.txt", Span::seconds(60)).await;
+    assert_eq!(text("absent.txt").as_deref(), Some(""), "an empty file can be meant");
 }
 
 pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {

@@ -1,0 +1,49 @@
+//! Places for files that a command may make although they are not there yet. What can be mounted must exist, so an
+//! empty file stands in for each while commands run, with a time of its own; one that nobody touched is taken away.
+
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
+use types::{Scope, WorkPath};
+
+use crate::jail::{self, Jail};
+
+/// The time by which a stand-in is known: nobody has written to it since.
+const NEVER: Timespec = Timespec { tv_sec: 1, tv_nsec: 7 };
+
+/// The files of a scope.
+fn files(scope: &Scope) -> impl Iterator<Item = &WorkPath> {
+    let named = scope.0.iter().filter(|artifact| !artifact.whole_folder);
+    named.map(|artifact| &artifact.path).filter(|path| !jail::is_protected(path))
+}
+
+/// Makes stand-ins. Where that is not possible, the command will not be able to make the file, and will say so.
+pub(super) fn make(jail: &Jail, scope: &Scope) {
+    for path in files(scope) {
+        let Ok((folder, name)) = jail.make_parent(path) else { continue };
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666)) else {
+            continue;
+        };
+        let never = Timestamps { last_access: NEVER, last_modification: NEVER };
+        if rustix::fs::futimens(&file, &never).is_err() {
+            // Without its mark it could not be told from a file that was meant.
+            rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
+        }
+    }
+}
+
+/// Takes away the stand-ins that nobody touched.
+pub(super) fn clear(jail: &Jail, scope: &Scope) {
+    for path in files(scope) {
+        let Ok((folder, name)) = jail.parent(path) else { continue };
+        let Ok(found) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            continue;
+        };
+        let untouched =
+            found.st_mtime == NEVER.tv_sec && found.st_mtime_nsec as i64 == NEVER.tv_nsec;
+        if found.st_size == 0 && untouched {
+            // If it cannot be removed, it stays as an empty file at a place where one was to be.
+            rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
+        }
+    }
+}
