@@ -3,7 +3,6 @@
 
 // Every scenario as it is written.
 mod scenarios;
-mod tools;
 // Every scenario with the power cut after each line of each log.
 mod crash;
 // The commands of the real binary, with good and with bad input.
@@ -14,5 +13,7 @@ mod ask;
 mod kill;
 // What the rules say about commands.
 mod permit;
+// Tools by hand.
+mod tools;
 // How to run the real binary.
 mod binary;
