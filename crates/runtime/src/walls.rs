@@ -90,6 +90,24 @@ impl Yard {
     }
 }
 
+/// A repository to be read, without the keys that people put into its settings.
+fn seeing(confine: Confine, repo: &Repo) -> Confine {
+    let settings = repo.common_dir().join("config");
+    let confine = confine.seeing(repo.common_dir().to_owned());
+    // What cannot be read may hold anything.
+    let text = std::fs::read_to_string(&settings).map(|text| text.to_lowercase());
+    if text.is_ok_and(|text| !holds_keys(&text)) { confine } else { confine.masking(settings) }
+}
+
+/// Whether the settings of a repository hold something that opens doors: a name in an address, a header, a helper.
+fn holds_keys(settings: &str) -> bool {
+    let words =
+        ["extraheader", "password", "token", "[credential", "helper", "sslkey", "cookiefile"];
+    let in_address =
+        |line: &str| line.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    settings.lines().any(|line| in_address(line) || words.iter().any(|word| line.contains(word)))
+}
+
 /// The hosts that a policy grants.
 pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, BadHost> {
     let mut hosts = Hosts::parse(&policy.network)?;
@@ -120,11 +138,57 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
         temp_bytes: policy.temp_mb.saturating_mul(MB),
     });
     let confine = match ground.repo {
-        Some(repo) => confine.seeing(repo.common_dir().to_owned()),
+        Some(repo) => seeing(confine, repo),
         None => confine,
     };
     Ok(match ground.scope {
         Some(scope) => confine.writing_to(scope.clone()),
         None => confine,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::Attack;
+
+    fn told(rung: Rung) -> Walls {
+        let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
+        Walls::Told(Proof { rung, attacks, missing: vec!["no namespaces".to_owned()] })
+    }
+
+    async fn opened(walls: Walls, wanted: Rung) -> Result<LocalEnvironment, Fault> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let policy = SandboxPolicy::default();
+        let ground = Ground { folder, repo: None, scope: None, walls: wanted, policy: &policy };
+        Yard::new(walls).open(ground).await
+    }
+
+    #[tokio::test]
+    async fn a_process_that_has_less_than_the_run_was_started_with_runs_nothing() {
+        for (walls, wanted) in [
+            (told(Rung::Landlock), Rung::Full),
+            (told(Rung::None), Rung::Landlock),
+            (Walls::None, Rung::Full),
+        ] {
+            let fault = opened(walls, wanted).await.expect_err("it is refused");
+            assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Safety, "sandbox.weaker"));
+            assert!(fault.what.contains("bosun doctor"), "{}", fault.what);
+        }
+        assert!(opened(told(Rung::Full), Rung::Landlock).await.is_ok());
+        assert!(opened(Walls::None, Rung::None).await.is_ok());
+    }
+
+    #[test]
+    fn settings_with_keys_in_them_are_noticed() {
+        let plain = "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://example.org/a.git\n\turl = git@example.org:a\n";
+        assert!(!holds_keys(plain));
+        for keys in [
+            "url = https://u:secret@example.org/a",
+            "[credential]",
+            "\textraheader = Authorization: x",
+        ] {
+            assert!(holds_keys(&format!("{plain}{keys}\n")), "{keys}");
+        }
+    }
 }

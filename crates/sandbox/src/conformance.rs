@@ -164,6 +164,7 @@ mod tests {
         (dir, Arc::new(env))
     }
 
+    /// A87: whatever keeps these rules can take this machine's place.
     #[tokio::test]
     async fn this_machine_keeps_every_rule_also_when_it_is_recorded() {
         let (_dir, env) = local();
@@ -182,6 +183,7 @@ mod tests {
         assert!(broken.contains(&"a stop ends a command".to_owned()), "{broken:?}");
     }
 
+    /// A86
     #[tokio::test]
     async fn wrappers_compose_in_any_order() {
         let (_dir, env) = local();

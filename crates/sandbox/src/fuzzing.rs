@@ -41,7 +41,6 @@ impl Ways {
     }
 
     /// Whatever a path leads to, it is inside.
-    #[allow(clippy::missing_panics_doc, reason = "it is there to panic")]
     pub fn path(&self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let Ok(path) = text.parse::<WorkPath>() else { return };

@@ -254,6 +254,7 @@ mod tests {
         given.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// A25, A71, K28
     #[test]
     fn the_three_policies_differ_and_core_is_the_list() {
         let ours = [("PATH", "/opt/bin"), ("CARGO_HOME", "/c"), ("MONKEY", "mk")];

@@ -254,6 +254,7 @@ mod tests {
         }
     }
 
+    /// A75: a text that stands there twice is not replaced without being told so.
     #[test]
     fn several_occurrences_are_counted_or_all_replaced() {
         let error = edit("x\nx\n", "x", "y", false).expect_err("ambiguous");
@@ -261,6 +262,7 @@ mod tests {
         assert_eq!(edit("x\nx\n", "x", "y", true), Ok(("y\ny\n".to_owned(), None)));
     }
 
+    /// A76: a match that is only nearly exact is said to be one.
     #[test]
     fn a_near_match_is_used_with_the_files_own_indentation_and_is_reported() {
         let file = "fn f() {\n    if a {\n        b();\n    }\n}\n";
@@ -281,6 +283,7 @@ mod tests {
         assert!(error.contains("occurs 2 times"), "{error}");
     }
 
+    /// A74: any encoding passes through.
     #[test]
     fn bytes_that_are_no_text_survive() {
         let args = Arguments {

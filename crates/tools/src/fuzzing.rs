@@ -20,7 +20,7 @@ type Files = BTreeMap<WorkPath, Vec<u8>>;
 
 /// A patch changes only the files that it names, and all of them or none, also when a write fails on the way. The
 /// bytes are: which write fails, a file, a zero, the patch.
-#[allow(clippy::missing_panics_doc, reason = "it is there to panic")]
+#[expect(clippy::panic, reason = "it is there to panic")]
 pub fn patch(bytes: &[u8]) {
     let Some((failing, rest)) = bytes.split_first() else { return };
     let (file, text) = halves(rest);
@@ -50,7 +50,6 @@ pub fn patch(bytes: &[u8]) {
 }
 
 /// An edit changes nothing but what it replaces. The bytes are: a file, a zero, the old text, a zero, the new text.
-#[allow(clippy::missing_panics_doc, reason = "it is there to panic")]
 pub fn edit(bytes: &[u8]) {
     let (file, rest) = halves(bytes);
     let (old, new) = halves(rest);

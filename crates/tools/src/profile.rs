@@ -198,6 +198,7 @@ mod tests {
         schema["properties"].as_object().expect("properties").keys().cloned().collect()
     }
 
+    /// A9, A10, A11: who has which tool for editing.
     #[test]
     fn each_family_has_the_editing_tool_that_it_knows() {
         let has = |family, name: &str| all(family).iter().any(|known| known == name);
@@ -214,6 +215,7 @@ mod tests {
         }
     }
 
+    /// A9, A10: in whose words.
     #[test]
     fn arguments_have_the_familys_names() {
         assert_eq!(properties(Family::OpenAi, "read_file"), ["file_path", "offset", "limit"]);

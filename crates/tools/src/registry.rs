@@ -211,4 +211,6 @@ impl Entry {
 }
 
 #[cfg(test)]
+mod files_tests;
+#[cfg(test)]
 mod tests;

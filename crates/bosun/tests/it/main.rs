@@ -13,5 +13,7 @@ mod ask;
 mod kill;
 // What the rules say about commands.
 mod permit;
+// Tools by hand.
+mod tools;
 // How to run the real binary.
 mod binary;

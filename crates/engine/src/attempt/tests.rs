@@ -222,6 +222,7 @@ fn a_call_that_nobody_looked_at_is_not_made() {
     assert!(render(&events).contains("tool.refused s1.t1.c0 read_file error, permit.invalid_call"));
 }
 
+/// A19: reads run at the same time, and results come in the order of the calls.
 #[test]
 fn reads_are_made_together_and_anything_else_alone_and_in_order() {
     let mut bench = talking();

@@ -11,7 +11,7 @@ const CHANGES_ALL: [&str; 12] = [
     "truncate", "unlink",
 ];
 /// Programs that write to the last of their words.
-const CHANGES_LAST: [&str; 4] = ["cp", "install", "ln", "mv"];
+const CHANGES_LAST: [&str; 5] = ["cp", "install", "ln", "mv", "rsync"];
 
 /// Puts every deed on record.
 pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
@@ -91,7 +91,10 @@ fn written(part: &Part) -> Vec<&Word> {
         .collect();
     let name = part.name().unwrap_or_default();
     let mut plain = part.words.iter().skip(1).filter(|word| !word.shown().starts_with('-'));
-    if CHANGES_ALL.contains(&name.as_str()) {
+    let in_place =
+        |word: &Word| word.shown().starts_with("-i") || word.shown().starts_with("--in-place");
+    let edits = name == "sed" && part.words.iter().any(in_place);
+    if CHANGES_ALL.contains(&name.as_str()) || edits {
         written.extend(plain);
     } else if CHANGES_LAST.contains(&name.as_str()) {
         written.extend(plain.next_back());

@@ -21,8 +21,9 @@ impl Source<'_> {
             }
             Some('(') => {
                 self.at += 1;
+                let before = self.found.parts.len();
                 self.substituted()?;
-                self.unknown(from, quoted, atoms);
+                self.said(before, from, quoted, atoms);
             }
             Some('{') => {
                 self.at += 1;
@@ -58,6 +59,27 @@ impl Source<'_> {
         let text = self.written(from);
         let splits = !quoted || text.contains('@');
         atoms.push(Atom::Unknown { text, splits });
+    }
+
+    /// What a substitution becomes: a guess, if all that it does is to say something.
+    fn said(&mut self, before: usize, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
+        let said = match self.found.parts.get(before..) {
+            Some([part]) if part.name().as_deref() == Some("echo") => {
+                let words: Option<Vec<String>> =
+                    part.words.iter().skip(1).map(super::Word::likely).collect();
+                words.map(|words| words.join(" "))
+            }
+            _ => None,
+        };
+        match said {
+            Some(said) if said.len() <= MOST_GUESS && self.found.guesses < MOST_GUESSES => {
+                self.found.guesses += 1;
+                // An empty guess is a guess too.
+                atoms.push(Atom::Unsure);
+                guess(&said, quoted, atoms);
+            }
+            _ => self.unknown(from, quoted, atoms),
+        }
     }
 
     /// The value of a variable, if the line itself says what it is.
@@ -122,8 +144,9 @@ impl Source<'_> {
                 (Some(c), _) => script.push(c),
             }
         }
+        let before = self.found.parts.len();
         self.read_inside(&script, |inner| inner.script())?;
-        self.unknown(from, quoted, atoms);
+        self.said(before, from, quoted, atoms);
         Ok(())
     }
 

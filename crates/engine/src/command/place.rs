@@ -90,8 +90,11 @@ pub(super) fn is_nowhere(word: &Word) -> bool {
 }
 
 fn beyond_home(text: &str) -> Option<&str> {
-    let starts = ["~", "$HOME", "${HOME}"];
-    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
+    // `${HOME:?}` is home too.
+    let braced = || text.strip_prefix("${HOME").and_then(|rest| rest.split_once('}'));
+    let starts = ["~", "$HOME"];
+    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start));
+    let rest = rest.or_else(|| braced().map(|(_, rest)| rest))?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 

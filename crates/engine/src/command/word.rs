@@ -76,6 +76,8 @@ pub(super) enum Atom {
     },
     /// A character that is guessed.
     Guess(char),
+    /// Nothing, but what stands beside it is not certain.
+    Unsure,
     /// Here the word is split in two, by a guess.
     Break,
     /// Quotes with nothing in them: the word is there, though it may be empty.
@@ -126,6 +128,7 @@ pub(super) fn word(atoms: &[Atom]) -> Word {
             Atom::Char { c, .. } => push(&mut pieces, Piece::Known(c.to_string())),
             Atom::Guess(c) => push(&mut pieces, Piece::Guess(c.to_string())),
             Atom::Break => push(&mut pieces, Piece::Guess(" ".to_owned())),
+            Atom::Unsure => push(&mut pieces, Piece::Guess(String::new())),
             Atom::Nothing => push(&mut pieces, Piece::Known(String::new())),
             Atom::Unknown { text, splits } => {
                 pieces.push(Piece::Unknown { text: text.clone(), splits: *splits });

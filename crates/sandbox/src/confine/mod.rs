@@ -65,6 +65,7 @@ pub struct Confine {
     scope: Option<Scope>,
     /// Paths of this machine that commands may read beside the usual ones.
     visible: Vec<PathBuf>,
+    masked: Vec<PathBuf>,
     limits: Limits,
     /// Hosts that commands may reach; none means no network.
     hosts: Arc<Hosts>,
@@ -75,7 +76,8 @@ impl Confine {
     #[must_use]
     pub fn new(twin: Twin) -> Self {
         let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
-        Self { twin, scope: None, visible, limits, hosts, rung: Rung::Full }
+        let masked = Vec::new();
+        Self { twin, scope: None, visible, masked, limits, hosts, rung: Rung::Full }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file is a mount
@@ -90,6 +92,13 @@ impl Confine {
     #[must_use]
     pub fn seeing(mut self, path: PathBuf) -> Self {
         self.visible.push(path);
+        self
+    }
+
+    /// Lets commands see this file of the machine as an empty one, if they would see it at all.
+    #[must_use]
+    pub fn masking(mut self, path: PathBuf) -> Self {
+        self.masked.push(path);
         self
     }
 
@@ -186,6 +195,7 @@ impl Confine {
             home,
             scope: self.scope.clone(),
             visible,
+            masked: self.masked.clone(),
             hidden: Vec::new(),
             limits: self.limits,
             rung: self.rung,

@@ -126,6 +126,7 @@ pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf
     for place in toolchains.chain([spec.home.join(".cargo"), spec.home.join(".local/share/uv")]) {
         KEYS.iter().try_for_each(|key| mask(&place.join(key)))?;
     }
+    spec.masked.iter().try_for_each(|path| mask(path))?;
     let mut writable = workspace(handed, rest)?;
     let root = open(Path::new("/"), OFlags::DIRECTORY).map_err(doing("closing the root"))?;
     attribute(&root, Access::Read, Reach::This).map_err(doing("closing the root"))?;

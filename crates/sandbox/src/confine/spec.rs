@@ -25,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) home: PathBuf,
     pub(crate) scope: Option<Scope>,
     pub(crate) visible: Vec<PathBuf>,
+    /// Files of the machine that shall look empty, wherever they would be seen.
+    pub(crate) masked: Vec<PathBuf>,
     /// Files of the workspace that shall look empty.
     pub(crate) hidden: Vec<WorkPath>,
     pub(crate) limits: Limits,

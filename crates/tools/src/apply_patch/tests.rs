@@ -36,6 +36,7 @@ fn changes_are_made_where_the_patch_says() {
     }
 }
 
+/// A74: line ends, tabs, marks and a missing last newline survive.
 #[test]
 fn bytes_outside_the_change_stay_as_they_are() {
     for (what, file, body, result) in [
@@ -62,6 +63,7 @@ fn a_change_that_does_not_fit_is_refused_with_the_nearest_line() {
     assert!(patched("a\n", &format!("@@\n{}", "-a\n".repeat(10))).is_err());
 }
 
+/// A77: bad markers.
 #[test]
 fn patches_that_are_not_understood_are_refused() {
     let whole = |body: &str| format!("*** Begin Patch\n{body}\n*** End Patch");

@@ -67,6 +67,7 @@ impl Tool for Breaks {
     }
 }
 
+/// K15, A65: names, descriptions and schemas of what there is.
 #[test]
 fn the_standard_tools_are_all_there_with_closed_schemas() {
     let registry = Registry::standard();
@@ -97,6 +98,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
     }
 }
 
+/// K15, K16, A13, A14, A65: a second one of a name is refused, unless it is meant to replace the first.
 #[test]
 fn a_duplicate_is_refused_a_replacement_is_not_and_a_removed_tool_is_unknown() {
     let mut registry = Registry::standard();
@@ -109,6 +111,7 @@ fn a_duplicate_is_refused_a_replacement_is_not_and_a_removed_tool_is_unknown() {
     assert_eq!(unknown.expect_err("unknown").name, "shell");
 }
 
+/// K16, K17, A16, A17, A80: what cannot be called is a result for the model.
 #[test]
 fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
     let text = complaint(inspect("fly", Arguments::Json(json!({}))));
@@ -124,6 +127,7 @@ fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
     assert!(text.contains("absolute"), "{text}");
 }
 
+/// A15: what a call would do is read off its arguments.
 #[test]
 fn an_inspection_says_what_a_call_would_touch() {
     let facts = |tool, arguments| match inspect(tool, Arguments::Json(arguments)) {
@@ -142,6 +146,7 @@ fn an_inspection_says_what_a_call_would_touch() {
     assert_eq!(submit.access, Access::Submit);
 }
 
+/// A20, A21, A67: parents are made, numbers stand right before a tab, a window can be read.
 #[tokio::test]
 async fn a_file_is_written_and_read_back_with_numbers() {
     let (_dir, env) = workspace();
@@ -156,6 +161,7 @@ async fn a_file_is_written_and_read_back_with_numbers() {
     assert_eq!(output, ToolOutput::error("a/b has 3 lines; there is no line 9"));
 }
 
+/// A18, A20: a failure is a sentence.
 #[tokio::test]
 async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
     let (dir, env) = workspace();
@@ -168,6 +174,7 @@ async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
     assert!(!output.success && output.text.contains("protected"), "{output:?}");
 }
 
+/// A79: a command that does not exit with 0 is a failed call.
 #[tokio::test]
 async fn a_command_ends_with_its_exit_code_and_fails_when_that_is_not_zero() {
     let (_dir, env) = workspace();
@@ -188,6 +195,7 @@ async fn a_long_line_is_cut_and_says_so() {
     assert!(output.text.ends_with("é [2000 more bytes in this line]\n"), "{}", output.text.len());
 }
 
+/// K18, A18: a tool that panics is a failed call.
 #[tokio::test]
 async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     let (_dir, env) = workspace();
@@ -199,6 +207,7 @@ async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     assert!(!output.success && output.text.contains("broke down"), "{output:?}");
 }
 
+/// A77: add, delete, update and move in one patch.
 #[tokio::test]
 async fn a_patch_over_several_files_is_applied_whole() {
     let (dir, env) = workspace();
@@ -216,6 +225,7 @@ async fn a_patch_over_several_files_is_applied_whole() {
     assert_eq!(text("a").as_deref(), Some("6\n"));
 }
 
+/// A77: all or nothing.
 #[tokio::test]
 async fn a_patch_of_which_one_part_fails_changes_nothing() {
     let (dir, env) = workspace();
@@ -234,6 +244,7 @@ async fn a_patch_of_which_one_part_fails_changes_nothing() {
     }
 }
 
+/// A68, A69: patterns are inert, context is shown, the newest comes first.
 #[tokio::test]
 async fn files_are_listed_found_and_searched() {
     let (_dir, env) = workspace();
@@ -259,6 +270,7 @@ async fn files_are_listed_found_and_searched() {
     assert!(!output.success && output.text.contains("not valid"), "{output:?}");
 }
 
+/// A75: the count of matches is named, an empty text is refused.
 #[tokio::test]
 async fn an_edit_through_the_registry_names_its_mistakes() {
     let (_dir, env) = workspace();
@@ -274,6 +286,7 @@ async fn an_edit_through_the_registry_names_its_mistakes() {
     assert!(!output.success && output.text.contains("folder"), "{output:?}");
 }
 
+/// K34: a message is literal, and no hook is run.
 #[tokio::test]
 async fn git_is_used_with_literal_messages_and_without_hooks() {
     let (dir, env) = workspace();

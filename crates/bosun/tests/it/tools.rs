@@ -1,0 +1,55 @@
+//! Tools by hand: the list, and one call.
+
+use serde_json::Value;
+
+use crate::binary::{Place, stdout};
+
+/// K15: the tools with their schemas, in the words of each family.
+#[test]
+fn the_tools_are_listed_with_their_schemas() {
+    let place = Place::new();
+    let names = |profile: &str| -> Vec<String> {
+        let output = place.run(&["tools", "--profile", profile, "--json"]);
+        let lines: Vec<Value> =
+            stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert!(lines.iter().all(|tool| tool["schema"]["type"] == "object"), "{lines:?}");
+        lines.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
+    };
+    assert!(names("openai").contains(&"apply_patch".to_owned()));
+    assert!(!names("anthropic").contains(&"apply_patch".to_owned()));
+    assert_eq!(names("portable").len(), 14);
+    assert_eq!(place.run(&["tools", "--profile", "x"]).status.code(), Some(2));
+}
+
+#[test]
+fn one_call_is_made_by_hand_as_an_agents_would_be() {
+    let place = Place::new();
+    let folder = place.path().join("ws");
+    std::fs::create_dir(&folder).expect("a folder");
+    let workspace = folder.to_str().expect("a plain path");
+    let call = |tool: &str, args: &str, more: &[&str]| -> (i32, Value) {
+        let mut words = vec!["tool", tool, "--args", args, "--workspace", workspace, "--json"];
+        words.extend(more);
+        let output = place.run(&words);
+        let object = serde_json::from_str(&stdout(&output)).expect("one object");
+        (output.status.code().expect("an exit code"), object)
+    };
+    let (code, made) = call("write_file", r#"{"path": "a/f", "content": "one\ntwo\n"}"#, &[]);
+    assert_eq!((code, made["outcome"].as_str()), (0, Some("ok")), "{made}");
+    assert_eq!(made["rule"], "permit.artifact");
+    let (code, made) = call("read_file", r#"{"path": "a/f"}"#, &[]);
+    assert_eq!((code, made["content"].as_str()), (0, Some("     1\tone\n     2\ttwo\n")));
+    let (code, made) = call("read_file", r#"{"path": "../x"}"#, &[]);
+    assert_eq!((code, made["outcome"].as_str()), (1, Some("error")), "{made}");
+    let (code, made) = call("read_file", "{", &[]);
+    assert_eq!((code, made["rule"].as_str()), (1, Some("permit.invalid_call")), "{made}");
+    let (code, made) = call("write_file", r#"{"path": "b", "content": ""}"#, &["--scope", "a/"]);
+    assert_eq!((code, made["outcome"].as_str()), (5, Some("denied")), "{made}");
+    let (code, made) = call("ask_user", r#"{"question": "why?"}"#, &[]);
+    assert_eq!((code, made["outcome"].as_str()), (3, Some("asked")), "{made}");
+    let file = place.path().join("args.json");
+    std::fs::write(&file, r#"{"pattern": "tw."}"#).expect("a file");
+    let (_, made) = call("grep", &format!("@{}", file.display()), &[]);
+    assert_eq!(made["content"], "a/f:2:two\n");
+    assert_eq!(made["metadata"]["truncated"], false);
+}

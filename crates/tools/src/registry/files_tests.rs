@@ -1,0 +1,191 @@
+//! Reading and writing through the registry: encodings, pictures, folders, the guard on what was not read, git.
+
+use base64::Engine as _;
+use sandbox::{LocalEnvironment, Repo};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use types::{Family, Source, Timestamp};
+
+use super::*;
+use crate::{Seen, profile};
+
+struct Desk {
+    dir: tempfile::TempDir,
+    env: LocalEnvironment,
+    seen: Seen,
+    registry: Registry,
+}
+
+impl Desk {
+    fn new(seen: Seen) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let env = LocalEnvironment::open(dir.path()).expect("a workspace");
+        let registry = Registry::standard().rooted(env.root());
+        Self { dir, env, seen, registry }
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.dir.path().join(name), bytes).expect("a file");
+    }
+
+    fn text(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.dir.path().join(name)).expect("a file")
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {
+        let stop = CancellationToken::new();
+        let place = Place::new(&self.env, &self.seen, &stop);
+        self.registry.run(tool, &arguments, &place).await
+    }
+}
+
+/// K31: encodings by name, and a refusal that says which there are.
+#[tokio::test]
+async fn a_file_is_read_in_the_encoding_that_is_asked_for() {
+    let desk = Desk::new(Seen::unguarded());
+    desk.put("f", b"\xe9t\xe9\0");
+    for (encoding, shown) in [("hex", "e974e900"), ("base64", "6XTpAA=="), ("base64url", "6XTpAA")]
+    {
+        let output = desk.call("read_file", json!({"path": "f", "encoding": encoding})).await;
+        assert_eq!((output.success, output.text.as_str()), (true, shown));
+    }
+    let output = desk.call("read_file", json!({"path": "f", "encoding": "latin1"})).await;
+    assert!(output.text.contains("été"), "{output:?}");
+    let output = desk.call("read_file", json!({"path": "f", "encoding": "ebcdic"})).await;
+    assert!(!output.success && output.text.contains("not supported"), "{output:?}");
+    desk.put("w", &[b'h', 0, b'i', 0]);
+    let output = desk.call("read_file", json!({"path": "w", "encoding": "utf16le"})).await;
+    assert_eq!(output.text, "     1\thi\n");
+}
+
+#[tokio::test]
+async fn a_picture_is_shown_as_one_unless_it_is_too_large() {
+    let desk = Desk::new(Seen::unguarded());
+    let png = b"\x89PNG\r\n\x1a\n\0\0";
+    desk.put("p.txt", png);
+    let output = desk.call("read_file", json!({"path": "p.txt"})).await;
+    let base64 = base64::engine::general_purpose::STANDARD.encode(png);
+    let expected = Source::Bytes { media_type: "image/png".to_owned(), base64 };
+    assert_eq!((output.success, output.images), (true, vec![expected]));
+    desk.put("big", &[png.as_slice(), &vec![0; 2_000_000]].concat());
+    let output = desk.call("read_file", json!({"path": "big"})).await;
+    assert!(!output.success && output.images.is_empty(), "{}", output.text);
+}
+
+/// K32: folders are made, unless that is not wanted.
+#[tokio::test]
+async fn a_missing_folder_is_made_or_not_as_it_is_said() {
+    let desk = Desk::new(Seen::unguarded());
+    let refuse = json!({"path": "a/b", "content": "x", "create_dirs": false});
+    let output = desk.call("write_file", refuse.clone()).await;
+    assert!(!output.success && !desk.dir.path().join("a").exists(), "{output:?}");
+    let output =
+        desk.call("write_file", json!({"path": "a/c", "content": "x", "create_dirs": true})).await;
+    assert!(output.success, "{output:?}");
+    assert!(desk.call("write_file", refuse).await.success);
+    assert_eq!(output.metadata.bytes, Some(1));
+}
+
+#[tokio::test]
+async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
+    let desk = Desk::new(Seen::guarded([]));
+    desk.put("f", b"one\n");
+    let write = json!({"path": "f", "content": "two\n"});
+    let edit = json!({"path": "f", "old_string": "one", "new_string": "two"});
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+two\n*** End Patch";
+    for (tool, arguments) in [
+        ("write_file", write.clone()),
+        ("edit_file", edit.clone()),
+        ("apply_patch", json!({"patch": patch})),
+    ] {
+        let output = desk.call(tool, arguments).await;
+        assert!(!output.success && output.text.contains("read it before"), "{tool}: {output:?}");
+    }
+    assert_eq!(desk.text("f"), b"one\n");
+    desk.call("read_file", json!({"path": "f"})).await;
+    desk.put("f", b"one more\n");
+    let output = desk.call("edit_file", edit.clone()).await;
+    assert!(!output.success && output.text.contains("changed since"), "{output:?}");
+    let read = desk.call("read_file", json!({"path": "f"})).await;
+    assert!(desk.call("edit_file", edit).await.success);
+    // Whoever wrote a file knows it, and a new file is free.
+    assert!(desk.call("write_file", write.clone()).await.success);
+    assert!(desk.call("write_file", json!({"path": "new", "content": ""})).await.success);
+    // What was recorded of the read is enough for another process to go on.
+    let later = Desk { seen: Seen::guarded(&read.files), ..Desk::new(Seen::unguarded()) };
+    later.put("f", b"one more\n");
+    assert!(later.call("write_file", write).await.success);
+}
+
+#[tokio::test]
+async fn absolute_paths_are_taken_only_below_the_workspace() {
+    let desk = Desk::new(Seen::unguarded());
+    desk.put("f", b"x\n");
+    let root = desk.env.root().display().to_string();
+    assert!(desk.call("read_file", json!({"path": format!("{root}/f")})).await.success);
+    // K29
+    for outside in [format!("{root}/../f"), format!("{root}x/f"), "/etc/passwd".to_owned()] {
+        let output = desk.call("read_file", json!({ "path": outside })).await;
+        assert!(!output.success, "{outside} was read");
+    }
+}
+
+/// K30: a link that leads out is not read, and nothing is written through a link.
+#[tokio::test]
+async fn links_that_lead_out_are_not_followed() {
+    let desk = Desk::new(Seen::unguarded());
+    let outside = tempfile::tempdir().expect("a folder");
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "secret").expect("a file");
+    std::os::unix::fs::symlink(&secret, desk.dir.path().join("l")).expect("a link");
+    assert!(!desk.call("read_file", json!({"path": "l"})).await.success);
+    assert!(!desk.call("write_file", json!({"path": "l", "content": "x"})).await.success);
+    assert_eq!(std::fs::read_to_string(secret).expect("a file"), "secret");
+}
+
+/// K33, K34, K35: a shallow clone inside the workspace, a commit with its hash, a diff that takes no options.
+#[tokio::test]
+async fn git_clones_commits_and_shows_changes() {
+    let desk = Desk::new(Seen::unguarded());
+    let source = desk.dir.path().join("src");
+    std::fs::create_dir(&source).expect("a folder");
+    std::fs::write(source.join("f"), "one\n").expect("a file");
+    let at = Timestamp::from_millis(0);
+    Repo::create(&source, "One\n", at).await.expect("a repository");
+    let output = desk.call("git_clone", json!({"url": "./src"})).await;
+    assert!(output.success && desk.dir.path().join("repo/f").exists(), "{output:?}");
+    for bad in ["../elsewhere", "/tmp/r", ".git"] {
+        assert!(!desk.call("git_clone", json!({"url": "./src", "dest": bad})).await.success);
+    }
+    let inner = Desk { env: LocalEnvironment::open(&source).expect("a workspace"), ..desk };
+    std::fs::write(source.join("f"), "two\n").expect("a file");
+    let output = inner.call("git_diff", json!({"path": "f"})).await;
+    assert!(output.text.contains("+two"), "{output:?}");
+    assert!(!inner.call("git_diff", json!({"ref": "--output=x"})).await.success);
+    let output = inner.call("git_commit", json!({"message": "m \"q\"\n$(id)", "all": true})).await;
+    assert_eq!(output.metadata.sha.as_deref(), Some(output.text.as_str()));
+    assert_eq!(output.text.len(), 40, "{output:?}");
+    assert_eq!(inner.call("git_diff", json!({})).await.text, "(no changes)");
+    assert!(!inner.call("git_commit", json!({"message": "m", "amend": true})).await.success);
+}
+
+/// A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
+#[tokio::test]
+async fn a_command_has_the_time_of_its_family() {
+    let desk = Desk::new(Seen::unguarded());
+    let stop = CancellationToken::new();
+    let place = Place::new(&desk.env, &desk.seen, &stop);
+    let slow = json!({"command": "sleep 30", "timeout_ms": 50});
+    let registry = profile::dressed(Family::Anthropic, &desk.registry);
+    let output = registry.run("shell", &slow, &place).await;
+    assert!(output.metadata.timed_out && output.text.contains("50 ms"), "{output:?}");
+    assert!(!output.success && output.text.contains("timeout_ms"), "{output:?}");
+}
+
+#[tokio::test]
+async fn what_hides_in_a_file_is_shown_and_noted() {
+    let desk = Desk::new(Seen::unguarded());
+    desk.put("f", "a\u{202e}b\n".as_bytes());
+    let output = desk.call("read_file", json!({"path": "f"})).await;
+    assert!(output.metadata.hidden_characters && output.text.contains("\\u{202e}"), "{output:?}");
+}
