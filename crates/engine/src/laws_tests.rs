@@ -186,7 +186,11 @@ proptest! {
         let mut drive = Drive::new(Talk::fresh(), bench, &talk, seed);
         drive.finish(|_| false);
         answered(&drive.bench.machine);
-        prop_assert_eq!(outcome(&whole.bench.machine), outcome(&drive.bench.machine));
+        // What a reply wanted to do after a call that is lost is refused, which may take another turn.
+        let lost = |(event, _): &(Event, _)| matches!(event, Event::ToolLost { .. });
+        if !drive.bench.log.iter().any(lost) {
+            prop_assert_eq!(outcome(&whole.bench.machine), outcome(&drive.bench.machine));
+        }
         for (event, _) in &whole.bench.log[..length] {
             if let Event::ToolFinished { call, .. } = event {
                 prop_assert!(!drive.performed.contains(&EffectId::Tool(*call)), "{call} ran twice");
