@@ -144,6 +144,7 @@ impl HandCall<'_> {
         let ground = Ground {
             folder: &root,
             repo: repo.as_ref(),
+            start: None,
             scope: Some(&self.scope).filter(|_| !whole),
             walls: require,
             policy: &self.policy.sandbox,

@@ -9,7 +9,7 @@ use sandbox::{
     Variables,
 };
 use tokio::sync::OnceCell;
-use types::{Fault, FaultClass, InheritPolicy, Proof, Rung, SandboxPolicy, Scope};
+use types::{CommitId, Fault, FaultClass, InheritPolicy, Proof, Rung, SandboxPolicy, Scope};
 
 /// What commands are held by.
 #[derive(Debug, Clone)]
@@ -35,6 +35,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) folder: &'a Path,
     /// The repository behind it, if there is one.
     pub(crate) repo: Option<&'a Repo>,
+    /// The commit that it was made from; the repository's own when nothing is said.
+    pub(crate) start: Option<&'a CommitId>,
     /// Where they may write in it; everywhere when nothing is said.
     pub(crate) scope: Option<&'a Scope>,
     /// What must hold them.
@@ -81,6 +83,10 @@ impl Yard {
         let env = match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
                 let confine = confine(twin.clone(), &ground)?.holding(proof.rung);
+                let confine = match ground.scope {
+                    Some(scope) => confine.writing_to(with_builds(scope, &ground).await?),
+                    None => confine,
+                };
                 env.confined(confine)
             }
             _ => env,
@@ -141,10 +147,18 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
         Some(repo) => seeing(confine, repo),
         None => confine,
     };
-    Ok(match ground.scope {
-        Some(scope) => confine.writing_to(scope.clone()),
-        None => confine,
-    })
+    Ok(confine)
+}
+
+/// A scope and the folders in which builds leave what is never committed. Whoever may change something must be able to
+/// build and test it, and what git ignores leaves the worktree on no other way.
+async fn with_builds(scope: &Scope, ground: &Ground<'_>) -> Result<Scope, Fault> {
+    let mut scope = scope.clone();
+    if let (Some(repo), false) = (ground.repo, scope.0.is_empty()) {
+        let folders = repo.build_folders(ground.start).await;
+        scope.0.extend(folders.map_err(|error| error.fault())?);
+    }
+    Ok(scope)
 }
 
 #[cfg(test)]
@@ -160,7 +174,8 @@ mod tests {
     async fn opened(walls: Walls, wanted: Rung) -> Result<LocalEnvironment, Fault> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let policy = SandboxPolicy::default();
-        let ground = Ground { folder, repo: None, scope: None, walls: wanted, policy: &policy };
+        let ground =
+            Ground { folder, repo: None, start: None, scope: None, walls: wanted, policy: &policy };
         Yard::new(walls).open(ground).await
     }
 

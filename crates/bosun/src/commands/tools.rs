@@ -43,7 +43,7 @@ fn described(spec: &ToolSpec) -> String {
         let kind = schema["type"].as_str().unwrap_or("one of several words");
         let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
         let about = schema["description"].as_str().unwrap_or_default();
-        text.push_str(&format!("  --  {name} ({kind}{must}) {about}\n"));
+        text.push_str(&format!("      {name} ({kind}{must}): {about}\n"));
     }
     text
 }

@@ -53,3 +53,26 @@ fn one_call_is_made_by_hand_as_an_agents_would_be() {
     assert_eq!(made["content"], "a/f:2:two\n");
     assert_eq!(made["metadata"]["truncated"], false);
 }
+
+/// A command writes to its scope and where builds leave what is ignored, and nowhere else.
+#[test]
+fn what_is_ignored_can_be_built_beside_the_scope() {
+    let place = Place::new();
+    let folder = place.path().join("ws");
+    std::fs::create_dir(&folder).expect("a folder");
+    place.git(&folder, &["init", "--quiet"]);
+    std::fs::write(folder.join(".gitignore"), "/out\n").expect("a file");
+    std::fs::write(folder.join("a"), "1\n").expect("a file");
+    place.git(&folder, &["add", "-A"]);
+    place.git(&folder, &["commit", "--quiet", "-m", "start"]);
+    let command = "mkdir out/x && echo built > out/x/y && echo 2 > a && ! touch b";
+    let args = serde_json::json!({ "command": command }).to_string();
+    let workspace = folder.to_str().expect("a plain path");
+    let words =
+        ["tool", "shell", "--args", &args, "--workspace", workspace, "--scope", "a", "--json"];
+    let made: Value = serde_json::from_str(&stdout(&place.run(&words))).expect("one object");
+    assert_eq!(made["outcome"], "ok", "{made}");
+    let built = std::fs::read_to_string(folder.join("out/x/y")).expect("what was built");
+    assert_eq!(built, "built\n");
+    assert!(!folder.join("b").exists());
+}

@@ -55,6 +55,7 @@ impl AttemptHands {
         let ground = Ground {
             folder: &folder,
             repo: Some(workshop.repo()),
+            start: Some(&brief.start),
             scope: Some(&brief.scope),
             walls: brief.walls,
             policy: &policy.sandbox,

@@ -175,7 +175,7 @@ impl RunHands {
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
         // A check may write anywhere in its own worktree: builds do.
-        let ground = Ground { folder: &folder, repo, scope: None, walls, policy };
+        let ground = Ground { folder: &folder, repo, start: None, scope: None, walls, policy };
         let log = LogId::run(self.run.clone());
         let hearing = Hearing::new(log, self.shop.hub.clone(), self.shop.redactor.clone());
         let env = self.shop.yard.open(ground).await?.heard_by(hearing.listener());

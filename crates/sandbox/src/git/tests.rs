@@ -362,3 +362,16 @@ async fn a_repository_inside_the_worktree_runs_nothing_and_is_not_sealed() {
     assert!(!mark.exists(), "a command of the inner repository ran");
     assert!(!inner.exists(), "the inner repository is still there");
 }
+
+#[tokio::test]
+async fn folders_for_builds_are_those_that_are_ignored_by_name_and_hold_nothing_that_is_kept() {
+    let ignored = "# builds\n/target\nnode_modules/\nkept\n*.log\nsrc/gen\n.gitx\n../out\n";
+    let made = fixture(&[("kept/a", "x"), ("src/b", "y")]).await;
+    let start = commit(made.repo.root(), &[(".gitignore", ignored)]);
+    let folders = made.repo.build_folders(Some(&start)).await.expect("an answer");
+    let names: Vec<String> = folders.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["target/", "node_modules/"]);
+    assert_eq!(made.repo.build_folders(None).await.expect("an answer"), folders);
+    let bare = fixture(&[("a", "x")]).await;
+    assert!(bare.repo.build_folders(None).await.expect("an answer").is_empty());
+}

@@ -1,6 +1,8 @@
 //! What is in a commit, and what differs between two. Names come from the repository, so they are taken as bytes
 //! and only those that are proper workspace paths get through.
 
+use std::collections::BTreeSet;
+
 use types::{Artifact, Changes, CommitId, FileChange, WorkPath};
 
 use super::call::With;
@@ -24,6 +26,30 @@ impl Repo {
         ];
         let answer = self.git().run(self.here(), &args).await?;
         answer.names().map(change).collect::<Result<Vec<_>, _>>().map(Changes)
+    }
+
+    /// The folders that a commit says are ignored by name, and that nothing in the commit is in: where builds leave
+    /// what nobody keeps. Only plain names at the top count; a pattern could be anything. Without a commit, of `HEAD`.
+    pub async fn build_folders(
+        &self,
+        commit: Option<&CommitId>,
+    ) -> Result<Vec<Artifact>, GitError> {
+        let commit = commit.map_or(Ok("HEAD"), hash)?;
+        let file = format!("{commit}:.gitignore");
+        let ignored = self.git().try_run(self.here(), &["cat-file", "blob", &file]).await?;
+        if !ignored.succeeded() {
+            return Ok(Vec::new());
+        }
+        let kept = self.git().run(self.here(), &["ls-tree", "-z", "--name-only", commit]).await?;
+        let kept: BTreeSet<&[u8]> = kept.names().collect();
+        let ignored = String::from_utf8_lossy(&ignored.stdout).into_owned();
+        let names = ignored.lines().map(|line| line.trim().trim_matches('/'));
+        let plain = names.filter(|name| {
+            let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+            !name.is_empty() && name.chars().all(letters) && !kept.contains(name.as_bytes())
+        });
+        let plain = plain.filter(|name| !name.starts_with(".git"));
+        Ok(plain.filter_map(|name| format!("{name}/").parse().ok()).collect())
     }
 
     /// Those of the artifacts that are not in a commit.
