@@ -178,6 +178,9 @@ fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
 
 /// The file with the block at a place replaced; new lines get the file's own indentation and endings.
 fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &Arguments) -> Vec<u8> {
+    if args.new_string.is_empty() {
+        return lines.without(at, old.len());
+    }
     let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
     let model = old.iter().position(|line| !line.trim_ascii().is_empty()).unwrap_or(0);
     let (there, given) = (lines.all[at + model], old[model]);
@@ -284,6 +287,12 @@ mod tests {
     }
 
     /// A74: any encoding passes through.
+    #[test]
+    fn a_near_match_at_the_end_is_removed_without_touching_the_line_before() {
+        let edited = replaced(b"one\n\n2", "2 ", "").expect("an edit");
+        assert_eq!(edited, b"one\n\n");
+    }
+
     #[test]
     fn bytes_that_are_no_text_survive() {
         let args = Arguments {

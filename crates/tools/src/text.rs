@@ -67,6 +67,16 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// The file without some of its lines, every other byte as it is.
+    pub(crate) fn without(&self, from: usize, count: usize) -> Vec<u8> {
+        let left = self.all.iter().enumerate();
+        let left = left.filter(|(place, _)| !(from..from + count).contains(place));
+        left.fold(self.mark.to_vec(), |mut bytes, (_, line)| {
+            bytes.extend_from_slice(line);
+            bytes
+        })
+    }
+
     /// The file again, from new lines. Inner lines without an ending get one; a file that had none at its very
     /// end has none afterwards.
     pub(crate) fn join(&self, lines: &[Vec<u8>]) -> Vec<u8> {
