@@ -294,6 +294,12 @@ mod tests {
     }
 
     #[test]
+    fn a_return_at_the_very_end_survives_a_near_match_elsewhere() {
+        let edited = replaced(b"\t-\nz\r", "- ", "=").expect("an edit");
+        assert_eq!(edited, b"\t=\nz\r");
+    }
+
+    #[test]
     fn bytes_that_are_no_text_survive() {
         let args = Arguments {
             path: "f".to_owned(),

@@ -97,10 +97,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A line without its ending.
+/// A line without its ending. A carriage return that no line feed follows is no ending.
 pub(crate) fn bare(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
+    match line.strip_suffix(b"\n") {
+        Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+        None => line,
+    }
 }
 
 #[cfg(test)]
