@@ -51,6 +51,7 @@ fn ended(bench: &Bench<Attempt>) -> AttemptResult {
     bench.machine.end(Digest::ZERO).expect("the attempt is over").result
 }
 
+/// A78, C49: every call is on record with its arguments and its result.
 #[test]
 fn a_task_is_read_about_written_and_handed_in() {
     let mut bench = Bench::of(Attempt::new(Arc::new(crew())));
@@ -108,6 +109,7 @@ fn an_attempt_that_may_write_nowhere_leaves_nothing_to_commit() {
     assert!(matches!(ended(&bench), AttemptResult::Submitted { commit, .. } if commit.0 == "base"));
 }
 
+/// K20: the loop ends at its limit of turns.
 #[test]
 fn the_turns_are_limited() {
     let mut bench = talking_with(Brief { max_turns: 2, ..brief("T1.1") });
@@ -200,6 +202,7 @@ fn a_call_that_makes_no_sense_is_answered_with_what_is_wrong_and_the_talk_goes_o
     assert_eq!(results(&bench.machine), [("read_file".to_owned(), CallOutcome::Error)]);
 }
 
+/// C43: only the tools of the role are run, and a refusal is on record.
 #[test]
 fn a_tool_that_the_role_does_not_have_is_refused_whatever_it_would_do() {
     let mut bench = talking();
@@ -285,6 +288,7 @@ fn the_first_submission_that_was_taken_counts() {
     ));
 }
 
+/// K20, A81: an abort ends the loop, and every call has a result.
 #[test]
 fn a_cancelled_talk_ends_at_once_and_every_call_has_a_result() {
     let mut bench = talking();
@@ -375,6 +379,7 @@ fn what_is_under_way_is_not_offered_again() {
     assert!(bench.machine.pending(&seal).is_empty());
 }
 
+/// K36: what is too long is cut, with a marker.
 #[test]
 fn long_outputs_are_cut_before_the_model_sees_them() {
     let mut bench = talking();

@@ -55,6 +55,7 @@ fn ids(body: &Value, key: &str) -> Vec<String> {
     }
 }
 
+/// K24: calls and results are replayed with ids that match.
 #[test]
 fn ids_that_repeat_or_that_nobody_takes_are_replaced_and_stay_paired() {
     let long = "x".repeat(10_000);

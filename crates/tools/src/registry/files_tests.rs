@@ -169,7 +169,7 @@ async fn git_clones_commits_and_shows_changes() {
     assert!(!inner.call("git_commit", json!({"message": "m", "amend": true})).await.success);
 }
 
-/// A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
+/// A23, K26, A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
 #[tokio::test]
 async fn a_command_has_the_time_of_its_family() {
     let desk = Desk::new(Seen::unguarded());
