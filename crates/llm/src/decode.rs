@@ -152,27 +152,26 @@ pub(crate) fn streamed(
     dialect: Dialect,
     bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
 ) -> BoxStream<'static, StreamItem> {
-    // The queue keeps its room from piece to piece; deltas are the hot path.
-    let decoding = (Reader::new(dialect.framing()), Decoding::new(dialect), VecDeque::new());
-    let state = (Box::pin(bytes), decoding);
-    let items = stream::unfold(state, |(mut bytes, (mut reader, mut decoding, mut queue))| async {
-        loop {
+    // In a box, since it is handed on with every item; the queue keeps its room from piece to piece.
+    let parts = (Reader::new(dialect.framing()), Decoding::new(dialect), VecDeque::new());
+    let state = Box::new((Box::pin(bytes), parts));
+    let items = stream::unfold(state, |mut state| async move {
+        let item = loop {
+            let (bytes, (reader, decoding, queue)) = &mut *state;
             if let Some(item) = queue.pop_front() {
-                return Some((item, (bytes, (reader, decoding, queue))));
+                break item;
             }
             if decoding.has_ended() {
                 return None;
             }
             let fault = match bytes.next().await {
                 Some(Ok(piece)) => {
-                    let each = |name: Option<&str>, text: &str| {
-                        decoding.event(name, text, &mut queue);
-                    };
+                    let each = |name: Option<&str>, text: &str| decoding.event(name, text, queue);
                     reader.read(&piece, each).err()
                 }
                 Some(Err(fault)) => Some(fault),
                 None => {
-                    reader.end(|name, text| decoding.event(name, text, &mut queue));
+                    reader.end(|name, text| decoding.event(name, text, queue));
                     queue.extend(decoding.end());
                     continue;
                 }
@@ -180,7 +179,8 @@ pub(crate) fn streamed(
             if let Some(fault) = fault {
                 queue.extend(decoding.end_with(Some(fault)));
             }
-        }
+        };
+        Some((item, state))
     });
     items.boxed()
 }

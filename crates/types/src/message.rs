@@ -99,8 +99,21 @@ impl Native {
 }
 
 fn fingerprint(body: &BlockBody) -> Digest {
-    // A body is made of texts and JSON values, which can always be written.
-    Digest::of(&serde_json::to_vec(body).unwrap_or_default())
+    // Texts may be long and are written as they are; the length in front keeps two of them apart.
+    let said = |kind: &str, text: &str, more: &str| {
+        Digest::of([kind, &text.len().to_string(), " ", text, more].concat().as_bytes())
+    };
+    match body {
+        BlockBody::Text { text } => said("text ", text, ""),
+        BlockBody::Thinking { text, signature: None } => said("thinking ", text, ""),
+        BlockBody::Thinking { text, signature: Some(signature) } => {
+            said("signed thinking ", text, signature)
+        }
+        // The rest is made of JSON values, which can always be written.
+        BlockBody::Call(_) | BlockBody::Opaque => {
+            Digest::of(&serde_json::to_vec(body).unwrap_or_default())
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
