@@ -48,7 +48,7 @@ use types::{ModelRequest, StreamItem};
 pub use breaker::{Breaker, BreakerPolicy, BreakerState, Guarded};
 pub use catalogue::{Ability, Catalogue, CatalogueError, Entry, Price};
 pub use deadline::Deadlines;
-pub use decode::{decode_stream, decode_whole};
+pub use decode::{decode_each, decode_stream, decode_whole};
 pub use dialect::Dialect;
 pub use estimate::estimate_input;
 pub use failover::Failover;

@@ -10,7 +10,7 @@ mod plain;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use llm::{Dialect, decode_stream};
+use llm::{Dialect, decode_each};
 use types::StreamItem;
 
 #[global_allocator]
@@ -63,11 +63,13 @@ fn decode(dialect: Dialect, words: usize) -> f64 {
         let pieces = pieces.clone();
         let before = ALLOCATOR.made();
         let begin = Instant::now();
-        let items = decode_stream(dialect, pieces);
+        deltas = 0;
+        decode_each(dialect, pieces, |item| {
+            deltas += usize::from(matches!(item, StreamItem::Text(_)))
+        });
         best = best.min(begin.elapsed());
         let after = ALLOCATOR.made();
         allocated = (after.0 - before.0, after.1 - before.1);
-        deltas = items.iter().filter(|item| matches!(item, StreamItem::Text(_))).count();
     }
     assert_eq!(deltas, EVENTS, "every delta came out");
     let (length, seconds, deltas) = (bytes.len() as f64, best.as_secs_f64(), deltas as f64);
