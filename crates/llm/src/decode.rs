@@ -197,7 +197,10 @@ pub fn decode_stream(dialect: Dialect, chunks: Vec<Bytes>) -> Vec<StreamItem> {
 /// The same, with each item handed on as it comes, as whoever watches a reply has it.
 pub fn decode_each(dialect: Dialect, chunks: Vec<Bytes>, mut each: impl FnMut(StreamItem)) {
     let bytes = stream::iter(chunks.into_iter().map(Ok));
-    let items = streamed(dialect, bytes).for_each(|item| std::future::ready(each(item)));
+    let items = streamed(dialect, bytes).for_each(|item| {
+        each(item);
+        std::future::ready(())
+    });
     // Everything is there already, so there is nothing to wait for.
     items.now_or_never().unwrap_or_default();
 }

@@ -65,7 +65,7 @@ fn decode(dialect: Dialect, words: usize) -> f64 {
         let begin = Instant::now();
         deltas = 0;
         decode_each(dialect, pieces, |item| {
-            deltas += usize::from(matches!(item, StreamItem::Text(_)))
+            deltas += usize::from(matches!(item, StreamItem::Text(_)));
         });
         best = best.min(begin.elapsed());
         let after = ALLOCATOR.made();
