@@ -3,10 +3,17 @@
 
 use std::fmt::Write as _;
 
-use types::{AttemptId, Brief, ModelRef, Task, TaskId};
+use types::{AttemptId, Brief, Family, ModelRef, Policy, Task, TaskId};
 
 use crate::intake;
 use crate::run::{Run, Running};
+
+/// In whose words an attempt is offered its tools: those that its role names, or its model's own.
+#[must_use]
+pub fn family(policy: &Policy, brief: &Brief) -> Family {
+    let role = policy.roles.get(&brief.role);
+    role.and_then(|role| role.profile).unwrap_or_else(|| Family::of(&brief.model))
+}
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);

@@ -45,6 +45,7 @@ mod verify;
 mod walls;
 
 pub use attempt::Attempt;
+pub use brief::family;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail};
 

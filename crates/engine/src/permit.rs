@@ -222,7 +222,7 @@ fn reason(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> String {
 
 fn seen(tool: &str, facts: &CallFacts) -> String {
     let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
-    let command = facts.command.as_deref().map(|c| c.chars().take(200).collect::<String>());
+    let command = facts.command.as_deref().map(|c| c.chars().take(SHOWN).collect::<String>());
     format!("{tool} {}", command.unwrap_or_else(|| paths.join(" "))).trim_end().to_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use types::{Condition, Phase, Policy, RoleId, RuleId};
+use types::{Access, Condition, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
 
 use crate::command::Pattern;
 use crate::condition::{Reading, holds};
@@ -37,6 +37,26 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     }
     twice(policy, &mut found);
     found
+}
+
+/// Permissions of somebody's own laid over others: they come first, because the first that matches wins, and take the
+/// places of those with the same ids. Whoever also says what holds for all other commands (`default`) has the last word
+/// on what is allowed to them; what was forbidden stays forbidden, unless one of their own rules allows it.
+#[must_use]
+pub fn laid_over(
+    others: Vec<PermitRule>,
+    own: Vec<PermitRule>,
+    default: Option<Permission>,
+) -> Vec<PermitRule> {
+    let overruled = |rule: &PermitRule| {
+        default.is_some()
+            && rule.verdict == Permission::Allow
+            && (rule.access.is_empty() || rule.access.contains(&Access::Execute))
+    };
+    let replaced = |rule: &PermitRule| own.iter().any(|new| new.id == rule.id);
+    let kept = others.into_iter().filter(|rule| !overruled(rule) && !replaced(rule));
+    let kept: Vec<PermitRule> = kept.collect();
+    own.into_iter().chain(kept).collect()
 }
 
 fn permissions(policy: &Policy, found: &mut Vec<String>) {

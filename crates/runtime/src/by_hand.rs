@@ -88,12 +88,9 @@ impl HandCall<'_> {
         };
         let permit = permit::judge(self.policy, &self.scope, self.tool, &facts);
         match permit.verdict {
-            Permission::Allow if facts.access == Access::Ask => {
-                Ok(self.asked(&facts, permit.decision))
-            }
-            Permission::Allow => self.run(&registry, &call, &facts, permit.decision, stop).await,
-            Permission::Ask if self.policy.headless => {
-                Ok(self.not_made(MadeOutcome::Denied, permit.decision))
+            Permission::Allow => {
+                let env = self.open(&root, facts.access).await?;
+                self.run(&registry, &call, &env, permit.decision, stop).await
             }
             Permission::Ask => Ok(self.asked(&facts, permit.decision)),
             Permission::Deny => Ok(self.not_made(MadeOutcome::Denied, permit.decision)),
@@ -104,20 +101,18 @@ impl HandCall<'_> {
         &self,
         registry: &Registry,
         call: &Call,
-        facts: &CallFacts,
+        env: &LocalEnvironment,
         decision: Decision,
         stop: &CancellationToken,
     ) -> Result<Made, Fault> {
-        let env = self.open(facts.access).await?;
-        let web = Internet::of(&self.policy.sandbox)
-            .map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
+        let web = Internet::of(&self.policy.sandbox)?;
         let arguments = match &call.arguments {
             Arguments::Json(arguments) => arguments,
             Arguments::Broken(_) => &Value::Null,
         };
         let seen = Seen::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
-        let place = Place::new(&env, &seen, stop).with_web(web);
+        let place = Place::new(env, &seen, stop).with_web(web);
         let mut output = registry.run(self.tool, arguments, &place).await;
         for _ in 1..self.times {
             output = registry.run(self.tool, arguments, &place).await;
@@ -133,16 +128,15 @@ impl HandCall<'_> {
     }
 
     /// The workspace. Only a command needs walls, and only then are they tried.
-    async fn open(&self, access: Access) -> Result<LocalEnvironment, Fault> {
+    async fn open(&self, root: &Path, access: Access) -> Result<LocalEnvironment, Fault> {
         let walls = if access == Access::Execute { self.walls.clone() } else { Walls::None };
         let require =
             if access == Access::Execute { self.policy.sandbox.require } else { types::Rung::None };
-        let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         // A repository around the workspace is not the workspace's own, and stays out of sight.
-        let repo = Repo::discover(&root).await.ok().filter(|repo| repo.root() == root);
+        let repo = Repo::discover(root).await.ok().filter(|repo| repo.root() == root);
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
         let ground = Ground {
-            folder: &root,
+            folder: root,
             repo: repo.as_ref(),
             start: None,
             scope: Some(&self.scope).filter(|_| !whole),

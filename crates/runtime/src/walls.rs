@@ -4,12 +4,9 @@
 
 use std::path::Path;
 
-use sandbox::{
-    BadHost, Confine, Environment as _, Hosts, Inherit, Limits, LocalEnvironment, Repo, Twin,
-    Variables,
-};
+use sandbox::{Confine, Environment as _, Hosts, Limits, LocalEnvironment, Repo, Twin, Variables};
 use tokio::sync::OnceCell;
-use types::{CommitId, Fault, FaultClass, InheritPolicy, Proof, Rung, SandboxPolicy, Scope};
+use types::{CommitId, Fault, FaultClass, Proof, Rung, SandboxPolicy, Scope};
 
 /// What commands are held by.
 #[derive(Debug, Clone)]
@@ -115,8 +112,9 @@ fn holds_keys(settings: &str) -> bool {
 }
 
 /// The hosts that a policy grants.
-pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, BadHost> {
-    let mut hosts = Hosts::parse(&policy.network)?;
+pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, Fault> {
+    let mut hosts = Hosts::parse(&policy.network)
+        .map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
     if policy.allow_private {
         hosts = hosts.allow_private();
     }
@@ -124,20 +122,13 @@ pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, BadHost> {
 }
 
 fn variables(policy: &SandboxPolicy) -> Variables {
-    let inherit = match policy.inherit {
-        InheritPolicy::None => Inherit::None,
-        InheritPolicy::Core => Inherit::Core,
-        InheritPolicy::All => Inherit::All,
-    };
-    policy.variables.iter().fold(Variables::new(inherit), |all, name| all.passing(name))
+    policy.variables.iter().fold(Variables::new(policy.inherit), |all, name| all.passing(name))
 }
 
 fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
     const MB: u64 = 1024 * 1024;
     let policy = ground.policy;
-    let hosts =
-        hosts(policy).map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
-    let confine = Confine::new(twin).reaching(hosts).limits(Limits {
+    let confine = Confine::new(twin).reaching(hosts(policy)?).limits(Limits {
         processes: policy.processes,
         memory_bytes: policy.memory_mb.saturating_mul(MB),
         file_bytes: policy.file_mb.saturating_mul(MB),

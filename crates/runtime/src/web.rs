@@ -3,10 +3,10 @@
 
 use async_trait::async_trait;
 use llm::{PageAddress, hop};
-use sandbox::{BadHost, Hosts};
+use sandbox::{Hosts, chain};
 use tokio_util::sync::CancellationToken;
 use tools::{Page, Web};
-use types::SandboxPolicy;
+use types::{Fault, SandboxPolicy};
 
 /// How often a server may send us elsewhere.
 const MAX_HOPS: usize = 5;
@@ -19,7 +19,7 @@ pub(crate) struct Internet {
 
 impl Internet {
     /// What a policy grants; nothing if it grants nothing.
-    pub(crate) fn of(policy: &SandboxPolicy) -> Result<Option<Self>, BadHost> {
+    pub(crate) fn of(policy: &SandboxPolicy) -> Result<Option<Self>, Fault> {
         let hosts = crate::walls::hosts(policy)?;
         Ok((!hosts.is_empty()).then_some(Self { hosts }))
     }
@@ -54,17 +54,6 @@ impl Web for Internet {
             () = stop.cancelled() => Err("it was stopped before it was done".to_owned()),
         }
     }
-}
-
-/// An error with its causes, in a line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(&format!(": {cause}"));
-        next = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -102,7 +102,8 @@ impl EnvError {
 }
 
 /// An error with all its causes, in one line; `Display` alone shows only the outermost.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

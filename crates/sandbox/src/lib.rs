@@ -77,13 +77,13 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
-pub use error::EnvError;
+pub use error::{EnvError, chain};
 pub use git::{GitError, GitRequest, Merged, Repo};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use stream::{Listener, Stream};
-pub use variables::{CORE, Inherit, Variables};
+pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};
 
 /// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> Exe
 /// A session of its own: no controlling terminal that a command could read from or type into, and a process group
 /// that takes its children with it. No descriptor gets in but the standard three, whoever left it open.
 #[expect(unsafe_code, reason = "the only way to do this between fork and exec")]
-fn own_session(command: &mut Command) {
+pub(crate) fn own_session(command: &mut std::process::Command) {
     // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
     unsafe {
         command.pre_exec(|| {
@@ -109,8 +109,8 @@ struct Running {
     child: Child,
     group: Option<Pid>,
     streams: Streams,
-    /// What every process of an unconfined command carries in its environment.
-    marker: Option<String>,
+    /// What every process of the command carries in its environment.
+    mark: String,
 }
 
 impl Running {
@@ -120,12 +120,12 @@ impl Running {
         let mark = sweep::mark();
         command.stdin(Stdio::null()).env(sweep::NAME, &mark);
         command.stdout(out).stderr(err).kill_on_drop(true);
-        own_session(&mut command);
+        own_session(command.as_std_mut());
         let child = command.spawn().map_err(failed("starting"))?;
         // The command holds the pipe's other end; as long as we did too, we would never see it close.
         drop(command);
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Ok(Self { child, group, streams, marker: Some(mark) })
+        Ok(Self { child, group, streams, mark })
     }
 
     /// Waits for the end, or makes one when time is up or somebody says stop.
@@ -178,12 +178,10 @@ impl Running {
         }
     }
 
-    /// Ends what is left of an unconfined command, also what left its session.
-    async fn sweep(&mut self) {
+    /// Ends what is left of the command, also what left its session.
+    async fn sweep(&self) {
         self.signal(Signal::SIGKILL);
-        if let Some(marker) = self.marker.take() {
-            sweep::sweep(marker).await;
-        }
+        sweep::sweep(self.mark.clone()).await;
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {

@@ -4,17 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// How much of our own environment commands inherit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Inherit {
-    /// Nothing but a search path.
-    None,
-    /// What programs and toolchains need to find themselves; see [`CORE`].
-    #[default]
-    Core,
-    /// Everything that is neither a secret nor a way to inject code.
-    All,
-}
+use types::Inherit;
 
 /// The policy for variables.
 #[derive(Debug, Clone, Default)]

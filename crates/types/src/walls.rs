@@ -47,7 +47,7 @@ pub struct SandboxPolicy {
     /// Files that nobody may read, as globs such as `**/.env`; commands see them empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
-    pub inherit: InheritPolicy,
+    pub inherit: Inherit,
     /// Variables that commands are given although they look like secrets.
     pub variables: Vec<String>,
     /// Processes and threads at once.
@@ -68,7 +68,7 @@ impl Default for SandboxPolicy {
             allow_private: false,
             resolve: BTreeMap::new(),
             hidden: vec![],
-            inherit: InheritPolicy::Core,
+            inherit: Inherit::Core,
             variables: vec![],
             processes: 1_024,
             memory_mb: 8_192,
@@ -80,13 +80,15 @@ impl Default for SandboxPolicy {
 
 /// How much of our own environment commands inherit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InheritPolicy {
+pub enum Inherit {
+    /// Nothing but a search path.
     #[serde(rename = "inherit_none", alias = "none")]
     None,
+    /// What programs and toolchains need to find themselves.
     #[default]
     #[serde(rename = "inherit_core", alias = "core")]
     Core,
+    /// Everything that is neither a secret nor a way to inject code.
     #[serde(rename = "inherit_all", alias = "all")]
     All,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use runtime::llm::{self, gather};
+use runtime::llm::{self, Model as _, Registry, gather};
 use serde_json::{Value, json};
 use types::{
     Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
@@ -30,11 +30,11 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let model = named.or_else(|| registry.default_model()).ok_or(Wrong::NoModelToAsk)?;
     let request = request(&args, model)?;
     let wanted = request.options.output.clone();
-    let answered = match (args.json, registry.model(&request.model)) {
+    let answered = if args.json {
         // Nobody watches, so a reply that broke off can be asked for again.
-        (true, Ok(_)) => registry.complete(request).await,
-        (false, Ok(model)) => answer(&model, request).await,
-        (_, Err(fault)) => Err(fault),
+        registry.complete(request).await
+    } else {
+        answer(&registry, request).await
     };
     let answered = answered.and_then(|reply| match &wanted {
         Some(wanted) => Ok((Some(llm::structured(&reply, wanted)?), reply)),
@@ -52,7 +52,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn answer(model: &Arc<dyn llm::Model>, request: ModelRequest) -> Result<ModelReply, Fault> {
+async fn answer(registry: &Registry, request: ModelRequest) -> Result<ModelReply, Fault> {
     let show = |item: &StreamItem| {
         if let StreamItem::Text(text) = item {
             let mut out = anstream::stdout().lock();
@@ -60,7 +60,7 @@ async fn answer(model: &Arc<dyn llm::Model>, request: ModelRequest) -> Result<Mo
             let _shown = out.write_all(visible(text).as_bytes()).and_then(|()| out.flush());
         }
     };
-    gather(model.stream(Arc::new(request)), show).await
+    gather(registry.stream(Arc::new(request)), show).await
 }
 
 /// The text without what a terminal would act on; line breaks and tabs stay.

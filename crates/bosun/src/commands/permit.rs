@@ -3,12 +3,11 @@
 use std::io::Read as _;
 
 use engine::permit::{PartPermit, Permit, judge};
-use runtime::presets;
 use serde_json::{Value, json};
 use types::{Access, CallFacts, Permission, Repeat, Scope};
 
 use crate::args;
-use crate::commands::run::read;
+use crate::commands::run::policy;
 use crate::exit::{Exit, Wrong};
 use crate::print::{self, one_line};
 
@@ -18,10 +17,7 @@ const MOST: u64 = 1024 * 1024;
 const SHOWN: usize = 200;
 
 pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
-    let policy = match &args.policy {
-        Some(path) => presets::read(&path.display().to_string(), &read(path)?)?,
-        None => presets::preset("crew")?,
-    };
+    let policy = policy(args.policy.as_deref(), "crew")?;
     let facts = CallFacts {
         access: Access::Execute,
         paths: vec![],

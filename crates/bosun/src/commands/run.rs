@@ -15,7 +15,7 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let mut policy = policy(&args)?;
+    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
     policy.headless |= args.headless;
     let script = args.script.as_deref().map(read).transpose()?;
     let bosun = home.open(order).await?;
@@ -45,8 +45,9 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
         .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
 }
 
-fn policy(args: &args::Run) -> anyhow::Result<Policy> {
-    let Some(path) = &args.policy else { return Ok(presets::preset(&args.preset)?) };
+/// The rules to work by: those of a file, or else of a preset.
+pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
+    let Some(path) = file else { return Ok(presets::preset(preset)?) };
     Ok(presets::read(&path.display().to_string(), &read(path)?)?)
 }
 

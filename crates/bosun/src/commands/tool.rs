@@ -3,13 +3,13 @@
 use std::io::Read as _;
 
 use runtime::sandbox::Twin;
-use runtime::{HandCall, Made, MadeOutcome, Walls, presets};
+use runtime::{HandCall, Made, MadeOutcome, Walls};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use types::{Arguments, Policy, Scope};
+use types::{Arguments, Scope};
 
 use crate::args;
-use crate::commands::run::read;
+use crate::commands::run::{policy, read};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, follow};
@@ -18,7 +18,7 @@ use crate::print::{self, follow};
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
 
 pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::Result<Exit> {
-    let policy = policy(args)?;
+    let policy = policy(args.policy.as_deref(), "crew")?;
     let scope = match args.scope.as_slice() {
         [] => Scope(vec!["./".parse()?]),
         places => Scope(places.to_vec()),
@@ -54,11 +54,6 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
         MadeOutcome::Asked => Exit::Waiting,
         MadeOutcome::Denied => Exit::Refused,
     })
-}
-
-fn policy(args: &args::Tool) -> anyhow::Result<Policy> {
-    let Some(path) = &args.policy else { return Ok(presets::preset("crew")?) };
-    Ok(presets::read(&path.display().to_string(), &read(path)?)?)
 }
 
 /// What was said, as a model would have said it: what is not JSON is the call's mistake, not the command's.

@@ -8,10 +8,10 @@ use futures::future::BoxFuture;
 use llm::Model;
 use sandbox::{LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
-use tools::{Place, Registry, Seen, Web, profile};
+use tools::{Place, Registry, Seen, Web};
 use types::{
-    Brief, CommitId, Effect, Family, Fault, FileState, LogId, ModelRequest, Outcome, Policy,
-    Replied, StreamItem, Timestamp, ToolOutput,
+    Brief, CommitId, Effect, Fault, FileState, LogId, ModelRequest, Outcome, Policy, Replied,
+    StreamItem, Timestamp, ToolOutput,
 };
 
 use super::hearing::Hearing;
@@ -47,7 +47,7 @@ impl AttemptHands {
     pub(crate) async fn open(
         run: &RunHands,
         brief: &Brief,
-        family: Family,
+        registry: Registry,
         seen: &[FileState],
     ) -> Result<Self, Fault> {
         let RunHands { shop, workshop, policy, .. } = run;
@@ -62,10 +62,10 @@ impl AttemptHands {
         };
         let env = shop.yard.open(ground).await?;
         let model = shop.models.find(&brief.model, &*shop.journal).await?;
-        let web = Internet::of(&policy.sandbox).map_err(|error| Fault::bug(error.to_string()))?;
+        let web = Internet::of(&policy.sandbox)?;
         let guarded = policy.tools.read_before_write;
         let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
-        let registry = profile::dressed(family, &shop.registry).rooted(env.root()).rooted(&folder);
+        let registry = registry.rooted(env.root()).rooted(&folder);
         Ok(Self {
             model,
             env,

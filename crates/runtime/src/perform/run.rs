@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tools::profile;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Family, Fault, Input,
-    LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, Subject, WorkPath,
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
+    MergeEnd, Outcome, Policy, RunId, Rung, Said, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
@@ -98,11 +98,12 @@ impl RunHands {
         let around = self.shop.surroundings();
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
+        let family = engine::family(&self.policy, &brief);
+        let registry = profile::dressed(family, &self.shop.registry);
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
-            let registry = profile::dressed(self.family(&brief), &self.shop.registry);
-            let tools = profile::names(self.family(&brief), &brief.tools);
+            let tools = profile::names(family, &brief.tools);
             let tool_specs = registry.specs(&tools).map_err(|error| {
                 Fault::new(types::FaultClass::Resource, "tool.unknown", error.to_string())
             })?;
@@ -112,7 +113,7 @@ impl RunHands {
         }
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
-            let hands = AttemptHands::open(self, &brief, self.family(&brief), &seen).await?;
+            let hands = AttemptHands::open(self, &brief, registry, &seen).await?;
             let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
@@ -120,12 +121,6 @@ impl RunHands {
         }
         let head = drive.head().await.map_err(|error| self.give_up(error))?;
         drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
-    }
-
-    /// Whose tools an attempt gets: those that its role names, or its model's own.
-    fn family(&self, brief: &Brief) -> Family {
-        let role = self.policy.roles.get(&brief.role);
-        role.and_then(|role| role.profile).unwrap_or_else(|| Family::of(&brief.model))
     }
 
     async fn drive(

@@ -1,5 +1,5 @@
-//! Files that are not whole policies: what they say is laid over a preset. Permissions come before the preset's own,
-//! because the first that matches wins; of everything else, what the file names takes the place of what was there.
+//! Files that are not whole policies: what they say is laid over a preset. What the file names takes the place of what
+//! was there; how permissions go together is decided in the engine.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -40,17 +40,8 @@ pub(super) fn lay_over(
         let named = names.iter().find(|name| error.message().contains(name.as_str()));
         unreadable(named.map_or(1, |name| line_of(text, name)), error.message())
     })?;
-    // A file that says what holds for all other commands has the last word on what is allowed; what the preset
-    // forbids stays forbidden, unless a rule of the file allows it.
-    let overruled = |rule: &PermitRule| {
-        said.default.is_some()
-            && rule.verdict == Permission::Allow
-            && (rule.access.is_empty() || rule.access.contains(&types::Access::Execute))
-    };
-    let replaced = |rule: &PermitRule| said.permissions.iter().any(|new| new.id == rule.id);
-    let kept = policy.permissions.into_iter().filter(|rule| !overruled(rule) && !replaced(rule));
-    let kept: Vec<PermitRule> = kept.collect();
-    policy.permissions = said.permissions.into_iter().chain(kept).collect();
+    policy.permissions =
+        engine::policy::laid_over(policy.permissions, said.permissions, said.default);
     Ok(policy)
 }
 

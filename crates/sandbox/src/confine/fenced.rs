@@ -2,24 +2,19 @@
 //! all sockets, nothing more. Other processes can be seen, git's own files and the times and modes of the user's other
 //! files can be changed; the proof says so. Root is not held by this, and is refused.
 
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::signalfd::SignalFd;
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getuid};
 use types::Rung;
 
-use super::inside::{Unbuilt, doing, reap};
+use super::inside::{Unbuilt, doing};
 use super::mounts::{SETTINGS, SYSTEM, TOOLCHAINS};
 use super::spec::{Action, Report, Spec};
 use super::walls::{self, Fence, Filter};
-use super::{line, probe};
+use super::{command, line, probe};
 
 /// What of `/dev` can be used.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -47,9 +42,14 @@ pub(super) fn live(ours: &mut UnixStream) -> Result<Report, Unbuilt> {
             walls::fence_in(&fence, &spec.limits, &filter)?;
             Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Landlock)))
         }
-        Action::Run { shell, line: text } => {
-            let child = start(&spec, shell, text, pipes, temp.path(), (fence, filter))?;
-            let ended = watch(ours, child);
+        Action::Run { shell, line } => {
+            let mut shell = command::shell(&spec, shell, line, pipes);
+            shell.env("TMPDIR", temp.path());
+            let limits = spec.limits;
+            let fenced =
+                move || walls::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
+            let child = command::start(shell, fenced)?;
+            let ended = command::watch(ours, child, || all(Signal::SIGTERM));
             clear();
             ended
         }
@@ -76,67 +76,6 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
         })),
     }
     Fence { read, write }
-}
-
-#[expect(unsafe_code, reason = "the only way to raise walls between fork and exec")]
-fn start(
-    spec: &Spec,
-    shell: &Path,
-    text: &str,
-    pipes: Vec<OwnedFd>,
-    temp: &Path,
-    (fence, filter): (Fence, Filter),
-) -> Result<Pid, Unbuilt> {
-    let mut command = Command::new(shell);
-    command.arg("-c").arg(text).env_clear().envs(spec.variables.iter().map(|(k, v)| (k, v)));
-    command.env("TMPDIR", temp).stdin(Stdio::null());
-    let mut pipes = pipes.into_iter();
-    if let (Some(out), Some(err)) = (pipes.next(), pipes.next()) {
-        command.stdout(out).stderr(err);
-    }
-    let limits = spec.limits;
-    // SAFETY: this process has one thread, so its memory is whole in the child, and it may allocate there.
-    unsafe {
-        command.pre_exec(move || {
-            rustix::process::setsid()?;
-            walls::fence_in(&fence, &limits, &filter).map_err(io::Error::other)
-        });
-    }
-    let child = command.spawn().map_err(doing("starting the shell"))?;
-    let id =
-        i32::try_from(child.id()).map_err(io::Error::other).map_err(doing("starting the shell"))?;
-    Ok(Pid::from_raw(id))
-}
-
-/// Waits for the command's end or for word from us.
-fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
-    let mut ends = SigSet::empty();
-    ends.add(Signal::SIGCHLD);
-    ends.thread_block().map_err(doing("watching for ends"))?;
-    let signals = SignalFd::new(&ends).map_err(doing("watching for ends"))?;
-    loop {
-        if let Some(report) = reap(child) {
-            return Ok(report);
-        }
-        let mut fds = [
-            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-            PollFd::new(line.as_fd(), PollFlags::POLLIN),
-        ];
-        match poll(&mut fds, PollTimeout::NONE) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-            Err(errno) => return Err(doing("watching")(errno)),
-        }
-        let spoken = fds[1].any().unwrap_or(false);
-        if fds[0].any().unwrap_or(false) {
-            signals.read_signal().map_err(doing("watching for ends"))?;
-        }
-        let mut word = [0];
-        match if spoken { line.read(&mut word) } else { continue } {
-            Ok(1) if word == *super::TERM => all(Signal::SIGTERM),
-            // Nobody is there any more, or has had enough.
-            _ => return Ok(Report::Signalled(Signal::SIGKILL as i32)),
-        }
-    }
 }
 
 /// Ends everybody who is left, and whoever they leave.

@@ -4,24 +4,20 @@
 //! either comes, it ends, and the kernel ends everything that is left inside.
 
 use std::fs;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::signalfd::SignalFd;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::Rung;
 
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{fenced, line, mounts, network, probe, walls};
+use super::{command, fenced, line, mounts, network, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +92,12 @@ fn clear() {
     while waitpid(Pid::from_raw(-1), None).is_ok() {}
 }
 
+/// Asks everybody else inside to end; that nobody is left is fine.
+fn everybody() {
+    kill(Pid::from_raw(-1), Signal::SIGTERM).ok();
+    kill(Pid::from_raw(-1), Signal::SIGCONT).ok();
+}
+
 fn leave() -> Result<(), Unbuilt> {
     let (uid, gid) = (getuid(), getgid());
     let new = CloneFlags::CLONE_NEWUSER
@@ -147,90 +149,12 @@ fn first_process(
     walls::raise(&writable, &spec.limits, &filter)?;
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
-        Action::Run { shell, line: text } => {
-            let child = start(&spec, shell, text, fds)?;
-            watch(ours, child)
+        Action::Run { shell, line } => {
+            let child = command::start(command::shell(&spec, shell, line, fds), || Ok(()))?;
+            command::watch(ours, child, everybody)
         }
         Action::Probe(targets) => {
             Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
-        }
-    }
-}
-
-#[expect(unsafe_code, reason = "the only way to call setsid between fork and exec")]
-fn start(
-    spec: &Spec,
-    shell: &std::path::Path,
-    text: &str,
-    pipes: Vec<OwnedFd>,
-) -> Result<Pid, Unbuilt> {
-    let mut command = Command::new(shell);
-    command.arg("-c").arg(text).env_clear().envs(spec.variables.iter().map(|(k, v)| (k, v)));
-    command.stdin(Stdio::null());
-    let mut pipes = pipes.into_iter();
-    if let (Some(out), Some(err)) = (pipes.next(), pipes.next()) {
-        command.stdout(out).stderr(err);
-    }
-    // SAFETY: one system call that is safe after a fork, and no allocation.
-    unsafe {
-        command.pre_exec(|| Ok(rustix::process::setsid().map(|_| ())?));
-    }
-    let child = command.spawn().map_err(doing("starting the shell"))?;
-    let id = i32::try_from(child.id())
-        .map_err(|error| doing("starting the shell")(io::Error::other(error)))?;
-    Ok(Pid::from_raw(id))
-}
-
-/// Waits for the command's end or for word from us, and reaps whatever ends inside.
-fn watch(line: &mut UnixStream, child: Pid) -> Result<Report, Unbuilt> {
-    let mut ends = SigSet::empty();
-    ends.add(Signal::SIGCHLD);
-    ends.thread_block().map_err(doing("watching for ends"))?;
-    let signals = SignalFd::new(&ends).map_err(doing("watching for ends"))?;
-    loop {
-        // First look, then wait: the command may have ended before we began to watch.
-        if let Some(report) = reap(child) {
-            return Ok(report);
-        }
-        let mut fds = [
-            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-            PollFd::new(line.as_fd(), PollFlags::POLLIN),
-        ];
-        match poll(&mut fds, PollTimeout::NONE) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-            Err(errno) => return Err(doing("watching")(errno)),
-        }
-        let spoken = fds[1].any().unwrap_or(false);
-        if fds[0].any().unwrap_or(false) {
-            signals.read_signal().map_err(doing("watching for ends"))?;
-        }
-        if spoken {
-            let mut word = [0];
-            match line.read(&mut word) {
-                // Nobody is there any more, or has had enough: process 1 ends, and with it everything inside.
-                Ok(0) | Err(_) => std::process::exit(1),
-                Ok(_) if word == *super::KILL => {
-                    return Ok(Report::Signalled(Signal::SIGKILL as i32));
-                }
-                Ok(_) => {
-                    // Everybody but ourselves; that nobody is left is fine.
-                    kill(Pid::from_raw(-1), Signal::SIGTERM).ok();
-                    kill(Pid::from_raw(-1), Signal::SIGCONT).ok();
-                }
-            }
-        }
-    }
-}
-
-pub(super) fn reap(child: Pid) -> Option<Report> {
-    loop {
-        match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) if pid == child => return Some(Report::Exited(code)),
-            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
-                return Some(Report::Signalled(signal as i32));
-            }
-            Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) => {}
-            _ => return None,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
 //! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
 
+mod command;
 mod fenced;
 mod held;
 mod inside;

@@ -4,7 +4,6 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +12,7 @@ use nix::unistd::Pid;
 
 use super::line;
 use super::spec::Prelude;
+use crate::process::own_session;
 
 /// How many stand ready.
 const KEPT: usize = 3;
@@ -92,7 +92,7 @@ impl Spare {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        alone(&mut command);
+        own_session(&mut command);
         let child = Some(command.spawn()?);
         line::send(&mut line, &prelude, &[])?;
         Ok(Self { prelude, line, child })
@@ -115,20 +115,5 @@ impl Drop for Spare {
             // It was just killed; if it is not dead yet, whoever collects our own end collects it.
             child.try_wait().ok();
         }
-    }
-}
-
-/// A session of its own, and no descriptor but the standard three, whoever left one open.
-#[expect(unsafe_code, reason = "the only way to do this between fork and exec")]
-fn alone(command: &mut Command) {
-    // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
-    unsafe {
-        command.pre_exec(|| {
-            let (all, flag) = (libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
-            if libc::syscall(libc::SYS_close_range, 3, all, flag) < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(rustix::process::setsid().map(|_| ())?)
-        });
     }
 }
