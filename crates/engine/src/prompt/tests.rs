@@ -7,7 +7,7 @@ fn setting() -> Setting {
         facts: Facts {
             platform: "linux".to_owned(),
             os_version: "Linux 6.8".to_owned(),
-            working_dir: "/home/a/harbor".to_owned(),
+            working_dir: "/srv/harbor".to_owned(),
         },
         model: "anthropic/claude-x".parse().expect("a model"),
         now: Timestamp::from_millis(1_760_000_000_000),
@@ -45,7 +45,7 @@ fn the_layers_come_in_their_order() {
 #[test]
 fn the_environment_is_complete_and_has_the_day_only() {
     let text = composed(&setting(), &[], None);
-    let wanted = "<environment>\nworking directory: /home/a/harbor\nplatform: linux\nos version: Linux 6.8\n\
+    let wanted = "<environment>\nworking directory: /srv/harbor\nplatform: linux\nos version: Linux 6.8\n\
          date: 2025-10-09\nmodel: anthropic/claude-x\ngit branch: main\ngit status when the session began:\n  \
          M a.rs\n  ?? b.rs\nlast commits:\n  abc1234 Add a tide table\n</environment>\n";
     assert!(text.ends_with(wanted), "{text}");
