@@ -89,10 +89,7 @@ pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
         if role == "system" && at > 0 {
             wrong("the system message must be the first");
         }
-        let content = &message["content"];
-        let empty = content.as_str().is_some_and(str::is_empty)
-            || content.as_array().is_some_and(Vec::is_empty)
-            || content.is_null();
+        let empty = is_empty(&message["content"]);
         match role {
             "tool" => {
                 let place = open.iter().position(|id| *id == word(message, "tool_call_id"));
@@ -130,4 +127,10 @@ pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
         broken.push("messages: tool_calls without a tool message at the end".to_owned());
     }
     broken
+}
+
+fn is_empty(content: &Value) -> bool {
+    content.is_null()
+        || content.as_str().is_some_and(str::is_empty)
+        || content.as_array().is_some_and(Vec::is_empty)
 }

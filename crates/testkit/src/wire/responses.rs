@@ -175,11 +175,7 @@ pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
                 if !open.is_empty() {
                     wrong("No tool output found for function call before this message");
                 }
-                let empty =
-                    |part: &Value| word(part, "text").is_empty() && part.get("text").is_some();
-                let parts = list(item, "content");
-                if parts.iter().any(empty) || (parts.is_empty() && word(item, "content").is_empty())
-                {
+                if is_empty(item) {
                     wrong("the content must not be empty");
                 }
             }
@@ -190,4 +186,10 @@ pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
         broken.push("input: No tool output found for a function call at the end".to_owned());
     }
     broken
+}
+
+fn is_empty(message: &Value) -> bool {
+    let parts = list(message, "content");
+    let empty = |part: &Value| part.get("text").is_some() && word(part, "text").is_empty();
+    parts.iter().any(empty) || (parts.is_empty() && word(message, "content").is_empty())
 }
