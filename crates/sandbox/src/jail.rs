@@ -3,6 +3,7 @@
 //! planted; where the kernel has no `openat2`, each name is opened from its parent and no link is followed.
 //! Reads may follow links that stay inside; writes follow none, because a scope is a matter of paths.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -19,6 +20,13 @@ use crate::EnvError;
 pub(crate) enum Links {
     /// Followed, as long as they stay inside.
     Follow,
+    Refuse,
+}
+
+/// What happens where a folder on the way is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Make,
     Refuse,
 }
 
@@ -68,19 +76,33 @@ impl Jail {
     ) -> Result<(OwnedFd, &'a str), EnvError> {
         let (above, name) = split(path)?;
         let failed = |errno| refused(errno, "making the folders of", path);
-        let mut folder =
-            rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty()).map_err(failed)?;
-        for part in above.components() {
-            match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(failed(errno)),
+        let above = above.components().map(OsStr::new);
+        Ok((self.enter(above, Missing::Make).map_err(failed)?, name))
+    }
+
+    /// The folder that is reached name by name, each opened from the one before it, without following any link.
+    pub(crate) fn enter<'n>(
+        &self,
+        names: impl Iterator<Item = &'n OsStr>,
+        missing: Missing,
+    ) -> Result<OwnedFd, Errno> {
+        let mut folder = rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty())?;
+        for name in names {
+            if missing == Missing::Make {
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
             }
-            let flags = FOLDER | OFlags::NOFOLLOW;
-            folder = rustix::fs::openat(&folder, part, flags, Mode::empty())
-                .map_err(|errno| link_in(&folder, part, errno))
-                .map_err(failed)?;
+            folder = rustix::fs::openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|errno| link_in(&folder, name, errno))?;
         }
-        Ok((folder, name))
+        Ok(folder)
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> &OwnedFd {
+        &self.root
     }
 
     /// What is at a path, without following a link in its last place; nothing when nothing is there.
@@ -150,26 +172,35 @@ impl Jail {
         let Ok((above, name)) = split(path) else {
             return rustix::fs::openat(&self.root, ".", flags, Mode::empty());
         };
-        let mut folder = rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty())?;
-        for part in above.components() {
-            folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|errno| link_in(&folder, part, errno))?;
-        }
+        let folder = self.enter(above.components().map(OsStr::new), Missing::Refuse)?;
         rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())
     }
 }
 
 /// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system takes for it.
 pub(crate) fn is_protected(path: &WorkPath) -> bool {
-    path.components().any(|name| {
-        let plain: String = name
-            .chars()
-            .filter(|c| !is_ignorable(*c))
-            .flat_map(char::to_lowercase)
-            .take_while(|c| *c != ':')
-            .collect();
-        matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
-    })
+    path.components().any(is_git)
+}
+
+/// The same for one name, which need not be text.
+pub(crate) fn is_protected_name(name: &[u8]) -> bool {
+    // Most names are plain, and no file system takes a plain name for one of git's.
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let first = name.first();
+    if first != Some(&b'.') && name.iter().all(plain) {
+        return false;
+    }
+    is_git(&String::from_utf8_lossy(name))
+}
+
+fn is_git(name: &str) -> bool {
+    let plain: String = name
+        .chars()
+        .filter(|c| !is_ignorable(*c))
+        .flat_map(char::to_lowercase)
+        .take_while(|c| *c != ':')
+        .collect();
+    matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
 }
 
 /// Code points that some file systems leave out when they compare names.
@@ -192,7 +223,7 @@ fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
 }
 
 /// A link where a folder was wanted shows as "not a folder" or "loop"; say which it was.
-fn link_in(folder: impl AsFd, name: &str, errno: Errno) -> Errno {
+fn link_in(folder: impl AsFd, name: &OsStr, errno: Errno) -> Errno {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     match stat {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,

@@ -66,6 +66,7 @@ mod jail;
 mod local;
 mod process;
 mod search;
+mod snapshot;
 mod stream;
 mod sweep;
 mod variables;
@@ -82,6 +83,9 @@ pub use git::{GitError, GitRequest, Merged, Repo};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use snapshot::{
+    Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
+};
 pub use stream::{Listener, Stream};
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};

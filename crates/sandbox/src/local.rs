@@ -308,7 +308,7 @@ fn write(jail: &Jail, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
 }
 
 /// A new empty file beside the one to be written, under a name that nobody else has.
-fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
+pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for n in 0..10_000_u32 {
         let name = format!("{STAGING}{}-{n}", std::process::id());
