@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use types::WorkPath;
 
@@ -37,7 +37,15 @@ pub(crate) struct Jail {
 }
 
 /// A rename elsewhere in the tree makes the kernel give up a lookup; it is then made again, this often.
+#[cfg(target_os = "linux")]
 const LOOKUPS: u32 = 64;
+
+/// Looking at something without reading it, as far as the system knows the difference.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -107,8 +115,7 @@ impl Jail {
 
     /// What is at a path, without following a link in its last place; nothing when nothing is there.
     pub(crate) fn kind(&self, path: &WorkPath) -> Result<Option<FileType>, EnvError> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        match self.resolve(path, flags, Links::Follow) {
+        match self.resolve(path, LOOK, Links::Follow) {
             Ok(fd) => {
                 let stat =
                     rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "looking at", path))?;
@@ -121,9 +128,8 @@ impl Jail {
 
     /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
     pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
         let failed = |errno| refused(errno, "looking at", path);
-        let fd = self.resolve(path, flags, Links::Follow).map_err(failed)?;
+        let fd = self.resolve(path, LOOK, Links::Follow).map_err(failed)?;
         Self::place(&fd, path, root)
     }
 
@@ -133,6 +139,10 @@ impl Jail {
         path: &WorkPath,
         root: &Path,
     ) -> Result<WorkPath, EnvError> {
+        if cfg!(not(target_os = "linux")) {
+            // No link was followed on the way, so it is where it was asked for.
+            return Ok(path.clone());
+        }
         let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
             .map_err(|source| EnvError::Io { doing: "looking at", path: path.clone(), source })?;
         let inside = place.strip_prefix(root).ok().and_then(|place| place.to_str());
@@ -150,7 +160,9 @@ impl Jail {
         (text.len() as u64 <= limit).then_some(text)
     }
 
+    #[cfg(target_os = "linux")]
     fn resolve(&self, path: &WorkPath, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+        use rustix::fs::ResolveFlags;
         let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let how = match links {
             Links::Follow => how,
@@ -165,6 +177,11 @@ impl Jail {
             }
         }
         Err(last)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn resolve(&self, path: &WorkPath, flags: OFlags, _links: Links) -> Result<OwnedFd, Errno> {
+        self.walk(path, flags)
     }
 
     /// The way for kernels without `openat2`: name by name, following no link at all.

@@ -55,6 +55,10 @@
 
 mod capture;
 mod change;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(not(target_os = "linux"))]
+#[path = "confine/elsewhere.rs"]
 mod confine;
 pub mod conformance;
 mod error;

@@ -24,7 +24,7 @@ pub(super) fn read(
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
     let before = Stamp::of(&rustix::fs::fstat(&file)?);
-    if before.kind() != Some(FileType::RegularFile) || before.size() > most {
+    if before.kind() != FileType::RegularFile || before.size() > most {
         return Err(Errno::FBIG);
     }
     let mut bytes = Vec::with_capacity(usize::try_from(before.size()).unwrap_or(0) + 1);

@@ -87,14 +87,14 @@ impl Snapshots {
         let Ok(stamp) = content::stamp(&folder, name) else { return Ok(None) };
         let left_out = Ok(Some(Entry::LeftOut));
         match stamp.kind() {
-            Some(FileType::RegularFile) => {
+            FileType::RegularFile => {
                 let Ok((bytes, _)) = content::read(&folder, name, self.limits.file) else {
                     return left_out;
                 };
                 let content = self.objects.put(&bytes)?;
                 Ok(Some(Entry::File { mode: stamp.permissions(), content }))
             }
-            Some(FileType::Symlink) => {
+            FileType::Symlink => {
                 let Ok(target) = content::target(&folder, name.as_bytes()) else { return left_out };
                 Ok(Some(Entry::Link { content: self.objects.put(&target)? }))
             }

@@ -2,7 +2,7 @@
 //! touched so shortly before it was read that another change could have left the same time is never taken for
 //! untouched; it is read again.
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, RawMode, Stat};
 
 /// A time of the file system, in seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,9 +68,8 @@ impl Stamp {
         self.mode & 0o777
     }
 
-    #[expect(clippy::useless_conversion, reason = "a mode has fewer bits on other systems")]
-    pub(super) fn kind(&self) -> Option<FileType> {
-        self.mode.try_into().ok().map(FileType::from_raw_mode)
+    pub(super) fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.mode as RawMode)
     }
 
     /// Whether everything that changes it after `now` will change this stamp too.

@@ -195,8 +195,8 @@ impl<'a> Walk<'a> {
         let os_name = OsStr::from_bytes(name);
         let Ok(stamp) = content::stamp(fd, os_name) else { return Ok(None) };
         let link = match stamp.kind() {
-            Some(FileType::RegularFile) => false,
-            Some(FileType::Symlink) => true,
+            FileType::RegularFile => false,
+            FileType::Symlink => true,
             _ => return Ok(None),
         };
         let fits =
@@ -287,7 +287,9 @@ impl<'a> Walk<'a> {
 /// What is under a name, by the listing if that says it.
 fn kind(folder: impl AsFd, entry: &rustix::fs::DirEntry) -> Option<FileType> {
     match entry.file_type() {
-        FileType::Unknown => content::stamp(folder, entry.file_name()).ok()?.kind(),
+        FileType::Unknown => {
+            content::stamp(folder, entry.file_name()).ok().map(|stamp| stamp.kind())
+        }
         known => Some(known),
     }
 }
