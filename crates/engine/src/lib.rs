@@ -32,6 +32,7 @@ mod merge;
 pub mod permit;
 mod plan;
 pub mod policy;
+pub mod prompt;
 #[cfg(test)]
 mod question_tests;
 mod report;

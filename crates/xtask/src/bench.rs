@@ -3,6 +3,7 @@
 
 mod llm;
 mod runs;
+mod session;
 mod size;
 mod tools;
 
@@ -22,6 +23,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "session", about: session::ABOUT, run: session::run },
     Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 
