@@ -1,6 +1,7 @@
 //! The terminal's door to Bosun: parse, do one thing, turn what came of it into an exit code.
 
 mod args;
+mod chat;
 mod commands;
 mod conversation;
 mod exit;

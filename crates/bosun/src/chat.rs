@@ -1,0 +1,21 @@
+//! `bosun chat`: a conversation on the terminal. A pure `App` holds what is on the screen; a thin loop feeds it keys,
+//! events and time, and paints what it says. Nothing here decides anything about the work itself.
+
+mod app;
+mod calls;
+mod diff;
+mod editor;
+mod inline;
+mod keys;
+mod look;
+mod markdown;
+mod past;
+mod slash;
+mod status;
+mod told;
+mod visible;
+mod wish;
+mod wrap;
+
+#[cfg(test)]
+mod tests;
