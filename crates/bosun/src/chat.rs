@@ -9,6 +9,7 @@ mod inline;
 mod keys;
 mod look;
 mod markdown;
+mod painter;
 mod past;
 mod slash;
 mod status;
