@@ -2,7 +2,9 @@
 //! events and time, and paints what it says. Nothing here decides anything about the work itself.
 
 mod app;
+mod below;
 mod calls;
+mod changes;
 mod diff;
 mod editor;
 mod inline;
@@ -12,7 +14,7 @@ mod markdown;
 mod painter;
 mod past;
 mod slash;
-mod status;
+mod talk;
 mod told;
 mod visible;
 mod wish;
@@ -20,3 +22,9 @@ mod wrap;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use app::App;
+pub(crate) use painter::{Colours, Terminal};
+pub(crate) use past::Past;
+pub(crate) use talk::talk;
+pub(crate) use visible::visible;

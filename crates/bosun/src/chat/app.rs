@@ -29,6 +29,10 @@ pub(crate) struct Standing {
     pub(crate) cost: Option<String>,
     pub(crate) tokens: u64,
     pub(crate) turns: u32,
+    /// What was said and is not heard yet.
+    pub(crate) queued: Vec<String>,
+    /// How many sub-agents are at work.
+    pub(crate) agents: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -135,9 +139,21 @@ impl App {
         self.say(Row::text(text, BAD).hang(2));
     }
 
+    /// What was queued and is heard by now becomes part of the conversation.
     pub(crate) fn stand(&mut self, standing: Standing) {
         if standing.state != State::Processing {
             self.working = Span(0);
+        }
+        let mut left = standing.queued.clone();
+        let (waiting, heard) = std::mem::take(&mut self.queue).into_iter().partition(|queued| {
+            let place = left.iter().position(|text| *text == queued.text);
+            place.map(|place| left.remove(place)).is_some()
+        });
+        self.queue = waiting;
+        let heard: Vec<Queued> = heard;
+        for queued in heard {
+            self.say(Row::blank());
+            self.say_person(&queued.text);
         }
         self.standing = standing;
     }
@@ -149,6 +165,15 @@ impl App {
         }
         for running in &mut self.running {
             running.elapsed = Span(running.elapsed.0 + span.0);
+        }
+    }
+
+    /// Something that was recorded before we came: what was queued then was heard long ago.
+    pub(crate) fn recall(&mut self, line: &types::Envelope) {
+        self.on_event(line);
+        for queued in std::mem::take(&mut self.queue) {
+            self.say(Row::blank());
+            self.say_person(&queued.text);
         }
     }
 

@@ -5,7 +5,7 @@ use runtime::{Delta, DeltaKind};
 use serde_json::json;
 use types::{
     Arguments, Block, By, Call, CallId, CallOutcome, Decision, Digest, Envelope, Event, LogId,
-    ModelReply, RuleId, RunId, SessionId, Shown, Span, StopReason, Timestamp, Usage,
+    ModelReply, RuleId, RunId, SessionId, Shown, Span, StopReason, Telling, Timestamp, Usage,
 };
 
 use super::app::{App, Standing, State};
@@ -42,14 +42,23 @@ impl Stage {
     }
 
     fn delta(&mut self, kind: DeltaKind, text: &str) {
-        self.app.on_delta(&Delta { log: LogId::run(run()), kind, text: text.to_owned() });
+        let (log, session) = (LogId::run(run()), SessionId::ROOT);
+        self.app.on_delta(&Delta { log, session, kind, text: text.to_owned() });
     }
 
     fn asked(&mut self) {
         let model = "script/x".parse().expect("a model");
         let (digest, reserved) = (Digest::ZERO, types::Spend::default());
         let session = SessionId::ROOT;
-        self.event(Event::ModelAsked { session, turn: 1, model, digest, messages: 1, reserved });
+        self.event(Event::ModelAsked {
+            session,
+            turn: 1,
+            model,
+            digest,
+            messages: 1,
+            reserved,
+            summary: false,
+        });
     }
 
     fn replied(&mut self, blocks: Vec<Block>) {
@@ -71,7 +80,14 @@ impl Stage {
 
     fn ends(&mut self, call: CallId, outcome: CallOutcome, text: &str) {
         let output = Shown { text: text.to_owned(), ..Shown::default() };
-        self.event(Event::ToolFinished { call, outcome, output, images: vec![], files: vec![] });
+        self.event(Event::ToolFinished {
+            call,
+            outcome,
+            output,
+            images: vec![],
+            files: vec![],
+            trees: None,
+        });
     }
 
     fn type_in(&mut self, text: &str) {
@@ -205,6 +221,48 @@ fn enter_speaks_to_whoever_listens() {
     stage.event(Event::QuestionAnswered { question: 3, by, text });
     assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
     assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
+}
+
+/// What is said while it works is shown as queued until it is heard.
+#[test]
+fn steering_is_shown_as_queued_until_it_is_heard() {
+    let mut stage = Stage::new();
+    let (session, by) = (SessionId::ROOT, "you".to_owned());
+    let told = |how, text: &str| Event::SessionTold {
+        session,
+        how,
+        by: by.clone(),
+        text: text.to_owned(),
+    };
+    stage.event(told(Telling::Submit, "build it"));
+    assert_eq!(stage.rows(), ["", "> build it"]);
+    stage.event(told(Telling::Steer, "in Rust"));
+    stage.event(told(Telling::FollowUp, "then test"));
+    let queued = vec!["in Rust".to_owned(), "then test".to_owned()];
+    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    let view = stage.view(60).join("\n");
+    assert!(
+        view.contains("queued: in Rust") && view.contains("when it is done: then test"),
+        "{view}"
+    );
+    let queued = vec!["then test".to_owned()];
+    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    assert_eq!(stage.rows(), ["", "> in Rust"]);
+    assert!(!stage.view(60).join("\n").contains("queued: in Rust"));
+}
+
+#[test]
+fn an_interrupt_clears_what_was_going_on_and_says_so() {
+    let mut stage = Stage::new();
+    stage.calls("shell", json!({"command": "sleep 100"}));
+    stage.delta(DeltaKind::Text, "half a li");
+    let decision = Decision::new(RuleId::fixed("session.interrupted"), "the person stopped it");
+    let (session, by) = (SessionId::ROOT, "you".to_owned());
+    stage.event(Event::SessionPaused { session, by, decision, fault: None });
+    let rows = stage.rows().join("\n");
+    assert!(rows.contains("half a li") && rows.contains("shell sleep 100  stopped"), "{rows}");
+    assert!(rows.contains("the person stopped it"), "{rows}");
+    assert!(!stage.view(40).join("\n").contains("sleep"));
 }
 
 #[test]

@@ -20,6 +20,10 @@ const LONGEST: usize = 400;
 
 impl App {
     pub(crate) fn on_delta(&mut self, delta: &Delta) {
+        // What sub-agents say is for whoever started them; what their commands do is shown.
+        if delta.session != SessionId::ROOT && delta.kind != DeltaKind::Output {
+            return;
+        }
         match delta.kind {
             DeltaKind::Thinking => self.think(&delta.text),
             DeltaKind::Text => {
@@ -83,7 +87,7 @@ impl App {
                 let text = format!("{} ({})", one_line(&decision.reason, 200), decision.rule);
                 self.say(Row::text(text, WAITING).hang(2));
             }
-            _ => {}
+            event => self.on_change(event),
         }
     }
 
@@ -121,7 +125,7 @@ impl App {
         self.streamed.clear();
     }
 
-    fn end_text(&mut self) {
+    pub(crate) fn end_text(&mut self) {
         let last = self.text.finish();
         self.say_all(last);
     }

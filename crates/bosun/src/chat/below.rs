@@ -116,6 +116,8 @@ impl App {
         };
         let mut parts = vec![types::one_line(&standing.model, 40)];
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.word())));
+        let agents = Some(standing.agents).filter(|agents| *agents > 0);
+        parts.extend(agents.map(|agents| format!("{agents} sub-agents")));
         parts.extend(standing.cost.as_ref().map(|cost| format!("${cost}")));
         let window = standing.window.filter(|window| *window > 0);
         let percent = window.map(|window| standing.used.saturating_mul(100) / window);
