@@ -6,10 +6,12 @@ mod overlay;
 use types::Policy;
 
 const CREW: &str = include_str!("../../../policies/crew.toml");
+const SOLO: &str = include_str!("../../../policies/solo.toml");
 
-const PROMPTS: [(&str, &str); 2] = [
+const PROMPTS: [(&str, &str); 3] = [
     ("planner.md", include_str!("../../../prompts/planner.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),
+    ("base.md", include_str!("../../../prompts/base.md")),
 ];
 
 fn crew() -> toml::Table {
@@ -20,7 +22,7 @@ fn crew() -> toml::Table {
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("there is no preset {name:?}; there is: crew")]
+    #[error("there is no preset {name:?}; there are: crew, solo")]
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },
@@ -32,6 +34,7 @@ pub enum PolicyError {
 pub fn preset(name: &str) -> Result<Policy, PolicyError> {
     match name {
         "crew" => read("crew", CREW),
+        "solo" => read("solo", SOLO),
         _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
     }
 }
@@ -83,8 +86,10 @@ mod tests {
 
     #[test]
     fn the_preset_holds_its_own_examples_and_has_its_prompts() {
-        let policy = preset("crew").expect("it ships, so it works");
-        assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        for name in ["crew", "solo"] {
+            let policy = preset(name).expect("it ships, so it works");
+            assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        }
     }
 
     #[test]
