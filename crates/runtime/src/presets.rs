@@ -96,8 +96,10 @@ mod tests {
 
     #[test]
     fn the_preset_holds_its_own_examples_and_has_its_prompts() {
-        let policy = preset("crew").expect("it ships, so it works");
-        assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        for name in ["crew", "solo"] {
+            let policy = preset(name).expect("it ships, so it works");
+            assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        }
     }
 
     #[test]
