@@ -140,7 +140,7 @@ fn of_door(error: &DoorError) -> Exit {
             of_journal(journal)
         }
         DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
-        DoorError::NoSuchRun { .. } => Exit::NoSuchRun,
+        DoorError::NoSuchRun { .. } | DoorError::NoSuchSession { .. } => Exit::NoSuchRun,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Budget, Family, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId,
-    SandboxPolicy, Span, ToolPolicy,
+    SandboxPolicy, SessionPolicy, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -37,6 +37,8 @@ pub struct Policy {
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,
+    #[serde(default)]
+    pub session: SessionPolicy,
 }
 
 impl Policy {

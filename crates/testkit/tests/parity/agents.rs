@@ -44,9 +44,11 @@ async fn a_sub_agent_works_in_the_same_folder_and_its_answer_comes_back() {
             let all = asked.inputs().concat();
             assert!(!child || !all.contains("Look around."), "a history of its own: {all}");
         }
-        let children = stage.events().await.into_iter().filter(
-            |event| matches!(event, Event::SessionStarted { parent: Some(_), .. }),
-        );
+        let children = stage
+            .events()
+            .await
+            .into_iter()
+            .filter(|event| matches!(event, Event::SessionStarted { parent: Some(_), .. }));
         assert_eq!(children.count(), 2, "{}", stage.name());
     }
 }

@@ -26,14 +26,16 @@ async fn a_file_is_created() {
 #[tokio::test]
 async fn the_first_request_has_the_prompt_in_its_layers_and_is_small() {
     for family in Family::ALL {
-        let props = Props::files(&[("AGENTS.md", "Sails are blue.\n"), ("CLAUDE.md", "Only one.\n")]);
+        let props =
+            Props::files(&[("AGENTS.md", "Sails are blue.\n"), ("CLAUDE.md", "Only one.\n")]);
         let stage = Stage::telling(family, props, vec![Reply::say("Hello.")]).await;
         stage.submit("Hello.").await;
         let asked = stage.asked();
         let (first, system) = (&asked[0], asked[0].system());
         assert!(system.starts_with("You are Bosun, a coding agent."), "{}: {system}", stage.name());
         let places = ["Your tools:", "<environment>", "git branch: main", "Sails are blue."];
-        let places = places.map(|part| system.find(part).unwrap_or_else(|| panic!("{part}: {system}")));
+        let places =
+            places.map(|part| system.find(part).unwrap_or_else(|| panic!("{part}: {system}")));
         assert!(places.is_sorted(), "{}: {places:?}", stage.name());
         assert_eq!(system.contains("Only one."), family == Family::Anthropic, "{}", stage.name());
         assert!(first.bytes < 12_000, "{}: {} bytes", stage.name(), first.bytes);

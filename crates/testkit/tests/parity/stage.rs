@@ -134,8 +134,9 @@ pub(crate) fn write(family: Family, path: &str, content: &str) -> (String, Value
 /// One line of a file replaced, by the tool that the family knows.
 pub(crate) fn edit(family: Family, path: &str, old: &str, new: &str) -> (String, Value) {
     if family == Family::OpenAi {
-        let patch =
-            format!("*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n");
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+        );
         return ("apply_patch".to_owned(), json!({ "patch": patch }));
     }
     let key = file_key(family, "edit_file");

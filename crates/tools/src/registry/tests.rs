@@ -60,6 +60,7 @@ impl Tool for Breaks {
             paths: Vec::new(),
             command: None,
             repeat: Repeat::Safe,
+            agent: None,
         })
     }
     async fn run(&self, _: &Value, _: &Place<'_>) -> ToolOutput {
