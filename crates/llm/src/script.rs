@@ -23,6 +23,7 @@
 //! [[attempt.reply]]
 //! say = "Then I thou"
 //! delay_ms = 50
+//! hold = "/tmp/go"        # after the text, before the calls and the end: wait until this file is there
 //! usage = { input = 100, output = 20 }            # without it, an estimate
 //! stop = "length"         # end, calls, length, filtered, other
 //! [[attempt.reply]]
@@ -33,6 +34,8 @@
 //!
 //! The first `[[attempt]]` that fits is taken; one that can never be reached is refused, and so is any key
 //! that is not named here. This file only reads scripts; `scripted.rs` plays them.
+
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -127,6 +130,7 @@ pub(crate) struct Reply {
     pub(crate) say: Option<String>,
     pub(crate) calls: Vec<ScriptedCall>,
     pub(crate) delay: Span,
+    pub(crate) hold: Option<PathBuf>,
     pub(crate) usage: Option<ScriptedUsage>,
     pub(crate) end: End,
 }
@@ -171,6 +175,7 @@ struct ReplyTable {
     fault: Option<FaultTable>,
     #[serde(default)]
     delay_ms: Span,
+    hold: Option<PathBuf>,
     usage: Option<ScriptedUsage>,
     stop: Option<StopReason>,
     #[serde(default)]
@@ -231,6 +236,7 @@ impl TryFrom<ReplyTable> for Reply {
             say: table.say,
             calls,
             delay: table.delay_ms,
+            hold: table.hold,
             usage: table.usage,
             end,
         })

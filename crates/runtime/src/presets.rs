@@ -8,6 +8,7 @@ use types::Policy;
 use crate::prompts::Prompts;
 
 const CREW: &str = include_str!("../../../policies/crew.toml");
+const SOLO: &str = include_str!("../../../policies/solo.toml");
 
 fn crew() -> toml::Table {
     // That the preset can be read is tested; without it nothing could start.
@@ -17,7 +18,7 @@ fn crew() -> toml::Table {
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("there is no preset {name:?}; there is: crew")]
+    #[error("there is no preset {name:?}; there are: crew, solo")]
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },
@@ -34,6 +35,7 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
 pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     match name {
         "crew" => read_with("crew", CREW, prompts),
+        "solo" => read_with("solo", SOLO, prompts),
         _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
     }
 }
@@ -89,9 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_holds_its_own_examples_and_has_its_prompts() {
-        let policy = preset("crew").expect("it ships, so it works");
-        assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+    fn the_presets_hold_their_own_examples_and_have_their_prompts() {
+        for name in ["crew", "solo"] {
+            let policy = preset(name).expect("it ships, so it works");
+            assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        }
     }
 
     #[test]

@@ -15,5 +15,11 @@ mod kill;
 mod permit;
 // Tools by hand.
 mod tools;
+// A conversation on a terminal.
+mod chat;
+// One agent without a person.
+mod solo;
 // How to run the real binary.
 mod binary;
+// How to run it in a terminal.
+mod screen;
