@@ -71,6 +71,10 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
             }
         }
     }
+    let own = &mut policy.session;
+    own.loop_prompt.get_or_insert_with(|| prompts.repeating().to_owned());
+    own.compact_prompt.get_or_insert_with(|| prompts.compact().to_owned());
+    own.agent_prompt.get_or_insert_with(|| prompts.subagent().to_owned());
     if problems.is_empty() {
         Ok(policy)
     } else {

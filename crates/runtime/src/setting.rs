@@ -15,6 +15,8 @@ pub struct Opening<'a> {
     /// Where it works.
     pub folder: &'a Path,
     pub model: &'a ModelRef,
+    /// Who the agent is and how it works.
+    pub base: &'a str,
     /// In whose words it is offered its tools.
     pub family: Family,
     /// What the person wants to hold for the whole session.
@@ -34,6 +36,11 @@ pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<St
     Ok(composed(prompts, opening, facts, git, &documents))
 }
 
+/// The system prompt of a session that works somewhere else, of which only the place itself is known.
+pub(crate) fn elsewhere(prompts: &Prompts, opening: Opening<'_>, facts: Facts) -> String {
+    composed(prompts, opening, facts, None, &[])
+}
+
 fn composed(
     prompts: &Prompts,
     opening: Opening<'_>,
@@ -47,7 +54,7 @@ fn composed(
     });
     let setting = Setting { facts, model: opening.model.clone(), now: opening.now, git };
     prompt::compose(Layers {
-        base: prompts.base(),
+        base: opening.base,
         family: prompts.family(opening.family),
         setting: &setting,
         documents,

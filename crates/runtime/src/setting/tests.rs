@@ -22,8 +22,15 @@ fn put(dir: &Path, name: &str, text: &str) {
 
 async fn prompt(folder: &Path, family: Family) -> String {
     let model: ModelRef = "script/x".parse().expect("a model");
-    let opening =
-        Opening { folder, model: &model, family, instruction: Some("Be kind."), now: NOW };
+    let base = Prompts::default();
+    let opening = Opening {
+        folder,
+        model: &model,
+        base: base.base(),
+        family,
+        instruction: Some("Be kind."),
+        now: NOW,
+    };
     system_prompt(&Prompts::default(), opening).await.expect("a folder")
 }
 
