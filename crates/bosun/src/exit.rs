@@ -71,8 +71,6 @@ pub(crate) enum Wrong {
     NoSessionHere,
     #[error("--output-schema is for one agent alone; add --preset solo")]
     SchemaForACrew,
-    #[error("{run} is not a session; only the files of a session can be put back")]
-    NotASession { run: types::RunId },
     #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
     #[error("run {run} waits for no answer")]
@@ -119,7 +117,6 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew
-            | Wrong::NotASession { .. }
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
@@ -136,7 +133,6 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             SessionError::Busy | SessionError::Closed => Some(Exit::Usage),
             SessionError::Fault(_) => Some(Exit::Refused),
             SessionError::Door(door) => Some(of_door(door)),
-            _ => None,
         };
     }
     if let Some(journal) = cause.downcast_ref::<JournalError>() {

@@ -4,7 +4,6 @@
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
-use runtime::store::Journal;
 use runtime::{Bosun, NewSession, Order, Session};
 use types::{Envelope, Event, LogId, RunId, SessionId, SessionState, Telling};
 

@@ -23,7 +23,7 @@ fn let_go(place: &Place, name: &str) {
     std::fs::write(place.path().join(name), "").expect("a file");
 }
 
-fn begins(screen: &Screen<'_>, script: &Path) {
+fn begins(screen: &Screen, script: &Path) {
     screen.run(&format!("chat --script {}", script.display()));
     screen.waits_for("ready");
 }
@@ -37,7 +37,7 @@ fn a_person_types_and_sees_the_reply_stream_in() {
     let place = Place::new();
     let (folder, script) = stage(
         &place,
-        r#"
+        r##"
 [[attempt.reply]]
 think = "A greeting is wanted."
 say = "I will **look** at it.\n"
@@ -47,7 +47,7 @@ call = { tool = "read_file", path = "a.txt" }
 call = { tool = "edit_file", path = "a.txt", old_string = "two", new_string = "2" }
 [[attempt.reply]]
 say = "# Done\n\n- changed `a.txt`\n\n```rust\nfn main() {}\n```\n"
-"#,
+"##,
     );
     let screen = Screen::open(&place, &folder, 80, 24);
     begins(&screen, &script);
@@ -58,13 +58,24 @@ say = "# Done\n\n- changed `a.txt`\n\n```rust\nfn main() {}\n```\n"
     assert!(streaming.contains("working"), "it is not done yet:\n{streaming}");
     assert!(streaming.contains("thought: A greeting is wanted."), "{streaming}");
     let_go(&place, "go");
-    let done = screen.waits_until("the end", |screen| screen.contains("fn main") && screen.contains("ready"));
-    for line in ["read_file a.txt  2 lines", "edit_file a.txt  +1 -1", "- two", "+ 2", "• changed a.txt", "rust"] {
+    let done = screen
+        .waits_until("the end", |screen| screen.contains("fn main") && screen.contains("ready"));
+    for line in [
+        "read_file a.txt  2 lines",
+        "edit_file a.txt  +1 -1",
+        "- two",
+        "+ 2",
+        "• changed a.txt",
+        "rust",
+    ] {
         assert!(done.contains(line), "{line} is missing:\n{done}");
     }
     assert!(!done.contains("**"), "{done}");
     let styled = screen.styled();
-    assert!(styled.contains("\x1b[32m    + 2") || styled.contains("\x1b[38;5;2m    + 2"), "{styled:?}");
+    assert!(
+        styled.contains("\x1b[32m    + 2") || styled.contains("\x1b[38;5;2m    + 2"),
+        "{styled:?}"
+    );
     assert_eq!(std::fs::read_to_string(folder.join("a.txt")).expect("the file"), "one\n2\n");
     screen.press("C-d");
     let left = screen.waits_for("go on with:");
@@ -225,7 +236,8 @@ say = "A line that is much longer than forty columns and therefore has to be wra
     screen.pastes("first line\nsecond line");
     screen.waits_for("  second line");
     screen.press("Enter");
-    let done = screen.waits_until("the reply", |screen| screen.contains("wrapped") && screen.contains("ready"));
+    let done = screen
+        .waits_until("the reply", |screen| screen.contains("wrapped") && screen.contains("ready"));
     assert!(done.contains("> first line\n  second line"), "{done}");
     assert!(done.contains("␛[31mred"), "escapes are shown: {done}");
     assert!(done.lines().all(|line| line.chars().count() <= 40), "{done}");
@@ -241,16 +253,17 @@ fn the_terminal_is_put_back_after_a_signal() {
     let place = Place::new();
     let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"hi\"\n");
     let screen = Screen::open(&place, &folder, 80, 24);
+    let pid = place.path().join("pid");
     screen.types(&format!(
-        "{} chat --script {} & wait; kill -TERM $!; fg; stty -a | grep -c -- ' icanon'",
+        "sh -c 'echo $$ > {}; exec {} chat --script {}'",
+        pid.display(),
         env!("CARGO_BIN_EXE_bosun"),
         script.display()
     ));
-    screen.press("C-u");
-    begins(&screen, &script);
-    let pid = std::fs::read_to_string(place.path().join("pid")).unwrap_or_default();
-    drop(pid);
-    screen.press("C-d");
+    screen.press("Enter");
+    screen.waits_for("ready");
+    let pid = std::fs::read_to_string(pid).expect("its number");
+    screen.ends(pid.trim());
     screen.waits_for("go on with:");
     screen.types("stty -a | tr ';' '\\n' | grep -o ' icanon'");
     screen.press("Enter");

@@ -12,8 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(15);
 
 /// A terminal with the binary in it.
-pub(crate) struct Screen<'a> {
-    place: &'a Place,
+pub(crate) struct Screen {
     socket: String,
 }
 
@@ -28,11 +27,11 @@ pub(crate) fn can_be_had() -> bool {
     there
 }
 
-impl<'a> Screen<'a> {
+impl Screen {
     /// Opens a terminal of so many columns and rows, with a shell in a folder.
-    pub(crate) fn open(place: &'a Place, folder: &Path, columns: u16, rows: u16) -> Self {
+    pub(crate) fn open(place: &Place, folder: &Path, columns: u16, rows: u16) -> Self {
         let socket = place.path().join("tmux").display().to_string();
-        let screen = Self { place, socket };
+        let screen = Self { socket };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let home = format!("BOSUN_HOME={}", place.home().display());
         let temporary = place.path().join("tmp");
@@ -40,8 +39,29 @@ impl<'a> Screen<'a> {
         let temporary = format!("TMPDIR={}", temporary.display());
         let folder = folder.display().to_string();
         screen.ask(&[
-            "-f", "/dev/null", "new-session", "-d", "-s", "it", "-x", &columns, "-y", &rows, "-c", &folder, "-e", &home, "-e",
-            &temporary, "-e", "PS1=shell$ ", "-e", "TERM=screen-256color", "-e", "BOSUN_MODELS=/nonexistent", "sh",
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-s",
+            "it",
+            "-x",
+            &columns,
+            "-y",
+            &rows,
+            "-c",
+            &folder,
+            "-e",
+            &home,
+            "-e",
+            &temporary,
+            "-e",
+            "PS1=shell$ ",
+            "-e",
+            "TERM=screen-256color",
+            "-e",
+            "BOSUN_MODELS=/nonexistent",
+            "sh",
         ]);
         screen.waits_for("shell$");
         screen
@@ -96,19 +116,22 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Asks a process to end.
+    #[expect(clippy::disallowed_methods, reason = "somebody outside ends the program")]
+    pub(crate) fn ends(&self, process: &str) {
+        let ended = Command::new("kill").args(["-TERM", process]).status();
+        assert!(ended.is_ok_and(|status| status.success()), "{process} is there to be ended");
+    }
+
     fn ask(&self, words: &[&str]) -> String {
         let all = [&["-S", self.socket.as_str()], words].concat();
         let output = tmux(&all).expect("tmux runs");
         assert!(output.status.success(), "tmux {words:?}: {}", stderr(&output));
         stdout(&output)
     }
-
-    pub(crate) fn place(&self) -> &Place {
-        self.place
-    }
 }
 
-impl Drop for Screen<'_> {
+impl Drop for Screen {
     fn drop(&mut self) {
         tmux(&["-S", &self.socket, "kill-server"]).ok();
     }
@@ -119,7 +142,10 @@ fn tmux(words: &[&str]) -> std::io::Result<Output> {
     Command::new("tmux").args(words).env_remove("TMUX").output()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a foreign program's screen can only be looked at again")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a foreign program's screen can only be looked at again"
+)]
 fn pause() {
     std::thread::sleep(LOOK_EVERY);
 }

@@ -93,7 +93,8 @@ say = "Green it is."
     let output = run(&place, replies, &[]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("Which colour?"), "{}", stderr(&output));
-    let listed: Value = serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
+    let listed: Value =
+        serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
     assert_eq!(listed["session"]["question"]["text"], "Which colour?");
     let id = listed["run"].as_str().expect("an id").to_owned();
     let answered = place.run(&["answer", &id, "green"]);
