@@ -32,9 +32,16 @@ pub(crate) fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, Bad
     let Condition { any_phrase, also_phrase, unless_phrase, unless_before, nothing_but, .. } =
         condition;
     let all = [any_phrase, also_phrase, unless_phrase, unless_before, nothing_but];
-    let broken =
-        |text: &String| Phrase::parse(text, lists).err().map(|error| (text.clone(), error));
+    let broken = |text: &String| problem(text, lists).map(|error| (text.clone(), error));
     all.into_iter().flatten().filter_map(broken).collect()
+}
+
+/// What is wrong with a pattern.
+pub(crate) fn problem(text: &str, lists: &Lists) -> Option<BadPhrase> {
+    match Phrase::parse(text, lists) {
+        Ok(phrase) => phrase.fault(),
+        Err(error) => Some(error),
+    }
 }
 
 /// Whether one of these is found where nothing before it excuses it.

@@ -66,6 +66,16 @@ impl<'a> Phrase<'a> {
         }
     }
 
+    /// What is wrong with its words, if anything is. That is looked at when a policy is loaded, not for every request.
+    pub(crate) fn fault(&self) -> Option<BadPhrase> {
+        let words = self.items.iter().flat_map(|item| match item {
+            Item::Any(words) => words.as_slice(),
+            _ => &[],
+        });
+        let bad = |word: &&str| !is_plain(word);
+        words.copied().find(bad).map(|word| BadPhrase::NotAWord(word.to_owned()))
+    }
+
     /// Where it is found, by the places of the first words, in order.
     pub(crate) fn places(&self, reading: &Reading) -> Vec<usize> {
         let first = self.items.iter().find_map(|item| match item {
@@ -116,9 +126,6 @@ fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase
                     }
                     None => words.push(word),
                 }
-            }
-            if let Some(bad) = words.iter().find(|word| !is_plain(word)) {
-                return Err(BadPhrase::NotAWord((*bad).to_owned()));
             }
             Item::Any(words)
         }

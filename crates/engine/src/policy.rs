@@ -7,7 +7,6 @@ use types::{Access, Condition, Permission, PermitRule, Phase, Policy, RoleId, Ru
 use crate::command::Pattern;
 use crate::condition::{self, holds};
 use crate::permit::is_example;
-use crate::phrase::Phrase;
 use crate::reading::Reading;
 
 /// What is wrong with a policy; nothing when it can be used.
@@ -91,7 +90,7 @@ fn patterns(id: &RuleId, when: &Condition, policy: &Policy, found: &mut Vec<Stri
 fn project_types(policy: &Policy, found: &mut Vec<String>) {
     for known in &policy.project_types {
         for text in &known.any_phrase {
-            if let Err(cause) = Phrase::parse(text, &policy.words) {
+            if let Some(cause) = condition::problem(text, &policy.words) {
                 let name = &known.name;
                 found.push(format!("project type {name} has the pattern {text:?}, which {cause}"));
             }

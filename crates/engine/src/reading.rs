@@ -5,6 +5,7 @@ mod mention;
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use types::{Hint, Mention, Request};
 
@@ -108,7 +109,7 @@ impl Reading {
         match word.strip_suffix('*') {
             None => self.places.get(word).cloned().unwrap_or_default(),
             Some(start) => {
-                let from = self.places.range(start.to_owned()..);
+                let from = self.places.range::<str, _>((Bound::Included(start), Bound::Unbounded));
                 let alike = from.take_while(|(text, _)| text.starts_with(start));
                 alike.flat_map(|(_, places)| places.iter().copied()).collect()
             }

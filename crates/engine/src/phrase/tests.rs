@@ -61,7 +61,10 @@ fn the_start_of_a_clause_leaves_politeness_aside() {
 #[test]
 fn a_broken_pattern_says_why() {
     let lists = lists();
-    let why = |text: &'static str| Phrase::parse(text, &lists).map_err(|error| error.to_string());
+    let why = |text: &'static str| match Phrase::parse(text, &lists) {
+        Ok(phrase) => Err(phrase.fault().expect("a fault").to_string()),
+        Err(error) => Err::<(), _>(error.to_string()),
+    };
     assert_eq!(why(".. $").unwrap_err(), "names no word");
     assert_eq!(why("<nobody>").unwrap_err(), "names the list <nobody>, which is not there");
     assert_eq!(why("a|").unwrap_err(), "has \"\" in it, which is not a word in lower case");
