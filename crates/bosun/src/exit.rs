@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::presets::PolicyError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DoorError, DriveError, KeepError};
+use runtime::{DoorError, DriveError, KeepError, PromptError};
 use types::Status;
 
 /// What the exit code of the program means.
@@ -127,6 +127,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             KeepError::Journal(journal) => of_journal(journal),
         });
     }
+    if cause.is::<PromptError>() {
+        return Some(Exit::BadFile);
+    }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
 }
 
@@ -137,7 +140,7 @@ fn of_door(error: &DoorError) -> Exit {
             of_journal(journal)
         }
         DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
-        DoorError::NoSuchRun { .. } => Exit::NoSuchRun,
+        DoorError::NoSuchRun { .. } | DoorError::NoSuchSession { .. } => Exit::NoSuchRun,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
     }

@@ -1,21 +1,26 @@
-//! One try at a task: the state, which is the fold of the attempt's own log. Its conversation is in `session`;
-//! here is what frames it: the brief, the budget, the commit at the end.
+//! One try at a task, or one open conversation with a person: the state, which is the fold of its own log. Its
+//! conversations are in `session`; here is what frames them: the brief, what was seen, the commit at the end.
 
+mod agents;
 mod apply;
+mod calls;
 mod decide;
+mod loops;
 mod pending;
 mod question;
+mod room;
 mod session;
+mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState,
-    Input, Message, Policy, Sealed, SessionEnd, Timestamp, Usage, WorkPath,
+    Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId, Timestamp, Trees,
+    Usage, WorkPath,
 };
 
-use crate::budget::Ledger;
 use crate::{InFlight, Machine};
 use session::{Session, SlotState, Talk};
 
@@ -24,18 +29,22 @@ use session::{Session, SlotState, Talk};
 pub struct Attempt {
     policy: Arc<Policy>,
     brief: Option<Arc<Brief>>,
-    session: Option<Session>,
-    ledger: Ledger,
+    /// The conversation, and those of its sub-agents.
+    sessions: BTreeMap<SessionId, Session>,
     usage: Usage,
+    cost: Option<Money>,
     turns: u32,
     /// How many questions were put to a person.
     questions: u32,
-    end: Option<SessionEnd>,
     ended: Timestamp,
     sealed: Option<Sealed>,
     seal_fault: Option<Fault>,
     /// The files that its calls have read or written, as they were then.
     seen: BTreeMap<WorkPath, Digest>,
+    /// The workspace around the last call that changed it.
+    trees: Option<Trees>,
+    /// What the walls were found to hold, where it is this log that knows.
+    proof: Option<Proof>,
 }
 
 impl Attempt {
@@ -45,16 +54,17 @@ impl Attempt {
         Self {
             policy,
             brief: None,
-            session: None,
-            ledger: Ledger::default(),
+            sessions: BTreeMap::new(),
             usage: Usage::default(),
+            cost: None,
             turns: 0,
             questions: 0,
-            end: None,
             ended: Timestamp::default(),
             sealed: None,
             seal_fault: None,
             seen: BTreeMap::new(),
+            trees: None,
+            proof: None,
         }
     }
 
@@ -67,7 +77,36 @@ impl Attempt {
     /// The conversation so far.
     #[must_use]
     pub fn history(&self) -> &[Arc<Message>] {
-        self.session.as_ref().map(|session| session.history.as_slice()).unwrap_or_default()
+        self.root().map(|session| session.history.as_slice()).unwrap_or_default()
+    }
+
+    /// What the walls were found to hold, for a conversation that stands alone.
+    #[must_use]
+    pub fn proof(&self) -> Option<&Proof> {
+        self.proof.as_ref()
+    }
+
+    /// The workspace around the last call that changed it.
+    #[must_use]
+    pub fn trees(&self) -> Option<Trees> {
+        self.trees
+    }
+
+    fn root(&self) -> Option<&Session> {
+        self.sessions.get(&SessionId::ROOT)
+    }
+
+    fn end_of_root(&self) -> Option<&SessionEnd> {
+        self.root().and_then(|root| root.end.as_ref())
+    }
+
+    /// An open conversation stands alone, so it is its own log that says what the walls hold.
+    fn wants_probe(&self) -> bool {
+        self.proof.is_none() && self.root().is_some_and(Session::is_open)
+    }
+
+    fn awaits_deadline(&self, session: &Session) -> bool {
+        session.end.is_none() && session.deadline().is_some() && self.open_question().is_none()
     }
 
     /// What its calls have seen of the workspace's files; what was not seen is not changed unread.
@@ -83,13 +122,15 @@ impl Attempt {
     /// Whether a call was begun of which no end is known; after a crash, the workspace is looked at then.
     #[must_use]
     pub fn has_open_calls(&self) -> bool {
-        self.session.as_ref().is_some_and(|session| session.started().next().is_some())
+        let mut sessions = self.sessions.values().filter(|session| session.end.is_none());
+        sessions.any(|session| session.started().any(|slot| !agents::is_agent_call(slot)))
     }
 
     /// What it asks a person, if it cannot go on before that is answered.
     #[must_use]
     pub fn open_question(&self) -> Option<&Asking> {
-        let round = self.session.iter().filter(|_| self.end.is_none()).flat_map(|s| &s.round);
+        let live = self.sessions.values().filter(|session| session.end.is_none());
+        let round = live.flat_map(|session| &session.round);
         round.into_iter().find_map(|slot| match &slot.state {
             SlotState::Asked(asking) => Some(&**asking),
             _ => None,
@@ -100,9 +141,10 @@ impl Attempt {
     #[must_use]
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
         let brief = self.brief.as_ref()?;
-        let result = match (self.is_over(), self.end.clone()?) {
+        let root = self.root()?;
+        let result = match (self.is_over(), root.end.clone()?) {
             (false, _) => return None,
-            (true, SessionEnd::Cancelled) => AttemptResult::Cancelled,
+            (true, SessionEnd::Cancelled | SessionEnd::Closed) => AttemptResult::Cancelled,
             (true, SessionEnd::Failed { fault }) => AttemptResult::Failed {
                 fault,
                 commit: self.sealed.as_ref().map(|sealed| sealed.commit.clone()),
@@ -127,7 +169,7 @@ impl Attempt {
         };
         Some(AttemptEnd {
             result,
-            spent: self.ledger.spent(),
+            spent: root.ledger.spent(),
             usage: self.usage,
             turns: self.turns,
             log_head,
@@ -137,8 +179,9 @@ impl Attempt {
     /// Whether what it left in its worktree must be committed. An attempt that may write nowhere leaves nothing.
     fn needs_seal(&self) -> bool {
         let writes = self.brief.as_ref().is_some_and(|brief| !brief.scope.0.is_empty());
-        let left = !matches!(self.end, None | Some(SessionEnd::Cancelled));
-        writes && left && self.sealed.is_none() && self.seal_fault.is_none()
+        let left = !matches!(self.end_of_root(), None | Some(SessionEnd::Cancelled));
+        let task = !self.root().is_some_and(Session::is_open);
+        task && writes && left && self.sealed.is_none() && self.seal_fault.is_none()
     }
 }
 
@@ -156,15 +199,17 @@ impl Machine for Attempt {
     }
 
     fn awaits(&self, effect: &EffectId) -> bool {
-        let asking = |session: &Session| matches!(session.talk, Talk::Asking { .. });
-        match (effect, &self.session) {
-            (EffectId::Seal, _) => self.needs_seal(),
-            (EffectId::Model(id, turn), Some(session)) => {
-                self.end.is_none() && asking(session) && session.id == *id && session.turn == *turn
-            }
-            (EffectId::Tool(call), Some(session)) => {
-                self.end.is_none() && session.started().any(|slot| slot.id == *call)
-            }
+        let live = |id: &SessionId| self.sessions.get(id).filter(|session| session.end.is_none());
+        match effect {
+            EffectId::Seal => self.needs_seal(),
+            EffectId::Probe => self.wants_probe() && self.end_of_root().is_none(),
+            EffectId::Model(id, turn) => live(id).is_some_and(|session| {
+                matches!(session.talk, Talk::Asking { .. }) && session.turn == *turn
+            }),
+            EffectId::Tool(call) => live(&call.session)
+                .is_some_and(|session| session.started().any(|slot| slot.id == *call)),
+            EffectId::Timer(TimerId::Session(id, input)) => live(id)
+                .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
             _ => false,
         }
     }
@@ -174,11 +219,12 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        self.open_question().is_some()
+        let idle = self.root().is_some_and(|root| root.talk == Talk::Idle);
+        (self.open_question().is_some() || idle) && agents::is_quiet(self)
     }
 
     fn is_over(&self) -> bool {
-        self.end.is_some() && !self.needs_seal()
+        self.end_of_root().is_some() && !self.needs_seal()
     }
 }
 

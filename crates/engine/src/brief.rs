@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use types::{AttemptId, Brief, Family, ModelRef, Policy, Task, TaskId, WorkPath};
+use types::{AttemptId, Brief, Ending, Family, ModelRef, Policy, Task, TaskId, WorkPath};
 
 use crate::intake;
 use crate::run::{Run, Running};
@@ -31,6 +31,11 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         },
         tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
         tool_specs: vec![],
+        ending: Ending::Submission,
+        effort: None,
+        window: None,
+        folder: None,
+        policy: None,
         scope: running.scope.clone(),
         walls: run.rung(),
         start: running.start.clone(),

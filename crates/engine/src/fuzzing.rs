@@ -32,6 +32,7 @@ pub fn verdict(policy: &Policy, bytes: &[u8]) {
             paths: vec![],
             command: Some(line),
             repeat: Repeat::Unknown,
+            agent: None,
         };
         judge(policy, &Scope::default(), "shell", &facts).verdict
     };

@@ -204,7 +204,7 @@ fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
         Access::Write => {
             !facts.paths.is_empty() && facts.paths.iter().all(|path| scope.allows(path))
         }
-        Access::Read | Access::Submit | Access::Network | Access::Ask => {
+        Access::Read | Access::Submit | Access::Network | Access::Ask | Access::Agent => {
             facts.paths.iter().all(|path| scope.allows(path))
         }
     }

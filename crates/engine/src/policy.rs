@@ -59,7 +59,8 @@ pub fn laid_over(
 }
 
 fn routing(policy: &Policy, found: &mut Vec<String>) {
-    if policy.routing.is_empty() {
+    // Where there is no line of gates, nothing travels it.
+    if policy.routing.is_empty() && !policy.gates.is_empty() {
         found.push("there is no routing rule, so no request could go anywhere".to_owned());
     }
     for rule in &policy.routing {

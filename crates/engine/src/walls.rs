@@ -1,7 +1,7 @@
 //! Are the walls around commands good enough for this policy? What they hold was tried outside, by attacking them;
 //! here it is only judged. Nobody starts before that, and where less is there than the policy accepts, nobody does.
 
-use types::{Attack, Decision, Event, Proof, RuleId, Rung, Timestamp};
+use types::{Attack, Decision, Event, Policy, Proof, RuleId, Rung, Timestamp};
 
 use crate::{Machine as _, Run};
 
@@ -10,7 +10,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     if proof.rung >= run.policy().sandbox.require {
         return vec![];
     }
-    vec![Event::RunRefused { decision: decision(run, proof) }]
+    vec![Event::RunRefused { decision: decision(run.policy(), proof) }]
 }
 
 /// Whether it is time to try the walls: the request is worth it, and nothing has been tried yet.
@@ -18,14 +18,14 @@ pub(crate) fn wanted(run: &Run) -> bool {
     run.documents().is_some() && run.proof().is_none() && !run.winds_down()
 }
 
-/// What came of trying, with what it means for this run.
-pub(crate) fn judged(run: &Run, proof: Proof) -> Event {
-    let decision = decision(run, &proof);
+/// What came of trying, with what it means under this policy.
+pub(crate) fn judged(policy: &Policy, proof: Proof) -> Event {
+    let decision = decision(policy, &proof);
     Event::SandboxProbed { proof, decision }
 }
 
-fn decision(run: &Run, proof: &Proof) -> Decision {
-    let (require, rung) = (run.policy().sandbox.require, proof.rung);
+fn decision(policy: &Policy, proof: &Proof) -> Decision {
+    let (require, rung) = (policy.sandbox.require, proof.rung);
     let missing = proof.missing.join("; ");
     let (rule, reason) = if rung < require {
         let reason = format!(

@@ -15,11 +15,12 @@ use types::{
     Begin, Command, Digest, Envelope, Input, LogId, ModelRef, Policy, Request, RunId, RunView,
 };
 
-use crate::drive::{self, Drive, DriveError, Posted};
+use crate::drive::{self, Drive, DriveError, Posted, WhenWaiting};
 use crate::hub::Delta;
 use crate::models::{KeepError, keep_script};
 use crate::perform::run::RunHands;
 use crate::presets::{self, PolicyError};
+use crate::prompts::Prompts;
 use crate::shop::{Setup, Shop};
 use crate::watch::{Mix, watch};
 use crate::workshop::Workshop;
@@ -30,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Bosun, ready to work.
 #[derive(Debug, Clone)]
 pub struct Bosun {
-    shop: Arc<Shop>,
+    pub(crate) shop: Arc<Shop>,
 }
 
 /// A run to be started.
@@ -70,6 +71,8 @@ pub enum DoorError {
     Drive(#[from] DriveError),
     #[error("there is no run {run}; `bosun list` shows those that there are")]
     NoSuchRun { run: RunId },
+    #[error("{run} is not a session; `bosun list` shows what there is")]
+    NoSuchSession { run: RunId },
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
     #[error("the policy that run {run} was started with cannot be read: {cause}")]
@@ -209,6 +212,12 @@ impl Bosun {
         self.shop.hub.subscribe()
     }
 
+    /// What agents are told here.
+    #[must_use]
+    pub fn prompts(&self) -> &Prompts {
+        &self.shop.prompts
+    }
+
     #[must_use]
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.shop.journal
@@ -233,13 +242,13 @@ impl Bosun {
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
     }
 
-    async fn keep_policy(&self, policy: &Policy) -> Result<Digest, DoorError> {
+    pub(crate) async fn keep_policy(&self, policy: &Policy) -> Result<Digest, DoorError> {
         // Plain data of ours always has a JSON form.
         let text = serde_json::to_vec(policy).unwrap_or_default();
         Ok(self.shop.journal.put_blob(&text).await?.digest)
     }
 
-    async fn policy_of(
+    pub(crate) async fn policy_of(
         &self,
         run: &RunId,
         digest: Option<Digest>,
@@ -277,7 +286,7 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
     }
     let (sender, mut inbox) = mpsc::channel(16);
     let listening = tokio::spawn(listen(hands.shop.clone(), run, sender));
-    let left = drive.run(&hands, &mut inbox, &hands.suspend).await;
+    let left = drive.run(&hands, &mut inbox, &hands.suspend, WhenWaiting::Leave).await;
     listening.abort();
     let left = left?;
     let broken = hands.broken.lock().ok().and_then(|mut broken| broken.take());
@@ -292,7 +301,7 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
 }
 
 /// Hands on what is put into the run's inbox, each command once.
-async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
+pub(crate) async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
     let mut handed_on = 0;
     let mut ticks = tokio::time::interval(LOOK_EVERY);
     loop {
@@ -309,7 +318,7 @@ async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
                 continue;
             }
             handed_on = number;
-            if sender.send(Posted { number: Some(number), command }).await.is_err() {
+            if sender.send(Posted { number: Some(number), command, heard: None }).await.is_err() {
                 return;
             }
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use engine::Machine;
 use futures::future::BoxFuture;
 use store::{Batch, Clean, Journal, JournalError, Lease, Redactor};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use types::{Command, Digest, Effect, EffectId, Input, LogId, Outcome, Timestamp};
+use types::{Command, Digest, Effect, EffectId, Envelope, Input, LogId, Outcome, Timestamp};
 
 use crate::clock::Clock;
 use crate::flight::{Flight, Order};
@@ -41,7 +41,25 @@ pub(crate) trait Hands<M>: Send + Sync {
 pub(crate) struct Posted {
     pub(crate) number: Option<u64>,
     pub(crate) command: Command,
+    /// Told as soon as what follows from it is on record.
+    pub(crate) heard: Option<oneshot::Sender<()>>,
 }
+
+impl Posted {
+    pub(crate) fn new(command: Command) -> Self {
+        Self { number: None, command, heard: None }
+    }
+}
+
+/// What the loop does when nothing can happen before a person says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenWaiting {
+    Leave,
+    Stay,
+}
+
+/// Is shown the machine after each step, with the lines that were just stored.
+pub(crate) type Observer<M> = Box<dyn Fn(&M, &[Envelope]) + Send + Sync>;
 
 /// Why the loop came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +88,7 @@ pub(crate) struct Drive<M> {
     lease: Lease,
     seq: u64,
     around: Surroundings,
+    observer: Option<Observer<M>>,
 }
 
 impl<M: Machine> Drive<M> {
@@ -80,9 +99,16 @@ impl<M: Machine> Drive<M> {
         around: Surroundings,
     ) -> Result<Self, DriveError> {
         let lease = around.journal.lease(&log).await?;
-        let mut drive = Self { machine, log, lease, seq: 0, around };
+        let mut drive = Self { machine, log, lease, seq: 0, around, observer: None };
         drive.seq = fold(&mut drive.machine, &drive.log, &*drive.around.journal).await?;
         Ok(drive)
+    }
+
+    /// Shows every step to somebody, beginning with the state as it is.
+    pub(crate) fn observed_by(mut self, observer: Observer<M>) -> Self {
+        observer(&self.machine, &[]);
+        self.observer = Some(observer);
+        self
     }
 
     pub(crate) fn is_new(&self) -> bool {
@@ -128,18 +154,22 @@ impl<M: Machine> Drive<M> {
         let batch = Batch { expect: self.seq, at, events, taken };
         let lines = self.around.journal.append(&self.lease, batch).await?;
         self.seq = lines.last().map_or(self.seq, |line| line.seq);
+        if let Some(observer) = &self.observer {
+            observer(&self.machine, &lines);
+        }
         Ok(())
     }
 
-    /// Drives the machine until it is over, waits for a person, or is told to leave.
+    /// Drives the machine until it is over, waits for a person and is not to stay, or is told to leave.
     pub(crate) async fn run<H: Hands<M> + ?Sized>(
         &mut self,
         hands: &H,
         inbox: &mut mpsc::Receiver<Posted>,
         suspend: &CancellationToken,
+        waiting: WhenWaiting,
     ) -> Result<Left, DriveError> {
         let mut flight = Flight::new(self.around.order, suspend.child_token());
-        let left = self.fly(hands, inbox, suspend, &mut flight).await;
+        let left = self.fly(hands, inbox, suspend, waiting, &mut flight).await;
         flight.land().await;
         left
     }
@@ -149,6 +179,7 @@ impl<M: Machine> Drive<M> {
         hands: &H,
         inbox: &mut mpsc::Receiver<Posted>,
         suspend: &CancellationToken,
+        waiting: WhenWaiting,
         flight: &mut Flight,
     ) -> Result<Left, DriveError> {
         let workspace = hands.look(&self.machine).await;
@@ -158,7 +189,8 @@ impl<M: Machine> Drive<M> {
                 return Ok(Left::Over);
             }
             self.start_effects(hands, flight);
-            if flight.only_timers() && inbox.is_empty() && self.machine.waits_for_a_person() {
+            let idle = flight.only_timers() && inbox.is_empty();
+            if idle && waiting == WhenWaiting::Leave && self.machine.waits_for_a_person() {
                 return Ok(Left::Waiting);
             }
             if let Some(until) = flight.nothing_before() {
@@ -170,6 +202,8 @@ impl<M: Machine> Drive<M> {
                 () = suspend.cancelled() => return Ok(Left::Suspended),
                 Some(posted) = inbox.recv() => {
                     self.take(&Input::Command(posted.command), posted.number).await?;
+                    // Whoever does not wait for this word does not need it.
+                    posted.heard.map(|heard| heard.send(()));
                 }
                 (effect, outcome) = flight.next(&*clock) => {
                     self.take(&Input::Outcome(effect, outcome), None).await?;

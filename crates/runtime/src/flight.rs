@@ -154,7 +154,7 @@ impl Flight {
         Some((id, outcome))
     }
 
-    /// The oldest thing in flight; the deadline of a run does not count, it comes when it comes.
+    /// The oldest thing in flight; a deadline does not count, it comes when it comes.
     fn first_started(&self) -> Option<u64> {
         let timers = self.timers.iter().filter(|(_, (id, _))| !is_deadline(id)).map(|(at, _)| at);
         timers.chain(self.effects.keys()).min().copied()
@@ -189,7 +189,7 @@ impl Flight {
 }
 
 fn is_deadline(id: &EffectId) -> bool {
-    matches!(id, EffectId::Timer(TimerId::Deadline))
+    matches!(id, EffectId::Timer(TimerId::Deadline | TimerId::Session(..)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! now. A watcher that is too slow misses some; the whole is in the log a moment later.
 
 use tokio::sync::broadcast;
-use types::{LogId, StreamItem};
+use types::{Envelope, LogId, SessionId, StreamItem};
 
 /// How many pieces a slow watcher may be behind.
 const BACKLOG: usize = 1_024;
@@ -11,6 +11,8 @@ const BACKLOG: usize = 1_024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta {
     pub log: LogId,
+    /// Which conversation in that log.
+    pub session: SessionId,
     pub kind: DeltaKind,
     pub text: String,
 }
@@ -24,35 +26,66 @@ pub enum DeltaKind {
 }
 
 impl Delta {
-    pub(crate) fn of(log: &LogId, item: &StreamItem) -> Option<Self> {
+    pub(crate) fn of(log: &LogId, session: SessionId, item: &StreamItem) -> Option<Self> {
         let (kind, text) = match item {
             StreamItem::Text(text) => (DeltaKind::Text, text.clone()),
             StreamItem::Thinking(text) => (DeltaKind::Thinking, text.clone()),
             _ => return None,
         };
-        Some(Self { log: log.clone(), kind, text })
+        Some(Self { log: log.clone(), session, kind, text })
     }
+}
+
+/// What happens in a conversation, in order: what was stored, and what is on its way.
+#[derive(Debug, Clone)]
+pub enum SessionItem {
+    Event(Box<Envelope>),
+    Delta(Delta),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Hub {
     deltas: broadcast::Sender<Delta>,
+    /// Of one conversation, for those who want both in one line.
+    items: Option<broadcast::Sender<SessionItem>>,
 }
 
 impl Hub {
     pub(crate) fn new() -> Self {
-        Self { deltas: broadcast::Sender::new(BACKLOG) }
+        Self { deltas: broadcast::Sender::new(BACKLOG), items: None }
+    }
+
+    /// The same hub, which also tells those who follow one conversation.
+    pub(crate) fn of_session(&self) -> Self {
+        Self { items: Some(broadcast::Sender::new(BACKLOG)), ..self.clone() }
+    }
+
+    /// What is going on in the conversation from now on.
+    pub(crate) fn items(&self) -> Option<broadcast::Receiver<SessionItem>> {
+        self.items.as_ref().map(broadcast::Sender::subscribe)
+    }
+
+    /// Says that something was stored.
+    pub(crate) fn stored(&self, line: &Envelope) {
+        if let Some(items) = self.items.as_ref().filter(|items| items.receiver_count() > 0) {
+            // The last one may have left in the meantime; then there is nobody to tell.
+            let _unheard = items.send(SessionItem::Event(Box::new(line.clone())));
+        }
     }
 
     pub(crate) fn publish(&self, delta: Delta) {
-        if self.is_watched() {
-            // The last watcher may have left in the meantime; then there is nobody to tell.
+        // The last watcher may have left in the meantime; then there is nobody to tell.
+        if let Some(items) = self.items.as_ref().filter(|items| items.receiver_count() > 0) {
+            let _unheard = items.send(SessionItem::Delta(delta.clone()));
+        }
+        if self.deltas.receiver_count() > 0 {
             let _unheard = self.deltas.send(delta);
         }
     }
 
     pub(crate) fn is_watched(&self) -> bool {
-        self.deltas.receiver_count() > 0
+        let items = self.items.as_ref().map_or(0, broadcast::Sender::receiver_count);
+        self.deltas.receiver_count() + items > 0
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Delta> {

@@ -33,6 +33,11 @@ impl Models {
         self
     }
 
+    /// How many tokens a model takes, where that is known.
+    pub(crate) fn window(&self, model: &ModelRef) -> Option<u64> {
+        self.registry.as_ref()?.catalogue().find(model)?.window
+    }
+
     pub(crate) async fn find(
         &self,
         model: &ModelRef,

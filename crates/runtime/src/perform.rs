@@ -2,6 +2,7 @@
 //! at the end. Each returns an outcome, whatever happens; none decides anything.
 
 pub(crate) mod attempt;
+pub(crate) mod field;
 mod hearing;
 pub(crate) mod run;
 

@@ -5,12 +5,10 @@ mod overlay;
 
 use types::Policy;
 
-const CREW: &str = include_str!("../../../policies/crew.toml");
+use crate::prompts::Prompts;
 
-const PROMPTS: [(&str, &str); 2] = [
-    ("planner.md", include_str!("../../../prompts/planner.md")),
-    ("coder.md", include_str!("../../../prompts/coder.md")),
-];
+const CREW: &str = include_str!("../../../policies/crew.toml");
+const SOLO: &str = include_str!("../../../policies/solo.toml");
 
 fn crew() -> toml::Table {
     // That the preset can be read is tested; without it nothing could start.
@@ -20,7 +18,7 @@ fn crew() -> toml::Table {
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("there is no preset {name:?}; there is: crew")]
+    #[error("there is no preset {name:?}; there are: crew, solo")]
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },
@@ -30,14 +28,25 @@ pub enum PolicyError {
 
 /// A policy that ships with the product.
 pub fn preset(name: &str) -> Result<Policy, PolicyError> {
+    preset_with(name, &Prompts::default())
+}
+
+/// The same, with these prompts.
+pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     match name {
-        "crew" => read("crew", CREW),
+        "crew" => read_with("crew", CREW, prompts),
+        "solo" => read_with("solo", SOLO, prompts),
         _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
     }
 }
 
 /// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
 pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
+    read_with(name, text, &Prompts::default())
+}
+
+/// The same, with these prompts.
+pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
@@ -55,13 +64,17 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     }
     for (id, role) in &mut policy.roles {
         let Some(prompt) = role.prompt.strip_prefix('@') else { continue };
-        match PROMPTS.iter().find(|(name, _)| *name == prompt) {
-            Some((_, text)) => role.prompt = (*text).to_owned(),
+        match prompts.get(prompt) {
+            Some(text) => role.prompt = text.to_owned(),
             None => {
                 problems.push(format!("role {id} names the prompt {prompt}, which is not there"));
             }
         }
     }
+    let own = &mut policy.session;
+    own.loop_prompt.get_or_insert_with(|| prompts.repeating().to_owned());
+    own.compact_prompt.get_or_insert_with(|| prompts.compact().to_owned());
+    own.agent_prompt.get_or_insert_with(|| prompts.subagent().to_owned());
     if problems.is_empty() {
         Ok(policy)
     } else {

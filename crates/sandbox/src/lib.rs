@@ -57,6 +57,7 @@ mod capture;
 mod change;
 mod confine;
 pub mod conformance;
+mod document;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -77,8 +78,9 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
+pub use document::documents;
 pub use error::{EnvError, chain};
-pub use git::{GitError, GitRequest, Merged, Repo};
+pub use git::{GitError, GitRequest, Glance, Merged, Repo, root_of};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};

@@ -95,6 +95,7 @@ fn event() -> Clean {
         output,
         images: vec![],
         files: vec![],
+        trees: None,
     })
 }
 

@@ -52,6 +52,7 @@ fn said(text: impl Into<String>) -> Clean {
         output,
         images: vec![],
         files: vec![],
+        trees: None,
     })
 }
 

@@ -13,6 +13,14 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Answer { by, question, text } => {
             Command::Answer { by: scrub(by), question: *question, text: scrub(text) }
         }
+        Command::Tell { how, by, text } => {
+            Command::Tell { how: *how, by: scrub(by), text: scrub(text) }
+        }
+        // Nothing in these was written by anybody.
+        Command::Interrupt { .. }
+        | Command::Change { .. }
+        | Command::Compact { .. }
+        | Command::Restored { .. } => command.clone(),
     };
     serde_json::to_string(&scrubbed).map_err(|source| JournalError::Failed {
         doing: "writing a command",

@@ -91,6 +91,7 @@ async fn journal_alone() -> anyhow::Result<()> {
         output: Shown { text: "x".repeat(300), ..Shown::default() },
         images: vec![],
         files: vec![],
+        trees: None,
     };
     let clean = [Redactor::none().clean(event)];
     let start = Instant::now();

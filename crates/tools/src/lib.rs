@@ -2,6 +2,7 @@
 //! permitted, and does it when told to; it never decides whether it may. What goes wrong in a tool is a sentence
 //! for the model, never an error for the loop.
 
+mod agents;
 mod apply_patch;
 mod ask_user;
 mod edit_file;

@@ -12,6 +12,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
+use crate::agents::{CloseAgent, SendInput, SpawnAgent, Wait};
 use crate::apply_patch::ApplyPatch;
 use crate::ask_user::AskUser;
 use crate::edit_file::EditFile;
@@ -67,7 +68,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 14] = [
+        let tools: [Arc<dyn Tool>; 18] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -81,6 +82,10 @@ impl Registry {
             Arc::new(Of::new(GitClone)),
             Arc::new(Of::new(WebFetch)),
             Arc::new(Of::new(AskUser)),
+            Arc::new(Of::new(SpawnAgent)),
+            Arc::new(Of::new(SendInput)),
+            Arc::new(Of::new(Wait)),
+            Arc::new(Of::new(CloseAgent)),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();

@@ -54,6 +54,7 @@ impl Typed for Shell {
             paths: Vec::new(),
             command: Some(args.command.clone()),
             repeat: Repeat::Unknown,
+            agent: None,
         })
     }
 

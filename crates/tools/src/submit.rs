@@ -36,6 +36,7 @@ impl Tool for Submit {
             paths: Vec::new(),
             command: None,
             repeat: Repeat::Safe,
+            agent: None,
         })
     }
 

@@ -51,6 +51,10 @@ pub enum Effect {
         call: CallId,
         tool: String,
         arguments: Value,
+        /// In whose words it is made.
+        model: crate::ModelRef,
+        /// Where it may write, if that is not where its attempt may.
+        scope: Option<Scope>,
     },
     /// Commit what the attempt left in its worktree.
     Seal {
@@ -97,6 +101,8 @@ pub enum TimerId {
     Retry(TaskId),
     /// The run's time is up.
     Deadline,
+    /// The time of a conversation for one of its inputs is up.
+    Session(SessionId, u32),
 }
 
 /// One check on one tree.
@@ -149,6 +155,19 @@ pub struct Brief {
     pub max_turns: u32,
     pub max_output_tokens: u64,
     pub output_chars: usize,
+    /// When its conversation is over.
+    #[serde(default, skip_serializing_if = "crate::Ending::is_submission")]
+    pub ending: crate::Ending,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<crate::Effort>,
+    /// How many tokens the model takes, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Digest>,
 }
 
 /// How an attempt ended, as its run sees it.

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Digest, Fault, FileState, Inspection, LogId, MergeEnd, ModelRef,
-    ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionId, Shown, Side,
-    Source, Spend, Status, Survey, TaskId, Timestamp, Usage, WorkPath,
+    CheckEnd, CheckId, CommitId, Compaction, Digest, Fault, FileState, Inspection, LogId, MergeEnd,
+    ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionChange,
+    SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Timestamp, Trees,
+    Usage, WorkPath,
 };
 
 /// One stored line: a fact with its place in its log.
@@ -214,7 +215,41 @@ pub enum Event {
     BudgetExhausted { decision: Decision },
     /// A conversation began, with everything it was given.
     #[serde(rename = "session.started")]
-    SessionStarted { session: SessionId, brief: Box<Brief> },
+    SessionStarted {
+        session: SessionId,
+        brief: Box<Brief>,
+        /// The call that started it, if it is a sub-agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<CallId>,
+    },
+    /// Somebody said something to the conversation.
+    #[serde(rename = "session.told")]
+    SessionTold { session: SessionId, how: Telling, by: String, text: String },
+    /// From the next turn on, something is different.
+    #[serde(rename = "session.changed")]
+    SessionChanged { session: SessionId, change: Box<SessionChange> },
+    /// The model is told something that the loop noticed, or only the person is.
+    #[serde(rename = "session.warned")]
+    SessionWarned {
+        session: SessionId,
+        decision: Decision,
+        /// What the model is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        say: Option<String>,
+    },
+    /// What went on for the current input was stopped; the conversation stays.
+    #[serde(rename = "session.paused")]
+    SessionPaused {
+        session: SessionId,
+        by: String,
+        decision: Decision,
+        /// What went wrong, if something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Fault>,
+    },
+    /// Room was made in the conversation. The log still has everything.
+    #[serde(rename = "session.compacted")]
+    SessionCompacted { session: SessionId, how: Compaction, decision: Decision },
     /// A conversation is over.
     #[serde(rename = "session.ended")]
     SessionEnded { session: SessionId, end: SessionEnd },
@@ -227,6 +262,9 @@ pub enum Event {
         digest: Digest,
         messages: u64,
         reserved: Spend,
+        /// It is asked for a summary, to make room.
+        #[serde(default, skip_serializing_if = "is_false")]
+        summary: bool,
     },
     /// The model's reply, and what each call in it would do.
     #[serde(rename = "model.replied")]
@@ -258,10 +296,16 @@ pub enum Event {
         /// The files that it read or wrote whole, as they were then.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileState>,
+        /// The workspace before and after it, where that is kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trees: Option<Trees>,
     },
     /// The call was cut off; nobody knows whether it took effect.
     #[serde(rename = "tool.lost")]
     ToolLost { call: CallId, workspace: String },
+    /// A person put the files back to what they were after the line `to`.
+    #[serde(rename = "workspace.restored")]
+    WorkspaceRestored { by: String, to: u64, trees: Trees },
     /// What the attempt left in its worktree is committed.
     #[serde(rename = "attempt.sealed")]
     AttemptSealed { commit: CommitId, changes: Changes },
@@ -274,9 +318,20 @@ pub enum Event {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnd {
-    Submitted { submission: Value },
-    Failed { fault: Fault },
+    Submitted {
+        submission: Value,
+    },
+    Failed {
+        fault: Fault,
+    },
     Cancelled,
+    /// Somebody closed it; nothing was wrong.
+    Closed,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Event {
@@ -314,6 +369,12 @@ impl Event {
             Self::BudgetWarned { .. } => "budget.warned",
             Self::BudgetExhausted { .. } => "budget.exhausted",
             Self::SessionStarted { .. } => "session.started",
+            Self::SessionTold { .. } => "session.told",
+            Self::SessionChanged { .. } => "session.changed",
+            Self::SessionWarned { .. } => "session.warned",
+            Self::SessionPaused { .. } => "session.paused",
+            Self::SessionCompacted { .. } => "session.compacted",
+            Self::WorkspaceRestored { .. } => "workspace.restored",
             Self::SessionEnded { .. } => "session.ended",
             Self::ModelAsked { .. } => "model.asked",
             Self::ModelReplied { .. } => "model.replied",
@@ -331,9 +392,10 @@ impl Event {
     #[must_use]
     pub fn by(&self) -> By {
         match self {
-            Self::RunCancelled { by, .. } | Self::QuestionAnswered { by, .. } => {
-                By(format!("person:{by}"))
-            }
+            Self::RunCancelled { by, .. }
+            | Self::QuestionAnswered { by, .. }
+            | Self::WorkspaceRestored { by, .. } => By(format!("person:{by}")),
+            Self::SessionTold { by, .. } | Self::SessionPaused { by, .. } => By(by.clone()),
             Self::ModelReplied { model, .. } => By(format!("model:{model}")),
             _ => By::engine(),
         }

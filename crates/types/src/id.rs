@@ -86,6 +86,12 @@ impl TaskId {
     pub fn plan() -> Self {
         Self::trusted("plan")
     }
+
+    /// The reserved task of an open conversation.
+    #[must_use]
+    pub fn chat() -> Self {
+        Self::trusted("chat")
+    }
 }
 
 impl<K> Id<K> {

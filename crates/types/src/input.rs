@@ -1,6 +1,8 @@
 //! Everything that can reach the engine. A closed list: all causes of work are visible here.
 
-use crate::{Brief, Digest, EffectId, Outcome, Request, RunId, Survey};
+use crate::{
+    Brief, Digest, EffectId, Outcome, Request, RunId, SessionChange, Survey, Telling, Trees,
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -29,10 +31,41 @@ pub struct Begin {
     pub policy: Digest,
 }
 
-/// What a person may say to a run.
+/// What a person may say to a run or to a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    Cancel { by: String, reason: String },
-    Answer { by: String, question: u32, text: String },
+    Cancel {
+        by: String,
+        reason: String,
+    },
+    Answer {
+        by: String,
+        question: u32,
+        text: String,
+    },
+    /// Something to be said to the model.
+    Tell {
+        how: Telling,
+        by: String,
+        text: String,
+    },
+    /// Stop what is going on for the current input, and keep the conversation.
+    Interrupt {
+        by: String,
+    },
+    /// From the next turn on, this is different.
+    Change {
+        change: Box<SessionChange>,
+    },
+    /// Make room in the conversation now.
+    Compact {
+        by: String,
+    },
+    /// The files were put back to what they were.
+    Restored {
+        by: String,
+        to: u64,
+        trees: Trees,
+    },
 }

@@ -103,6 +103,12 @@ pub struct Artifact {
 }
 
 impl Artifact {
+    /// The whole workspace.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { path: WorkPath::root(), whole_folder: true }
+    }
+
     #[must_use]
     pub fn covers(&self, path: &WorkPath) -> bool {
         if self.whole_folder { below(&self.path, path) } else { self.path == *path }
@@ -156,6 +162,13 @@ impl Scope {
     #[must_use]
     pub fn allows(&self, path: &WorkPath) -> bool {
         self.0.iter().any(|artifact| artifact.covers(path))
+    }
+
+    /// Whether all that an artifact stands for is inside.
+    #[must_use]
+    pub fn covers(&self, artifact: &Artifact) -> bool {
+        let whole = |mine: &Artifact| mine.whole_folder || !artifact.whole_folder;
+        self.0.iter().any(|mine| whole(mine) && mine.covers(&artifact.path))
     }
 
     #[must_use]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, ContextRule, Family, FaultClass, ModelRef, Permission, PermitRule,
-    ProjectType, RoleId, RouteRule, RuleId, SandboxPolicy, Span, ToolPolicy,
+    ProjectType, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -43,6 +43,8 @@ pub struct Policy {
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,
+    #[serde(default)]
+    pub session: SessionPolicy,
 }
 
 impl Policy {

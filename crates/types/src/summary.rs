@@ -102,13 +102,14 @@ impl Event {
 
     fn summary_of_talk(&self) -> String {
         match self {
-            Self::SessionStarted { session, brief } => format!("{session} {}", brief.role),
+            Self::SessionStarted { session, brief, .. } => format!("{session} {}", brief.role),
             Self::SessionEnded { session, end } => match end {
                 SessionEnd::Submitted { .. } => format!("{session} submitted"),
                 SessionEnd::Failed { fault } => {
                     format!("{session} {}: {}", fault.code, word(&fault.what))
                 }
                 SessionEnd::Cancelled => format!("{session} cancelled"),
+                SessionEnd::Closed => format!("{session} closed"),
             },
             Self::ModelAsked { session, turn, .. } => format!("{session} turn {turn}"),
             Self::ModelReplied { session, turn, reply, inspections, .. } => {

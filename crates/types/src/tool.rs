@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{BlobRef, Digest, Ended, Source, Span, WorkPath};
+use crate::{AgentCall, BlobRef, Digest, Ended, Source, Span, Trees, WorkPath};
 
 /// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
@@ -24,6 +24,9 @@ pub struct CallFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub repeat: Repeat,
+    /// What it wants of sub-agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentCall>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,6 +41,8 @@ pub enum Access {
     Network,
     /// Puts a question to the person and waits for the answer; touches nothing.
     Ask,
+    /// Starts, tells, awaits or ends a sub-agent; the conversation itself does that.
+    Agent,
 }
 
 /// Whether a call that was cut off may simply be made again.
@@ -70,6 +75,8 @@ pub struct ToolOutput {
     pub images: Vec<Source>,
     /// The files that it read or wrote whole, as they were then.
     pub files: Vec<FileState>,
+    /// The workspace before and after it, where that is kept.
+    pub trees: Option<Trees>,
     pub metadata: Box<Metadata>,
 }
 
@@ -145,7 +152,7 @@ impl ToolOutput {
 
     fn new(success: bool, text: String) -> Self {
         let (images, files, metadata) = (Vec::new(), Vec::new(), Box::default());
-        Self { success, text, blob: None, images, files, metadata }
+        Self { success, text, blob: None, images, files, trees: None, metadata }
     }
 }
 

@@ -4,6 +4,7 @@
 mod engine;
 mod llm;
 mod runs;
+mod session;
 mod size;
 mod tools;
 
@@ -24,6 +25,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "engine", about: engine::ABOUT, run: engine::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "session", about: session::ABOUT, run: session::run },
     Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 

@@ -23,6 +23,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
         paths: vec![],
         command: Some(line(&args.command)?),
         repeat: Repeat::Unknown,
+        agent: None,
     };
     let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);
     if args.json {

@@ -4,64 +4,74 @@
 use std::sync::Arc;
 
 use types::{
-    Access, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part, Sealed,
-    Source, Spend, Timestamp,
+    Access, Brief, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part,
+    Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
 };
 
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, question};
-use crate::budget::Ledger;
+use super::{Attempt, loops, question, room};
+
+/// How much of a person's undoing is told to the model.
+const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
+                        on what you knew of it.]";
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
-        Event::SessionStarted { session, brief } => {
-            let brief = Arc::new((**brief).clone());
-            attempt.ledger = Ledger::new(brief.budget);
-            attempt.session = Some(Session::begin(*session, &brief));
-            attempt.brief = Some(brief);
+        Event::SessionStarted { session, brief, parent } => {
+            started(attempt, *session, brief, *parent, at);
         }
-        Event::SessionEnded { end, .. } => {
-            attempt.end = Some(end.clone());
-            attempt.ended = at;
-            close(attempt);
-        }
-        Event::ModelAsked { turn, reserved, .. } => {
-            attempt.ledger.hold(*reserved);
-            if let Some(session) = &mut attempt.session {
-                session.turn = *turn;
-                session.talk = Talk::Asking { reserved: *reserved };
+        Event::SessionEnded { session, end } => ended(attempt, *session, end, at),
+        Event::SessionTold { session, how, text, .. } => told(attempt, *session, *how, text, at),
+        Event::SessionChanged { session, change } => {
+            if let Some(session) = attempt.sessions.get_mut(session) {
+                session.change(change);
             }
         }
-        Event::ModelReplied { reply, inspections, .. } => replied(attempt, reply, inspections),
-        Event::ModelFailed { fault, .. } => {
-            let Some(session) = &mut attempt.session else { return };
-            if let Talk::Asking { reserved } = session.talk {
-                attempt.ledger.settle(reserved, Spend { calls: 1, ..Spend::default() });
-                session.talk = Talk::Broken { fault: fault.clone() };
+        Event::SessionWarned { session, decision, say } => {
+            loops::warned(attempt, *session, decision, say.as_deref());
+        }
+        Event::SessionPaused { session, decision, .. } => {
+            close(attempt, *session);
+            if let Some(session) = attempt.sessions.get_mut(session) {
+                session.round.clear();
+                session.talk = Talk::Idle;
+                session.stopped = Some(decision.reason.clone());
             }
+        }
+        Event::SessionCompacted { session, how, .. } => room::apply(attempt, *session, how),
+        Event::WorkspaceRestored { .. } => {
+            if let Some(session) = attempt.sessions.get_mut(&SessionId::ROOT) {
+                session.steering.push_back(RESTORED.to_owned());
+            }
+        }
+        Event::SandboxProbed { proof, .. } => attempt.proof = Some(proof.clone()),
+        Event::ModelAsked { .. } | Event::ModelReplied { .. } | Event::ModelFailed { .. } => {
+            turn(attempt, event, at);
         }
         Event::ToolStarted { call, .. } => {
-            let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
+            let session = attempt.sessions.get_mut(&call.session);
+            let slots = session.into_iter().flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
                 slot.state = SlotState::Started;
             }
         }
         Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
-            question::apply(attempt, event);
+            question::apply(attempt, event, at);
         }
         Event::ToolRefused { call, outcome, decision, .. } => {
-            answer(attempt, *call, *outcome, &decision.reason);
+            answer(attempt, *call, *outcome, &decision.reason, &[]);
         }
-        Event::ToolFinished { call, outcome, output, images, files } => {
+        Event::ToolFinished { call, outcome, output, images, files, trees } => {
             remember(attempt, files);
-            answer_with(attempt, *call, *outcome, &output.text, images);
+            attempt.trees = trees.or(attempt.trees);
+            answer(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
             let text = format!(
                 "This call was cut off when the program stopped. Whether it took effect is not known. \
                  The workspace now shows:\n{workspace}"
             );
-            answer(attempt, *call, CallOutcome::Unknown, &text);
+            answer(attempt, *call, CallOutcome::Unknown, &text, &[]);
         }
         Event::AttemptSealed { commit, changes } => {
             attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
@@ -72,14 +82,107 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     }
 }
 
-/// Ends the conversation: what was set aside is given back, and no call stays without a result.
-fn close(attempt: &mut Attempt) {
-    let Some(session) = &mut attempt.session else { return };
-    if let Talk::Asking { reserved } = session.talk {
-        attempt.ledger.settle(reserved, Spend::default());
-        session.talk = Talk::ToAsk;
+fn started(
+    attempt: &mut Attempt,
+    id: SessionId,
+    brief: &Brief,
+    parent: Option<CallId>,
+    at: Timestamp,
+) {
+    if attempt.sessions.contains_key(&id) {
+        return;
     }
-    session.answer_the_rest();
+    let brief = Arc::new(brief.clone());
+    let above = parent.and_then(|call| attempt.sessions.get(&call.session));
+    let depth = above.map_or(0, |above| above.depth + 1);
+    if id == SessionId::ROOT {
+        attempt.brief = Some(Arc::clone(&brief));
+    }
+    attempt.sessions.insert(id, Session::begin(id, &brief, (parent, depth), at));
+}
+
+fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) {
+    if id == SessionId::ROOT {
+        attempt.ended = at;
+        for id in attempt.sessions.keys().copied().collect::<Vec<_>>() {
+            close(attempt, id);
+        }
+    }
+    close(attempt, id);
+    if let Some(session) = attempt.sessions.get_mut(&id) {
+        session.end.get_or_insert_with(|| end.clone());
+    }
+}
+
+fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Timestamp) {
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    if session.end.is_some() {
+        return;
+    }
+    match (how, &session.talk) {
+        (_, Talk::Idle) => session.input(text, at),
+        (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
+        (Telling::Submit | Telling::FollowUp, _) => session.follow_ups.push_back(text.to_owned()),
+    }
+}
+
+/// Asking the model, and what comes of it.
+fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
+    match event {
+        Event::ModelAsked { session, turn, reserved, summary, .. } => {
+            hold(attempt, *session, *reserved);
+            if let Some(session) = attempt.sessions.get_mut(session) {
+                session.turn = *turn;
+                let resting = if session.talk == Talk::Idle {
+                    super::session::Resting::Yes
+                } else {
+                    super::session::Resting::No
+                };
+                let summary = summary.then_some(resting);
+                session.talk = Talk::Asking { reserved: *reserved, summary };
+            }
+        }
+        Event::ModelReplied { session, reply, inspections, .. } => {
+            replied(attempt, *session, reply, inspections, at);
+        }
+        Event::ModelFailed { session, fault, .. } => {
+            let Some(asked) = attempt.sessions.get_mut(session) else { return };
+            if let Talk::Asking { reserved, summary } = asked.talk {
+                asked.talk = Talk::Broken { fault: fault.clone(), summary };
+                settle(attempt, *session, reserved, Spend { calls: 1, ..Spend::default() });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets something aside, in the conversation's own share and in that of everybody above it.
+fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {
+    each_ledger(attempt, id, |session| session.ledger.hold(amount));
+}
+
+fn settle(attempt: &mut Attempt, id: SessionId, held: Spend, used: Spend) {
+    each_ledger(attempt, id, |session| session.ledger.settle(held, used));
+}
+
+fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Session)) {
+    let mut next = Some(id);
+    while let Some(session) = next.and_then(|id| attempt.sessions.get_mut(&id)) {
+        change(session);
+        next = session.parent.map(|call| call.session);
+    }
+}
+
+/// Ends what is going on: what was set aside is given back, and no call stays without a result.
+fn close(attempt: &mut Attempt, id: SessionId) {
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    if let Talk::Asking { reserved, .. } = session.talk {
+        session.talk = Talk::ToAsk;
+        settle(attempt, id, reserved, Spend::default());
+    }
+    if let Some(session) = attempt.sessions.get_mut(&id) {
+        session.answer_the_rest();
+    }
 }
 
 /// What is known now of files that a call has read or written.
@@ -92,17 +195,42 @@ fn remember(attempt: &mut Attempt, files: &[FileState]) {
     }
 }
 
-fn replied(attempt: &mut Attempt, reply: &ModelReply, inspections: &[Inspection]) {
-    let Some(session) = &mut attempt.session else { return };
-    let Talk::Asking { reserved } = session.talk else { return };
+fn replied(
+    attempt: &mut Attempt,
+    id: SessionId,
+    reply: &ModelReply,
+    inspections: &[Inspection],
+    at: Timestamp,
+) {
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    let Talk::Asking { reserved, summary } = session.talk else { return };
     let used =
         Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
-    attempt.ledger.settle(reserved, used);
+    settle(attempt, id, reserved, used);
     attempt.usage = attempt.usage.plus(reply.usage);
     attempt.turns += 1;
+    attempt.cost = match (attempt.cost, reply.cost) {
+        (Some(before), Some(now)) => Some(before.plus(now)),
+        (before, now) => before.or(now),
+    };
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    session.turns += 1;
+    if let Some(resting) = summary {
+        session.talk = Talk::Summarised { summary: reply.text(), resting };
+        return;
+    }
+    let says = reply.calls().next().is_some() || !reply.text().trim().is_empty();
+    if !says && session.is_open() {
+        // Nothing to keep: an empty message is something that providers refuse.
+        session.empty += 1;
+        session.talk = Talk::ToAsk;
+        return;
+    }
+    session.empty = 0;
     // A provider's own items go back only to whoever wrote them, which after a fail-over is not who was asked.
-    let model = reply.provenance.model.clone().unwrap_or_else(|| session.brief.model.clone());
+    let model = reply.provenance.model.clone().unwrap_or_else(|| session.model.clone());
     session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
+    session.room.count(reply.usage, session.bytes);
     let calls = reply.calls().zip(0_u32..);
     session.round = calls
         .map(|(call, index)| Slot {
@@ -113,24 +241,24 @@ fn replied(attempt: &mut Attempt, reply: &ModelReply, inspections: &[Inspection]
         })
         .collect();
     session.talk = Talk::Answering;
+    loops::note(session, attempt.policy.session.loop_window);
+    if session.round.is_empty() && session.is_open() {
+        session.rest(at);
+    }
 }
 
 fn not_inspected() -> Inspection {
     Inspection::Invalid("nobody looked at what this call would do".to_owned())
 }
 
-fn answer(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
-    answer_with(attempt, call, outcome, text, &[]);
-}
-
-fn answer_with(
+fn answer(
     attempt: &mut Attempt,
     call: CallId,
     outcome: CallOutcome,
     text: &str,
     images: &[Source],
 ) {
-    let Some(session) = &mut attempt.session else { return };
+    let Some(session) = attempt.sessions.get_mut(&call.session) else { return };
     let Some(mut result) = session.slot(call).map(|slot| slot.result(outcome, text)) else {
         return;
     };

@@ -1,80 +1,154 @@
-//! What follows from an input, for an attempt: ask the model, permit its calls, take their results, until it hands
-//! in its result or cannot go on.
+//! What follows from an input, for an attempt: ask the model, permit its calls, take their results, hear what people
+//! say meanwhile, until its result is handed in, it is closed, or it cannot go on.
 
 use types::{
-    Access, CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input,
-    Inspection, Outcome, Permission, Repeat, RuleId, SessionEnd, SessionId, Spend, Timestamp,
-    ToolOutput,
+    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Outcome, RuleId,
+    SessionEnd, SessionId, Spend, Telling, TimerId, Timestamp, ToolOutput,
 };
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, question};
+use super::{Attempt, agents, calls, loops, question, room};
 use crate::budget::most_tokens;
-use crate::{Cut, Machine as _, permit};
+use crate::{Machine as _, walls};
 
-pub(super) fn decide(attempt: &Attempt, input: &Input, _now: Timestamp) -> Vec<Event> {
+/// Faults after which asking again, whatever is asked, makes no sense.
+const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
+/// The fault that making room may cure.
+const TOO_LONG: &str = "model.context_too_long";
+/// How many empty replies in a row are answered with a nudge.
+const MOST_EMPTY: u32 = 2;
+
+pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     if attempt.is_over() {
         return vec![];
     }
     match input {
         Input::Brief(brief) if attempt.brief.is_none() => {
-            vec![Event::SessionStarted { session: SessionId::ROOT, brief: brief.clone() }]
+            let (session, brief) = (SessionId::ROOT, brief.clone());
+            vec![Event::SessionStarted { session, brief, parent: None }]
         }
         Input::Woke { workspace } => {
-            let lost = lost(attempt, workspace.as_deref().unwrap_or_default());
+            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default());
             if lost.is_empty() { due(attempt) } else { lost }
         }
         Input::Due => due(attempt),
-        Input::Command(Command::Cancel { .. })
-            if attempt.end.is_none() && attempt.session.is_some() =>
-        {
-            vec![ended(SessionEnd::Cancelled)]
-        }
-        Input::Command(Command::Answer { by, question, text }) => {
-            question::answered(attempt, *question, by, text)
+        Input::Command(command) => commanded(attempt, command),
+        Input::Outcome(EffectId::Timer(TimerId::Session(id, input)), _) => {
+            attempt.sessions.get(id).map_or_else(Vec::new, |s| late(attempt, s, *input, now))
         }
         Input::Outcome(effect, outcome) if attempt.awaits(effect) => {
             outcome_of(attempt, effect, outcome)
         }
-        Input::Brief(_) | Input::Begin(_) | Input::Command(_) | Input::Outcome(..) => vec![],
+        Input::Brief(_) | Input::Begin(_) | Input::Outcome(..) => vec![],
     }
 }
 
-fn ended(end: SessionEnd) -> Event {
-    Event::SessionEnded { session: SessionId::ROOT, end }
+/// What somebody said.
+fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
+    let Some(root) = attempt.root().filter(|root| root.end.is_none()) else { return vec![] };
+    let session = root.id;
+    match command {
+        Command::Cancel { .. } => {
+            let end = if root.is_open() { SessionEnd::Closed } else { SessionEnd::Cancelled };
+            agents::all_ended(attempt, &end)
+        }
+        Command::Answer { by, question, text } => question::answered(attempt, *question, by, text),
+        Command::Tell { how, by, text } => {
+            let how = match how {
+                Telling::Submit if !root.rests() => Telling::FollowUp,
+                how => *how,
+            };
+            let (by, text) = (format!("person:{by}"), text.clone());
+            vec![Event::SessionTold { session, how, by, text }]
+        }
+        Command::Interrupt { by } => {
+            let decision =
+                Decision::new(RuleId::fixed("session.interrupted"), format!("{by} stopped it"));
+            let by = format!("person:{by}");
+            let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
+            let paused = |session: &Session| Event::SessionPaused {
+                session: session.id,
+                by: by.clone(),
+                decision: decision.clone(),
+                fault: None,
+            };
+            busy.map(paused).collect()
+        }
+        Command::Change { change } => {
+            vec![Event::SessionChanged { session, change: change.clone() }]
+        }
+        Command::Compact { .. } if root.talk == Talk::Idle && root.turns > 0 => {
+            vec![ask(attempt, root, true)]
+        }
+        Command::Restored { by, to, trees } => {
+            vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }]
+        }
+        Command::Compact { .. } => vec![],
+    }
 }
 
-/// Calls that were begun before a crash and cannot simply be made again.
-fn lost(attempt: &Attempt, workspace: &str) -> Vec<Event> {
-    let open = attempt.session.iter().flat_map(Session::started);
-    let lost = open.filter(|slot| {
-        !matches!(&slot.inspection, Inspection::Would(facts) if facts.repeat == Repeat::Safe)
-    });
-    lost.map(|slot| Event::ToolLost { call: slot.id, workspace: workspace.to_owned() }).collect()
-}
-
+/// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
-    let Some(session) = &attempt.session else { return vec![] };
-    if attempt.end.is_some() {
-        return vec![];
-    }
+    let live = attempt.sessions.values().filter(|session| session.end.is_none());
+    live.map(|session| due_in(attempt, session))
+        .find(|events| !events.is_empty())
+        .unwrap_or_default()
+}
+
+fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
     match &session.talk {
-        Talk::Asking { .. } => vec![],
-        Talk::Broken { fault } => vec![ended(SessionEnd::Failed { fault: fault.clone() })],
-        Talk::Answering if session.round.is_empty() => vec![ended(nothing_handed_in(attempt))],
-        Talk::Answering => next_calls(attempt, session),
+        Talk::Idle | Talk::Asking { .. } => vec![],
+        Talk::Broken { fault, summary: Some(_) } => {
+            vec![room::without_summary(session, &fault.what)]
+        }
+        Talk::Broken { fault, summary: None } => broken(attempt, session, fault),
+        Talk::Summarised { summary, .. } if summary.trim().is_empty() => {
+            vec![room::without_summary(session, "the model wrote no summary")]
+        }
+        Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
+        Talk::Answering if session.round.is_empty() => {
+            let role = &session.brief.role;
+            let what = format!("the {role} stopped talking without handing in a result");
+            vec![failed(session, Fault::structural("session.no_submission", what))]
+        }
+        Talk::Answering => calls::next(attempt, session),
         Talk::ToAsk => match handed_in(session) {
-            Some(submission) => vec![ended(SessionEnd::Submitted { submission })],
-            None => vec![ask(attempt, session)],
+            Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
+            None => vec![next_turn(attempt, session)],
         },
     }
 }
 
-fn nothing_handed_in(attempt: &Attempt) -> SessionEnd {
-    let role = attempt.brief.as_ref().map_or_else(String::new, |brief| brief.role.to_string());
-    let what = format!("the {role} stopped talking without handing in a result");
-    SessionEnd::Failed { fault: Fault::structural("session.no_submission", what) }
+fn ended(session: &Session, end: SessionEnd) -> Event {
+    Event::SessionEnded { session: session.id, end }
+}
+
+fn failed(session: &Session, fault: Fault) -> Event {
+    ended(session, SessionEnd::Failed { fault })
+}
+
+/// The model did not reply. Too much is sent shortened; what nothing can cure ends the conversation; after anything
+/// else an open one waits for the person.
+fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
+    if fault.code == TOO_LONG
+        && let Some(event) = room::recover(attempt, session)
+    {
+        return vec![event];
+    }
+    if !session.is_open() || FATAL.contains(&fault.code.as_str()) {
+        if session.parent.is_none() {
+            let end = SessionEnd::Failed { fault: fault.clone() };
+            return agents::all_ended(attempt, &end);
+        }
+        return vec![failed(session, fault.clone())];
+    }
+    let decision = Decision::new(RuleId::fixed("session.model_failed"), fault.what.clone());
+    vec![paused(session, decision, Some(fault.clone()))]
+}
+
+fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
+    Event::SessionPaused { session: session.id, by: "engine".to_owned(), decision, fault }
 }
 
 /// What the last round handed in, if it did.
@@ -86,120 +160,118 @@ fn handed_in(session: &Session) -> Option<serde_json::Value> {
     session.round.iter().find(accepted).map(Slot::arguments)
 }
 
-/// Asks for the next turn, if the limits and the budget leave room for the worst case.
-fn ask(attempt: &Attempt, session: &Session) -> Event {
-    let brief = &session.brief;
-    if attempt.turns >= brief.max_turns {
-        let what = format!("the {} was not done after {} turns", brief.role, brief.max_turns);
-        let fault = Fault::structural("session.turn_limit", what);
-        return ended(SessionEnd::Failed { fault });
+/// The next turn, if nothing stands against it.
+fn next_turn(attempt: &Attempt, session: &Session) -> Event {
+    if session.empty >= MOST_EMPTY {
+        let what = "the model replied with nothing, again";
+        return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
     }
+    match loops::due(attempt, session) {
+        Some(loops::Found::Warn(event)) => return *event,
+        Some(loops::Found::Stop(decision)) => {
+            return stop(session, "session.loop", FaultClass::Structural, decision.reason);
+        }
+        None => {}
+    }
+    if let Some(event) = limit(attempt, session) {
+        return event;
+    }
+    if let Some(event) = room::due(attempt, session) {
+        return event;
+    }
+    ask(attempt, session, room::wants_summary(attempt, session))
+}
+
+/// Ends an attempt at a task, or the work on one input of an open conversation.
+fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) -> Event {
+    if session.is_open() {
+        return paused(session, Decision::new(RuleId::fixed(code), what), None);
+    }
+    failed(session, Fault::new(class, code, what))
+}
+
+/// The limits of turns and rounds.
+fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
+    let (brief, rounds) = (&session.brief, attempt.policy.session.max_rounds);
+    let class = FaultClass::Structural;
+    if session.turns >= brief.max_turns {
+        let what = format!("the {} was not done after {} turns", brief.role, brief.max_turns);
+        return Some(stop(session, "session.turn_limit", class, what));
+    }
+    if session.is_open() && rounds > 0 && session.rounds >= rounds {
+        let what = format!("this input took {rounds} rounds of calls, which is the most for one");
+        return Some(stop(session, "session.round_limit", class, what));
+    }
+    None
+}
+
+/// Asks for the next turn, if the budget leaves room for the worst case.
+fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
+    let brief = &session.brief;
     let reserved = Spend {
         tokens: most_tokens(session.bytes).saturating_add(brief.max_output_tokens),
         calls: 1,
         ..Spend::default()
     };
-    if !attempt.ledger.fits(reserved) {
-        let left = attempt.ledger.free().tokens.unwrap_or_default();
-        let what = format!(
-            "the next call may take {} tokens, and {left} are left of the attempt's budget",
-            reserved.tokens
-        );
-        let fault = Fault::new(FaultClass::Resource, "budget.call_does_not_fit", what);
-        return ended(SessionEnd::Failed { fault });
+    if let Some(what) = does_not_fit(attempt, session, reserved) {
+        return stop(session, "budget.call_does_not_fit", FaultClass::Resource, what);
     }
     Event::ModelAsked {
         session: session.id,
         turn: session.turn + 1,
-        model: brief.model.clone(),
+        model: session.model.clone(),
         digest: session.digest,
         messages: session.history.len() as u64,
         reserved,
+        summary,
     }
 }
 
-/// Which calls begin now: reads all together, anything else alone and in order.
-fn next_calls(attempt: &Attempt, session: &Session) -> Vec<Event> {
-    if let Some(event) = question::follow(attempt, session) {
-        return vec![event];
+/// Why a call does not fit into the share of the conversation, or of one above it.
+fn does_not_fit(attempt: &Attempt, session: &Session, reserved: Spend) -> Option<String> {
+    let mut next = Some(session);
+    while let Some(session) = next {
+        let free = session.ledger.free();
+        if !session.ledger.fits(reserved) {
+            let left = free.tokens.unwrap_or_default();
+            return Some(format!(
+                "the next call may take {} tokens, and {left} are left of the attempt's budget",
+                reserved.tokens
+            ));
+        }
+        // What a call costs is known only afterwards.
+        if free.money.is_some_and(|money| money == types::Money::ZERO) {
+            return Some("all the money of the budget is spent".to_owned());
+        }
+        next = session.parent.and_then(|call| attempt.sessions.get(&call.session));
     }
-    if question::is_open(session) {
+    None
+}
+
+/// The time for an input is up.
+fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec<Event> {
+    let up = session.deadline().is_some_and(|until| now >= until);
+    if session.inputs != input || !up || attempt.open_question().is_some() {
         return vec![];
     }
-    let reads = |slot: &Slot| matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Read);
-    let mut events = Vec::new();
-    let mut under_way = session.started().count();
-    let mut only_reads = session.started().all(reads);
-    for slot in session.round.iter().filter(|slot| slot.state == SlotState::Due) {
-        if under_way > 0 && !(only_reads && reads(slot)) {
-            break;
+    let what = "its time for this input is up".to_owned();
+    match session.parent {
+        Some(_) => {
+            vec![failed(session, Fault::new(FaultClass::Resource, "session.time_limit", what))]
         }
-        let event = judge(attempt, session, slot);
-        if matches!(event, Event::ToolStarted { .. }) {
-            under_way += 1;
-            only_reads = only_reads && reads(slot);
-        }
-        let waits = matches!(event, Event::QuestionAsked { .. });
-        events.push(event);
-        if waits {
-            break;
-        }
+        None => vec![stop(session, "session.time_limit", FaultClass::Resource, what)],
     }
-    events
-}
-
-fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Event {
-    let tool = slot.call.tool.clone();
-    let refused = |outcome, decision| Event::ToolRefused {
-        call: slot.id,
-        tool: tool.clone(),
-        outcome,
-        decision,
-    };
-    if !session.brief.tools.contains(&tool) {
-        let reason = format!("the {} has no tool {tool:?}", session.brief.role);
-        let decision = Decision::new(RuleId::fixed("permit.not_the_roles_tool"), reason);
-        return refused(CallOutcome::Refused, decision);
-    }
-    let facts = match &slot.inspection {
-        Inspection::Would(facts) => facts,
-        Inspection::Invalid(why) => {
-            let decision = Decision::new(RuleId::fixed("permit.invalid_call"), why.clone());
-            return refused(CallOutcome::Error, decision);
-        }
-    };
-    if facts.access != Access::Read && session.round.iter().any(was_lost) {
-        let reason = "it was not made, because it is not known whether the call before it took effect; \
-                      look at that result first";
-        let decision = Decision::new(RuleId::fixed("permit.after_lost_call"), reason);
-        return refused(CallOutcome::Refused, decision);
-    }
-    let permit = permit::judge(&attempt.policy, &session.brief.scope, &tool, facts);
-    match permit.verdict {
-        Permission::Deny => refused(CallOutcome::Refused, permit.decision),
-        Permission::Ask => question::ask(attempt, slot, permit.decision),
-        Permission::Allow => Event::ToolStarted { call: slot.id, tool, decision: permit.decision },
-    }
-}
-
-/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
-fn was_lost(slot: &Slot) -> bool {
-    matches!(&slot.state, SlotState::Done(result) if result.outcome == CallOutcome::Unknown)
 }
 
 fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Event> {
     match (effect, outcome) {
         (EffectId::Model(session, turn), Outcome::Model(Ok(replied))) => {
-            let Some(brief) = &attempt.brief else { return vec![] };
+            let Some(asked) = attempt.sessions.get(session) else { return vec![] };
+            let said = replied.reply.provenance.model.clone();
             vec![Event::ModelReplied {
                 session: *session,
                 turn: *turn,
-                model: replied
-                    .reply
-                    .provenance
-                    .model
-                    .clone()
-                    .unwrap_or_else(|| brief.model.clone()),
+                model: said.unwrap_or_else(|| asked.model.clone()),
                 reply: Box::new(replied.reply.clone()),
                 inspections: replied.inspections.clone(),
             }]
@@ -208,10 +280,16 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             vec![Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![tool_finished(attempt, *call, output)]
+            vec![calls::finished(attempt, *call, output)]
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![tool_finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
+            vec![calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
+        }
+        (EffectId::Probe, Outcome::Probed(proof)) => {
+            vec![walls::judged(&attempt.policy, proof.clone())]
+        }
+        (EffectId::Probe, Outcome::Broke(fault)) => {
+            vec![walls::judged(&attempt.policy, types::Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
             commit: sealed.commit.clone(),
@@ -221,19 +299,5 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             vec![Event::SealFailed { fault: fault.clone() }]
         }
         _ => vec![],
-    }
-}
-
-pub(super) fn tool_finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
-    let slot = attempt.session.as_ref().and_then(|session| session.slot(call));
-    let tool = slot.map_or("", |slot| slot.call.tool.as_str());
-    let otherwise = attempt.brief.as_ref().map_or(0, |brief| brief.output_chars);
-    let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
-    Event::ToolFinished {
-        call,
-        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
-        output: cut.shown(&output.text, output.blob),
-        images: output.images.clone(),
-        files: output.files.clone(),
     }
 }

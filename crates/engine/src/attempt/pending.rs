@@ -1,41 +1,58 @@
-//! What the state of an attempt asks of the outside world: a reply, the calls that have begun, the commit at the end.
+//! What the state of an attempt asks of the outside world: replies, the calls that have begun, the walls to be tried,
+//! the end of a time limit, the commit at the end.
 
-use types::{Effect, EffectId};
+use types::{Effect, EffectId, TimerId};
 
-use super::Attempt;
 use super::session::{Session, Talk};
+use super::{Attempt, agents};
 use crate::{InFlight, brief};
 
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
-    let (Some(brief), Some(session)) = (&attempt.brief, &attempt.session) else { return vec![] };
-    if attempt.end.is_some() {
+    let Some(brief) = &attempt.brief else { return vec![] };
+    if attempt.end_of_root().is_some() {
         if attempt.needs_seal() && !in_flight.contains(&EffectId::Seal) {
             let message = brief::seal_message(brief);
             return vec![Effect::Seal { message, at: attempt.ended }];
         }
         return vec![];
     }
-    talking(session, in_flight)
+    let mut effects = Vec::new();
+    if attempt.wants_probe() && !in_flight.contains(&EffectId::Probe) {
+        effects.push(Effect::Probe);
+    }
+    for session in attempt.sessions.values().filter(|session| session.end.is_none()) {
+        talking(attempt, session, in_flight, &mut effects);
+    }
+    effects
 }
 
-fn talking(session: &Session, in_flight: &InFlight) -> Vec<Effect> {
+fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: &mut Vec<Effect>) {
+    let timer = TimerId::Session(session.id, session.inputs);
+    if let Some(until) = session.deadline()
+        && attempt.awaits_deadline(session)
+        && !in_flight.contains(&EffectId::Timer(timer.clone()))
+    {
+        effects.push(Effect::Wait { timer, until });
+    }
     match session.talk {
         Talk::Asking { .. } => {
-            if in_flight.contains(&EffectId::Model(session.id, session.turn)) {
-                return vec![];
+            if !in_flight.contains(&EffectId::Model(session.id, session.turn)) {
+                let request = Box::new(session.request(&attempt.policy.session));
+                effects.push(Effect::AskModel { request });
             }
-            vec![Effect::AskModel { request: Box::new(session.request()) }]
         }
         Talk::Answering => {
-            let open =
-                session.started().filter(|slot| !in_flight.contains(&EffectId::Tool(slot.id)));
-            open.map(|slot| Effect::RunTool {
+            let open = session.started().filter(|slot| {
+                !agents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
+            });
+            effects.extend(open.map(|slot| Effect::RunTool {
                 call: slot.id,
                 tool: slot.call.tool.clone(),
                 arguments: slot.arguments(),
-            })
-            .collect()
+                model: session.model.clone(),
+                scope: session.parent.map(|_| session.scope().clone()),
+            }));
         }
-        Talk::ToAsk | Talk::Broken { .. } => vec![],
+        Talk::Idle | Talk::ToAsk | Talk::Summarised { .. } | Talk::Broken { .. } => {}
     }
 }

@@ -1,9 +1,11 @@
 //! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
 
-use types::{Access, Asking, CallOutcome, Decision, Event, Inspection, Said, ToolOutput};
+use types::{
+    Access, Asking, CallOutcome, Decision, Event, Inspection, Said, Timestamp, ToolOutput,
+};
 
 use super::Attempt;
-use super::decide::tool_finished;
+use super::calls::finished;
 use super::session::{Session, Slot, SlotState};
 
 /// Puts the question to the person.
@@ -48,7 +50,7 @@ pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
 fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -> Event {
     let (call, tool) = (slot.id, slot.call.tool.clone());
     if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
-        return tool_finished(attempt, call, &ToolOutput::ok(said.text.clone()));
+        return finished(attempt, call, &ToolOutput::ok(said.text.clone()));
     }
     if said.allows() {
         let decision = Decision { reason: format!("{} allowed it", said.by), ..decision };
@@ -65,10 +67,11 @@ pub(super) fn is_open(session: &Session) -> bool {
 }
 
 /// Takes a question or its answer into the state.
-pub(super) fn apply(attempt: &mut Attempt, event: &Event) {
-    let slots = attempt.session.iter_mut().flat_map(|session| &mut session.round);
+pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
+    let sessions = attempt.sessions.values_mut();
     match event {
         Event::QuestionAsked { question, text, decision, call, .. } => {
+            let slots = sessions.flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| Some(slot.id) == *call && slot.state == SlotState::Due)
             {
                 let (question, text, decision) = (*question, text.clone(), decision.clone());
@@ -77,12 +80,16 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event) {
             attempt.questions = question.saturating_add(1);
         }
         Event::QuestionAnswered { question, by, text } => {
-            for slot in slots {
-                if let SlotState::Asked(asking) = &slot.state
-                    && asking.question == *question
-                {
-                    let said = Said { by: by.clone(), text: text.clone() };
-                    slot.state = SlotState::Answered(asking.clone(), said);
+            for session in sessions {
+                // The time that the person took is not the conversation's.
+                session.began = at;
+                for slot in &mut session.round {
+                    if let SlotState::Asked(asking) = &slot.state
+                        && asking.question == *question
+                    {
+                        let said = Said { by: by.clone(), text: text.clone() };
+                        slot.state = SlotState::Answered(asking.clone(), said);
+                    }
                 }
             }
         }

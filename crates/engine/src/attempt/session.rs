@@ -1,19 +1,30 @@
 //! One conversation with a model: its history, where it stands, and the calls of the current turn. Every call gets
-//! exactly one result before the model is asked again.
+//! exactly one result before the model is asked again. What happens next is decided elsewhere.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use types::{
-    Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Fault, Inspection,
-    Message, ModelOptions, ModelRequest, Origin, Part, Said, SessionId, Spend, ToolSpec,
+    Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault,
+    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Said, Scope,
+    SessionChange, SessionEnd, SessionId, SessionPolicy, Spend, Timestamp, ToolChoice, ToolSpec,
 };
+
+use super::room::Room;
+use crate::budget::Ledger;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Session {
     pub(super) id: SessionId,
+    /// The call that started it, and how many conversations are above it.
+    pub(super) parent: Option<CallId>,
+    pub(super) depth: u32,
     pub(super) brief: Arc<Brief>,
+    pub(super) model: ModelRef,
+    pub(super) effort: Option<Effort>,
     pub(super) system: Arc<str>,
     pub(super) tools: Arc<[ToolSpec]>,
+    pub(super) tool_names: Vec<String>,
     pub(super) history: Vec<Arc<Message>>,
     pub(super) talk: Talk,
     /// The turn that is being asked for, or was answered last.
@@ -23,21 +34,64 @@ pub(super) struct Session {
     /// Of everything that would be sent, grown message by message, so a turn costs no more than what is new.
     pub(super) digest: Digest,
     pub(super) bytes: u64,
+    pub(super) ledger: Ledger,
+    /// Replies so far, and rounds of calls for the current input.
+    pub(super) turns: u32,
+    pub(super) rounds: u32,
+    /// Inputs so far, and when the current one began.
+    pub(super) inputs: u32,
+    pub(super) began: Timestamp,
+    /// Replies in a row that said nothing.
+    pub(super) empty: u32,
+    pub(super) steering: VecDeque<String>,
+    pub(super) follow_ups: VecDeque<String>,
+    pub(super) repeats: Repeats,
+    pub(super) room: Room,
+    pub(super) end: Option<SessionEnd>,
+    /// Why the work on the last input was stopped, if it was.
+    pub(super) stopped: Option<String>,
+}
+
+/// The last calls, by what they were, and how often a pattern in them was pointed out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Repeats {
+    pub(super) recent: VecDeque<Digest>,
+    pub(super) warned: u32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Talk {
+    /// Nothing is going on; the next input is awaited.
+    Idle,
     /// It is our turn to ask.
     ToAsk,
     Asking {
         reserved: Spend,
+        /// For a summary, and whether nothing else was going on.
+        summary: Option<Resting>,
     },
     /// The model's calls are being answered.
     Answering,
-    /// The model did not reply, and will not be asked again.
-    Broken {
-        fault: Fault,
-    },
+    /// There is a summary; room can be made.
+    Summarised { summary: String, resting: Resting },
+    /// The model did not reply, and will not be asked again as it was.
+    Broken { fault: Fault, summary: Option<Resting> },
+}
+
+/// Whether the conversation was idle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resting {
+    Yes,
+    No,
+}
+
+impl Resting {
+    pub(super) const fn talk(self) -> Talk {
+        match self {
+            Self::Yes => Talk::Idle,
+            Self::No => Talk::ToAsk,
+        }
+    }
 }
 
 /// One call of the current turn.
@@ -61,23 +115,114 @@ pub(super) enum SlotState {
 }
 
 impl Session {
-    pub(super) fn begin(id: SessionId, brief: &Arc<Brief>) -> Self {
-        let tools: Arc<[ToolSpec]> = brief.tool_specs.clone().into();
+    pub(super) fn begin(
+        id: SessionId,
+        brief: &Arc<Brief>,
+        (parent, depth): (Option<CallId>, u32),
+        at: Timestamp,
+    ) -> Self {
         let mut session = Self {
             id,
+            parent,
+            depth,
+            model: brief.model.clone(),
+            effort: brief.effort,
             system: Arc::from(brief.system.as_str()),
+            tools: brief.tool_specs.clone().into(),
+            tool_names: brief.tools.clone(),
             history: Vec::new(),
-            talk: Talk::ToAsk,
+            talk: Talk::Idle,
             turn: 0,
             round: Vec::new(),
             digest: Digest::ZERO,
             bytes: 0,
-            tools,
+            ledger: Ledger::new(brief.budget),
+            turns: 0,
+            rounds: 0,
+            inputs: 0,
+            began: at,
+            empty: 0,
+            steering: VecDeque::new(),
+            follow_ups: VecDeque::new(),
+            repeats: Repeats::default(),
+            room: Room::new(brief.window),
+            end: None,
+            stopped: None,
             brief: Arc::clone(brief),
         };
-        session.count(&(&session.system.clone(), &session.tools.clone()));
-        session.push(Message::user(brief.task.clone()));
+        session.recount();
+        if !brief.task.is_empty() {
+            session.input(&brief.task, at);
+        }
         session
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.brief.ending == Ending::Open
+    }
+
+    /// Whether it is over, or only goes on when somebody says something to it.
+    pub(super) fn rests(&self) -> bool {
+        self.end.is_some() || self.talk == Talk::Idle
+    }
+
+    pub(super) fn scope(&self) -> &Scope {
+        &self.brief.scope
+    }
+
+    /// When the time for the current input is up.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        let time = self.brief.budget.time_ms.filter(|_| !self.rests())?;
+        Some(self.began.after(time))
+    }
+
+    /// The next input: what was left to be said before it, and the input itself.
+    pub(super) fn input(&mut self, text: &str, at: Timestamp) {
+        self.inputs += 1;
+        self.began = at;
+        (self.rounds, self.empty, self.stopped) = (0, 0, None);
+        self.repeats = Repeats::default();
+        self.room.remember(text);
+        self.hear_steering();
+        self.push(Message::user(text));
+        self.talk = Talk::ToAsk;
+    }
+
+    /// What was said while it worked goes into the history.
+    pub(super) fn hear_steering(&mut self) {
+        for text in std::mem::take(&mut self.steering) {
+            self.room.remember(&text);
+            self.push(Message::user(text));
+        }
+    }
+
+    /// The work on the input is done, unless something more was said meanwhile.
+    pub(super) fn rest(&mut self, at: Timestamp) {
+        self.round.clear();
+        if !self.steering.is_empty() {
+            self.hear_steering();
+            self.talk = Talk::ToAsk;
+        } else if let Some(next) = self.follow_ups.pop_front() {
+            self.input(&next, at);
+        } else {
+            self.talk = Talk::Idle;
+        }
+    }
+
+    pub(super) fn change(&mut self, change: &SessionChange) {
+        if let Some(model) = &change.model {
+            self.model = model.clone();
+            self.room.window = change.window;
+        }
+        self.effort = change.effort.or(self.effort);
+        if let Some(tools) = &change.tools {
+            self.tool_names.clone_from(tools);
+            self.tools = change.tool_specs.clone().into();
+        }
+        if let Some(system) = &change.system {
+            self.system = Arc::from(system.as_str());
+        }
+        self.recount();
     }
 
     pub(super) fn push(&mut self, message: Message) {
@@ -92,12 +237,29 @@ impl Session {
         self.digest = self.digest.extended(&text);
     }
 
+    /// Counts everything again, after something other than the end has changed.
+    pub(super) fn recount(&mut self) {
+        (self.bytes, self.digest) = (0, Digest::ZERO);
+        self.count(&(&self.system.clone(), &self.tools.clone()));
+        for message in self.history.clone() {
+            self.count(&*message);
+        }
+        self.room.forget_count();
+    }
+
     /// What is sent for the current turn. Copies pointers, not messages.
-    pub(super) fn request(&self) -> ModelRequest {
+    pub(super) fn request(&self, policy: &SessionPolicy) -> ModelRequest {
+        let mut messages = self.history.clone();
+        let mut options = ModelOptions { effort: self.effort, ..ModelOptions::default() };
+        if matches!(self.talk, Talk::Asking { summary: Some(_), .. }) {
+            let asked = policy.compact_prompt.as_deref().unwrap_or(super::room::SUMMARISE);
+            messages.push(Arc::new(Message::user(asked)));
+            options.tool_choice = ToolChoice::None;
+        }
         ModelRequest {
-            model: self.brief.model.clone(),
+            model: self.model.clone(),
             system: self.system.clone(),
-            messages: self.history.clone(),
+            messages,
             tools: self.tools.clone(),
             max_output: self.brief.max_output_tokens,
             origin: Origin {
@@ -106,7 +268,7 @@ impl Session {
                 session: self.id,
                 turn: self.turn,
             },
-            options: ModelOptions::default(),
+            options,
         }
     }
 
@@ -119,7 +281,8 @@ impl Session {
         self.round.iter().find(|slot| slot.id == call)
     }
 
-    /// Answers a call. When it was the last open one of its turn, the results go into the history.
+    /// Answers a call. When it was the last open one of its turn, the results go into the history, and after them
+    /// what was said meanwhile.
     pub(super) fn answer(&mut self, call: CallId, result: CallResult) {
         let Some(slot) = self.round.iter_mut().find(|slot| slot.id == call) else { return };
         if matches!(slot.state, SlotState::Done(_)) {
@@ -136,19 +299,21 @@ impl Session {
             .collect();
         if results.len() == self.round.len() && self.talk == Talk::Answering {
             self.push(Message::Results { results });
+            self.rounds += 1;
+            self.hear_steering();
             self.talk = Talk::ToAsk;
         }
     }
 
-    /// The conversation is over: calls that are still open will not be heard of again.
+    /// The conversation is over or interrupted: calls that are still open will not be heard of again.
     pub(super) fn answer_the_rest(&mut self) {
         let rest = self.round.iter().filter_map(|slot| match slot.state {
             SlotState::Due | SlotState::Asked(_) | SlotState::Answered(..) => {
-                let text = "It was not made: the conversation was ended before its turn came.";
+                let text = "It was not made: the work was stopped before its turn came.";
                 Some((slot.id, slot.result(CallOutcome::Refused, text)))
             }
             SlotState::Started => {
-                let text = "It was cut off when the conversation was ended. Whether it took effect is not known.";
+                let text = "It was cut off when the work was stopped. Whether it took effect is not known.";
                 Some((slot.id, slot.result(CallOutcome::Unknown, text)))
             }
             SlotState::Done(_) => None,
@@ -156,6 +321,22 @@ impl Session {
         for (call, result) in rest.collect::<Vec<_>>() {
             self.answer(call, result);
         }
+    }
+
+    /// All text of the last reply that had any.
+    pub(super) fn last_words(&self) -> String {
+        let replies = self.history.iter().rev().filter_map(|message| match &**message {
+            Message::Assistant { blocks, .. } => Some(blocks),
+            _ => None,
+        });
+        let texts = replies.map(|blocks| {
+            let texts = blocks.iter().filter_map(|block| match &block.body {
+                types::BlockBody::Text { text } => Some(text.as_str()),
+                _ => None,
+            });
+            texts.collect::<String>()
+        });
+        texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
     }
 }
 
@@ -179,5 +360,14 @@ impl Slot {
             Arguments::Json(value) => value.clone(),
             Arguments::Broken(_) => serde_json::Value::Null,
         }
+    }
+
+    /// What the call is, however often it is made.
+    pub(super) fn fingerprint(&self) -> Digest {
+        let text = match &self.call.arguments {
+            Arguments::Json(value) => value.to_string(),
+            Arguments::Broken(text) => text.clone(),
+        };
+        Digest::of(format!("{}\n{text}", self.call.tool).as_bytes())
     }
 }

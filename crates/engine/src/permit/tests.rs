@@ -42,8 +42,13 @@ fn a_refused_write_says_what_would_have_been_allowed() {
 
 #[test]
 fn a_write_that_does_not_say_where_is_not_in_scope() {
-    let facts =
-        CallFacts { access: Access::Write, paths: vec![], command: None, repeat: Repeat::Safe };
+    let facts = CallFacts {
+        access: Access::Write,
+        paths: vec![],
+        command: None,
+        repeat: Repeat::Safe,
+        agent: None,
+    };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);
     let permit = judge(&crew(), &scope, "write_file", &facts);
     assert_eq!(permit.decision.rule.as_str(), "permit.outside_artifacts");
@@ -80,6 +85,7 @@ fn verdict(policy: &Policy, line: &str) -> Permit {
         paths: vec![],
         command: Some(line.to_owned()),
         repeat: Repeat::Unknown,
+        agent: None,
     };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);
     judge(policy, &scope, "shell", &facts)

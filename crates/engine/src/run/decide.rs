@@ -78,15 +78,18 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
                 text: text.clone(),
             }]
         }
-        Command::Cancel { .. } | Command::Answer { .. } => vec![],
+        // The rest is said to a conversation, and a run is none.
+        _ => vec![],
     }
 }
 
 fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
     match (effect, outcome) {
-        (EffectId::Probe, Outcome::Probed(proof)) => vec![walls::judged(run, proof.clone())],
+        (EffectId::Probe, Outcome::Probed(proof)) => {
+            vec![walls::judged(run.policy(), proof.clone())]
+        }
         (EffectId::Probe, Outcome::Broke(fault)) => {
-            vec![walls::judged(run, Proof::nothing(fault.what.as_str()))]
+            vec![walls::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
         (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking),

@@ -79,6 +79,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
             !run.winds_down()
                 && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
         }
+        EffectId::Timer(TimerId::Session(..)) => false,
         EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Seal => false,
     }

@@ -1,6 +1,6 @@
 //! Events as short lines: the written name, then the facts that a test cares about.
 
-use types::{AttemptResult, CheckId, Event, MergeEnd, SessionEnd};
+use types::{AttemptResult, CheckId, Compaction, Event, MergeEnd, SessionEnd, SessionId};
 
 pub(crate) fn render(events: &[Event]) -> String {
     let line = |event: &Event| format!("{} {}", event.kind(), facts(event)).trim_end().to_owned();
@@ -76,15 +76,41 @@ fn of_a_task(event: &Event) -> Option<String> {
 
 fn of_a_session(event: &Event) -> Option<String> {
     Some(match event {
-        Event::SessionStarted { session, brief } => format!("{session} {}", brief.attempt),
+        Event::SessionStarted { session, brief, parent: None } => {
+            format!("{session} {}", brief.attempt)
+        }
+        Event::SessionStarted { session, parent: Some(call), .. } => format!("{session} by {call}"),
+        Event::SessionTold { session, how, text, .. } => format!("{session} {how:?} {text}"),
+        Event::SessionChanged { session, .. } => session.to_string(),
+        Event::SessionWarned { session, decision, .. } => format!("{session} {}", decision.rule),
+        Event::SessionPaused { session, by, decision, .. } => {
+            format!("{session} {} by {by}", decision.rule)
+        }
+        Event::SessionCompacted { session, how, decision } => {
+            let how = match how {
+                Compaction::Trimmed => "trimmed",
+                Compaction::Summarised { .. } => "summarised",
+                Compaction::Dropped => "dropped",
+            };
+            format!("{session} {how} {}", decision.rule)
+        }
+        Event::WorkspaceRestored { to, .. } => to.to_string(),
+        Event::SessionEnded { session, end } if *session != SessionId::ROOT => {
+            format!("{session} {}", if *end == SessionEnd::Closed { "closed" } else { "failed" })
+        }
         Event::SessionEnded { end, .. } => match end {
             SessionEnd::Submitted { .. } => "submitted".to_owned(),
             SessionEnd::Failed { fault } => format!("failed {} {}", fault.class.word(), fault.code),
             SessionEnd::Cancelled => "cancelled".to_owned(),
+            SessionEnd::Closed => "closed".to_owned(),
         },
-        Event::ModelAsked { turn, .. }
-        | Event::ModelReplied { turn, .. }
-        | Event::ModelFailed { turn, .. } => format!("t{turn}"),
+        Event::ModelAsked { summary: true, turn, .. } => format!("t{turn} for a summary"),
+        Event::ModelAsked { session, turn, .. }
+        | Event::ModelReplied { session, turn, .. }
+        | Event::ModelFailed { session, turn, .. } => {
+            let child = Some(session).filter(|session| **session != SessionId::ROOT);
+            child.map(|session| format!("{session}.")).unwrap_or_default() + &format!("t{turn}")
+        }
         Event::ToolStarted { call, tool, decision } => format!("{call} {tool} {}", decision.rule),
         Event::ToolRefused { call, tool, outcome, decision } => {
             format!("{call} {tool} {}, {}", outcome.word(), decision.rule)

@@ -32,6 +32,28 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
                 text: text.to_owned(),
             })
         }
+        "submit" | "steer" | "follow_up" => {
+            let how = serde_json::from_value(first.into()).expect("a way to tell");
+            let (by, text) = ("ann".to_owned(), rest.to_owned());
+            Input::Command(Command::Tell { how, by, text })
+        }
+        "interrupt" => Input::Command(Command::Interrupt { by: "ann".to_owned() }),
+        "compact" => Input::Command(Command::Compact { by: "ann".to_owned() }),
+        "change" => {
+            let change = serde_json::from_str(rest).expect("a change as JSON");
+            Input::Command(Command::Change { change })
+        }
+        "time" => {
+            let session = types::SessionId(rest.parse().expect("a session"));
+            let input = |effect: &Effect| match effect {
+                Effect::Wait { timer: timer @ TimerId::Session(id, _), .. } if *id == session => {
+                    Some(timer.clone())
+                }
+                _ => None,
+            };
+            let timer = asked.iter().find_map(input).expect("its time is running");
+            Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
+        }
         "check" => check(rest),
         "merge" => merge(rest),
         "timer" => {
@@ -42,6 +64,11 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
             Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
         }
         "model" => Input::Outcome(talk::the_turn(asked), talk::said(rest)),
+        "agent" => {
+            let (session, rest) = rest.split_once(' ').expect("an agent and what it says");
+            let session = types::SessionId(session.parse().expect("the number of an agent"));
+            Input::Outcome(talk::the_turn_of(session, asked), talk::said(rest))
+        }
         "tool" => tool(rest, asked),
         "seal" => seal(rest),
         _ => attempt(first.parse().expect("a line begins with what it is about"), rest),
@@ -85,6 +112,11 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         max_turns: 5,
         max_output_tokens: 1_000,
         output_chars: 100,
+        ending: types::Ending::Submission,
+        effort: None,
+        window: None,
+        folder: None,
+        policy: None,
     }
 }
 

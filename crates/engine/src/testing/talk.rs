@@ -6,9 +6,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
-    Access, Arguments, Block, Brief, Call, CallFacts, CommitId, Effect, EffectId, Fault, Input,
-    Inspection, ModelReply, ModelRequest, Outcome, Repeat, Replied, Sealed, StopReason, ToolOutput,
-    Usage,
+    Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Effect, EffectId, Fault,
+    Input, Inspection, ModelReply, ModelRequest, Outcome, Repeat, Replied, Sealed, Spawn,
+    StopReason, ToolOutput, Usage,
 };
 
 use super::Bench;
@@ -22,6 +22,12 @@ pub(crate) fn the_turn(asked: &[Effect]) -> EffectId {
     turn.expect("the model is being asked").id()
 }
 
+/// The turn that an agent's model is being asked for.
+pub(crate) fn the_turn_of(session: types::SessionId, asked: &[Effect]) -> EffectId {
+    let mut turns = asked.iter().map(Effect::id);
+    turns.find(|id| matches!(id, EffectId::Model(of, _) if *of == session)).expect("it is asked")
+}
+
 /// `says hello`, `fails`, `calls read_file a.rs + shell make`
 pub(crate) fn said(text: &str) -> Outcome {
     let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -33,6 +39,7 @@ pub(crate) fn said(text: &str) -> Outcome {
             let blocks = calls.iter().map(|(call, _)| Block::call(call.clone())).collect();
             reply(blocks, calls.into_iter().map(|(_, inspection)| inspection).collect())
         }
+        "is_told" => Outcome::Model(Err(Fault::structural(rest, "the provider said no"))),
         _ => Outcome::Model(Err(Fault::structural("model.malformed", "the reply made no sense"))),
     }
 }
@@ -49,13 +56,18 @@ pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome
 pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
     let (tool, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let path = || rest.parse().expect("a path");
-    let facts = |access, repeat| CallFacts { access, paths: vec![], command: None, repeat };
+    let facts =
+        |access, repeat| CallFacts { access, paths: vec![], command: None, repeat, agent: None };
     let inspection = match tool {
         "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),
         "submit" => Inspection::Would(facts(Access::Submit, Repeat::Safe)),
         "ask_user" => Inspection::Would(CallFacts {
             command: Some(rest.to_owned()),
             ..facts(Access::Ask, Repeat::Safe)
+        }),
+        "spawn_agent" | "send_input" | "wait" | "close_agent" => Inspection::Would(CallFacts {
+            agent: Some(agent_call(tool, rest)),
+            ..facts(Access::Agent, Repeat::Safe)
         }),
         "shell" => Inspection::Would(CallFacts {
             command: Some(rest.to_owned()),
@@ -76,6 +88,26 @@ pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
         _ => (tool, Arguments::Json(Value::from(rest))),
     };
     (Call { wire_id: format!("w{index}"), tool: tool.to_owned(), arguments }, inspection)
+}
+
+/// `spawn_agent look around`, `send_input 2 and then`, `wait 2`, `close_agent 2`
+fn agent_call(tool: &str, rest: &str) -> AgentCall {
+    let number = |text: &str| text.parse().expect("the number of an agent");
+    match tool {
+        "spawn_agent" => AgentCall::Spawn(Box::new(Spawn {
+            task: rest.to_owned(),
+            model: None,
+            scope: None,
+            max_turns: None,
+            change: None,
+        })),
+        "send_input" => {
+            let (agent, text) = rest.split_once(' ').expect("an agent and a text");
+            AgentCall::SendInput { agent: number(agent), text: text.to_owned() }
+        }
+        "wait" => AgentCall::Wait { agents: rest.split_whitespace().map(number).collect() },
+        _ => AgentCall::Close { agent: number(rest) },
+    }
 }
 
 /// A made-up outside world for an attempt: what the model says in each turn, and what becomes of its calls.

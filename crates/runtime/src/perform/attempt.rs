@@ -1,129 +1,185 @@
-//! The deeds of an attempt: ask its model, run its calls, commit what it leaves.
+//! The deeds of an attempt or of an open conversation: ask its models, run its calls, try its walls, commit what it
+//! leaves.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::{LocalEnvironment, MAX_OUTPUT};
+use sandbox::MAX_OUTPUT;
 use tokio_util::sync::CancellationToken;
-use tools::{Place, Registry, Seen, Web};
+use tools::{Place, Seen, Web};
 use types::{
-    Brief, CommitId, Effect, Fault, FileState, LogId, ModelRequest, Outcome, Policy, Replied,
-    StreamItem, Timestamp, ToolOutput,
+    Brief, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy, Replied,
+    Scope, SessionId, StreamItem, Timestamp, ToolOutput,
 };
 
+use super::field::{Field, Tailor};
 use super::hearing::Hearing;
-use super::run::RunHands;
 use super::{kept_whole, stopped};
 use crate::drive::Hands;
-use crate::hub::Delta;
+use crate::hub::{Delta, Hub};
 use crate::shop::Shop;
-use crate::walls::Ground;
 use crate::web::Internet;
-use crate::workshop::Workshop;
 
 /// What an attempt's effects are performed with.
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptHands {
     shop: Arc<Shop>,
-    workshop: Arc<Workshop>,
-    model: Arc<dyn Model>,
-    env: LocalEnvironment,
-    folder: PathBuf,
-    start: CommitId,
     policy: Arc<Policy>,
-    /// The tools in the words of the model's family.
-    registry: Registry,
+    field: Arc<Field>,
+    tailor: Arc<Tailor>,
+    /// The models that were asked so far.
+    models: Arc<Mutex<Asked>>,
     seen: Arc<Seen>,
     web: Option<Arc<Internet>>,
     /// The most characters that are shown of the output of a tool without a limit of its own.
     shown: usize,
     log: LogId,
+    hub: Hub,
+}
+
+type Asked = Vec<(ModelRef, Arc<dyn Model>)>;
+
+/// A call to be made.
+struct Made<'a> {
+    tool: &'a str,
+    arguments: &'a serde_json::Value,
+    model: &'a ModelRef,
+    scope: Option<&'a Scope>,
+    session: SessionId,
 }
 
 impl AttemptHands {
-    pub(crate) async fn open(
-        run: &RunHands,
+    pub(crate) fn unplaced(
+        shop: Arc<Shop>,
+        policy: Arc<Policy>,
         brief: &Brief,
-        registry: Registry,
         seen: &[FileState],
-    ) -> Result<Self, Fault> {
-        let RunHands { shop, workshop, policy, .. } = run;
-        let folder = workshop.of_attempt(&brief.attempt);
-        let ground = Ground {
-            folder: &folder,
-            repo: Some(workshop.repo()),
-            start: Some(&brief.start),
-            scope: Some(&brief.scope),
-            walls: brief.walls,
-            policy: &policy.sandbox,
-        };
-        let env = shop.yard.open(ground).await?;
-        let model = shop.models.find(&brief.model, &*shop.journal).await?;
-        let web = Internet::of(&policy.sandbox)?;
+    ) -> Result<Unplaced, Fault> {
+        let web = Internet::of(&policy.sandbox)?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
-        let registry = registry.rooted(env.root()).rooted(&folder);
-        Ok(Self {
-            model,
-            env,
-            folder,
-            start: brief.start.clone(),
-            policy: policy.clone(),
-            registry,
+        let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
+        let hub = shop.hub.clone();
+        Ok(Unplaced {
+            shop,
+            policy,
             seen: Arc::new(seen),
-            web: web.map(Arc::new),
+            web,
             shown: brief.output_chars,
-            log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
-            shop: shop.clone(),
-            workshop: workshop.clone(),
+            log,
+            hub,
         })
     }
 
+    async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
+        let known = |models: &Asked| {
+            models.iter().find(|(of, _)| of == model).map(|(_, found)| found.clone())
+        };
+        if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(found);
+        }
+        let found = self.shop.models.find(model, &*self.shop.journal).await?;
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.push((model.clone(), found.clone()));
+        Ok(found)
+    }
+
     async fn ask(&self, request: ModelRequest, stop: &CancellationToken) -> Outcome {
-        let hub = self.shop.hub.clone();
-        let log = self.log.clone();
+        let model = match self.model(&request.model).await {
+            Ok(model) => model,
+            Err(fault) => return Outcome::Model(Err(fault)),
+        };
+        let (hub, log) = (self.hub.clone(), self.log.clone());
+        let session = request.origin.session;
         let show = move |item: &StreamItem| {
-            if let Some(delta) = Delta::of(&log, item) {
+            if let Some(delta) = Delta::of(&log, session, item) {
                 hub.publish(delta);
             }
         };
+        let request = Arc::new(request);
         let reply = tokio::select! {
-            reply = llm::gather(self.model.stream(Arc::new(request)), show) => reply,
+            reply = llm::gather(model.stream(request.clone()), show) => reply,
             () = stop.cancelled() => Err(stopped()),
         };
         Outcome::Model(reply.map(|reply| {
-            let inspections = reply.calls().map(|call| self.registry.inspect(call)).collect();
+            let registry = self.tailor.registry(&request.model);
+            let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+            let inspections = reply.calls().map(|call| {
+                let mut inspection = registry.inspect(call);
+                self.tailor.fit(&request.model, &tools, &mut inspection);
+                inspection
+            });
+            let inspections = inspections.collect();
             Box::new(Replied { reply, inspections })
         }))
     }
 
-    async fn call(
-        &self,
-        tool: &str,
-        arguments: &serde_json::Value,
-        stop: &CancellationToken,
-    ) -> Outcome {
+    async fn call(&self, made: Made<'_>, stop: &CancellationToken) -> Result<Outcome, Fault> {
         let web = self.web.as_deref().map(|web| web as &dyn Web);
-        let hearing =
-            Hearing::new(self.log.clone(), self.shop.hub.clone(), self.shop.redactor.clone());
-        let env = self.env.clone().heard_by(hearing.listener());
-        let place = Place::new(&env, &self.seen, stop).with_web(web);
-        let mut output = self.registry.run(tool, arguments, &place).await;
-        let cut = Cut::of(tool, &self.policy.tools, self.shown);
+        let hearing = Hearing::new(
+            self.log.clone(),
+            made.session,
+            self.hub.clone(),
+            self.shop.redactor.clone(),
+        );
+        let env = self.field.open(&self.shop, made.scope, hearing.listener()).await?;
+        let place = Place::new(&*env, &self.seen, stop).with_web(web);
+        let registry = self.tailor.registry(made.model);
+        let mut output = registry.run(made.tool, made.arguments, &place).await;
+        let cut = Cut::of(made.tool, &self.policy.tools, self.shown);
         let said = std::mem::take(&mut output.text);
         let whole = hearing.whole_above(MAX_OUTPUT);
-        match kept_whole(&self.shop, said, whole, |text| cut.cuts(text)).await {
-            Ok((text, blob)) => Outcome::Tool(ToolOutput { text, blob, ..output }),
-            Err(fault) => Outcome::Broke(fault),
-        }
+        let (text, blob) = kept_whole(&self.shop, said, whole, |text| cut.cuts(text)).await?;
+        Ok(Outcome::Tool(ToolOutput { text, blob, ..output }))
     }
 
     async fn seal(&self, message: &str, at: Timestamp) -> Outcome {
-        let sealed = self.workshop.repo().seal(&self.folder, &self.start, message, at).await;
+        let Field::Folder(folder) = &*self.field else {
+            return Outcome::Broke(Fault::bug("only a worktree is committed"));
+        };
+        let (Some(repo), Some(start)) = (&folder.repo, &folder.start) else {
+            return Outcome::Broke(Fault::bug("only a worktree is committed"));
+        };
+        let sealed = repo.seal(&folder.path, start, message, at).await;
         Outcome::Sealed(sealed.map_err(|error| error.fault()))
+    }
+}
+
+/// Hands that do not know yet where they work.
+#[derive(Debug)]
+pub(crate) struct Unplaced {
+    shop: Arc<Shop>,
+    policy: Arc<Policy>,
+    seen: Arc<Seen>,
+    web: Option<Arc<Internet>>,
+    shown: usize,
+    log: LogId,
+    hub: Hub,
+}
+
+impl Unplaced {
+    /// For a conversation that has a log of its own, and people who follow it.
+    pub(crate) fn of_session(self, log: LogId, hub: Hub) -> Self {
+        Self { log, hub, ..self }
+    }
+
+    pub(crate) fn working_in(self, field: Field, tailor: Tailor) -> AttemptHands {
+        let Self { shop, policy, seen, web, shown, log, hub } = self;
+        let (tailor, models) = (Arc::new(tailor.at(&field)), Arc::default());
+        AttemptHands {
+            shop,
+            policy,
+            field: Arc::new(field),
+            tailor,
+            models,
+            seen,
+            web,
+            shown,
+            log,
+            hub,
+        }
     }
 }
 
@@ -132,11 +188,8 @@ impl Hands<Attempt> for AttemptHands {
         if !attempt.has_open_calls() {
             return Box::pin(std::future::ready(None));
         }
-        let hands = self.clone();
-        Box::pin(async move {
-            let status = hands.workshop.repo().status(&hands.folder).await;
-            Some(status.unwrap_or_else(|error| format!("(its state cannot be read: {error})")))
-        })
+        let field = self.field.clone();
+        Box::pin(async move { Some(field.look().await) })
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
@@ -144,9 +197,12 @@ impl Hands<Attempt> for AttemptHands {
         Box::pin(async move {
             match effect {
                 Effect::AskModel { request } => hands.ask(*request, &stop).await,
-                Effect::RunTool { tool, arguments, .. } => {
-                    hands.call(&tool, &arguments, &stop).await
+                Effect::RunTool { call, tool, arguments, model, scope } => {
+                    let (model, scope, session) = (&model, scope.as_ref(), call.session);
+                    let made = Made { tool: &tool, arguments: &arguments, model, scope, session };
+                    hands.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
                 }
+                Effect::Probe => Outcome::Probed(hands.shop.yard.proof().await),
                 Effect::Seal { message, at } => hands.seal(&message, at).await,
                 other => Outcome::Broke(Fault::bug(format!(
                     "an attempt cannot perform {:?}",

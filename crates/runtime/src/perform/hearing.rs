@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sandbox::{Listener, Stream};
 use store::Redactor;
-use types::LogId;
+use types::{LogId, SessionId};
 
 use crate::hub::{Delta, DeltaKind, Hub};
 
@@ -25,6 +25,7 @@ pub(crate) struct Hearing {
 #[derive(Debug)]
 struct Heard {
     log: LogId,
+    session: SessionId,
     hub: Hub,
     redactor: Arc<Redactor>,
     kept: Vec<u8>,
@@ -35,9 +36,9 @@ struct Heard {
 }
 
 impl Hearing {
-    pub(crate) fn new(log: LogId, hub: Hub, redactor: Arc<Redactor>) -> Self {
+    pub(crate) fn new(log: LogId, session: SessionId, hub: Hub, redactor: Arc<Redactor>) -> Self {
         let (kept, lines) = (Vec::new(), [Vec::new(), Vec::new()]);
-        let heard = Heard { log, hub, redactor, kept, all: 0, shown: 0, lines };
+        let heard = Heard { log, session, hub, redactor, kept, all: 0, shown: 0, lines };
         Self { heard: Arc::new(Mutex::new(heard)) }
     }
 
@@ -90,7 +91,8 @@ impl Heard {
         let text = String::from_utf8_lossy(&line[..end]).into_owned();
         line.drain(..end);
         let text = self.redactor.scrub(&text).into_owned();
-        self.hub.publish(Delta { log: self.log.clone(), kind: DeltaKind::Output, text });
+        let (log, session) = (self.log.clone(), self.session);
+        self.hub.publish(Delta { log, session, kind: DeltaKind::Output, text });
     }
 }
 
@@ -101,7 +103,12 @@ mod tests {
 
     fn hearing(hub: &Hub) -> Hearing {
         let secrets = Redactor::new(vec!["hunter2hunter2".to_owned()]);
-        Hearing::new(LogId::run(RunId::fixed("r_heard")), hub.clone(), Arc::new(secrets))
+        Hearing::new(
+            LogId::run(RunId::fixed("r_heard")),
+            SessionId::ROOT,
+            hub.clone(),
+            Arc::new(secrets),
+        )
     }
 
     fn say(hearing: &Hearing, stream: Stream, piece: &[u8]) {

@@ -7,16 +7,16 @@ use futures::future::BoxFuture;
 use sandbox::{Environment as _, MAX_OUTPUT, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tools::profile;
 use types::{
     Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, RunId, Rung, Said, Subject, WorkPath,
+    MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
+use super::field::{Field, Tailor};
 use super::hearing::Hearing;
 use super::{kept_whole, stopped};
-use crate::drive::{Drive, DriveError, Hands, Left, Posted};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted, WhenWaiting};
 use crate::shop::Shop;
 use crate::walls::Ground;
 use crate::workshop::Workshop;
@@ -98,22 +98,22 @@ impl RunHands {
         let around = self.shop.surroundings();
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
-        let family = engine::family(&self.policy, &brief);
-        let registry = profile::dressed(family, &self.shop.registry);
+        let field = Field::of_attempt(self, &brief);
+        let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
-            let tools = profile::names(family, &brief.tools);
-            let tool_specs = registry.specs(&tools).map_err(|error| {
-                Fault::new(types::FaultClass::Resource, "tool.unknown", error.to_string())
-            })?;
-            let brief = Brief { tools, tool_specs, ..brief.clone() };
+            let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
+            let window = self.shop.models.window(&brief.model);
+            let brief = Brief { tools, tool_specs, window, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
-            let hands = AttemptHands::open(self, &brief, registry, &seen).await?;
+            let hands =
+                AttemptHands::unplaced(self.shop.clone(), self.policy.clone(), &brief, &seen)?;
+            let hands = hands.working_in(field, tailor);
             let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
@@ -139,15 +139,15 @@ impl RunHands {
         let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
         for command in answers.chain(ends.then(cancel)) {
             // The channel was made to hold them all.
-            let _sent = sender.try_send(Posted { number: None, command });
+            let _sent = sender.try_send(Posted::new(command));
         }
-        let running = drive.run(hands, &mut inbox, &self.suspend);
+        let running = drive.run(hands, &mut inbox, &self.suspend, WhenWaiting::Leave);
         tokio::pin!(running);
         let ended = tokio::select! {
             ended = &mut running => ended,
             () = stop.cancelled() => {
                 // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
-                let posted = Posted { number: None, command: cancel() };
+                let posted = Posted::new(cancel());
                 let (_sent, ended) = tokio::join!(sender.send(posted), running);
                 ended
             }
@@ -172,7 +172,8 @@ impl RunHands {
         // A check may write anywhere in its own worktree: builds do.
         let ground = Ground { folder: &folder, repo, start: None, scope: None, walls, policy };
         let log = LogId::run(self.run.clone());
-        let hearing = Hearing::new(log, self.shop.hub.clone(), self.shop.redactor.clone());
+        let hearing =
+            Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());
         let env = self.shop.yard.open(ground).await?.heard_by(hearing.listener());
         let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };

@@ -11,7 +11,14 @@ use super::*;
 fn output(text: &str) -> Event {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: text.to_owned(), ..Shown::default() };
-    Event::ToolFinished { call, outcome: CallOutcome::Ok, output, images: vec![], files: vec![] }
+    Event::ToolFinished {
+        call,
+        outcome: CallOutcome::Ok,
+        output,
+        images: vec![],
+        files: vec![],
+        trees: None,
+    }
 }
 
 fn reply(arguments: Value) -> Event {
@@ -210,6 +217,7 @@ fn an_event_without_secrets_is_returned_as_it_was() {
         output,
         images: vec![],
         files: vec![],
+        trees: None,
     };
     assert_eq!(Redactor::none().clean(event.clone()).into_event(), event);
 }

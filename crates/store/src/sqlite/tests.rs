@@ -38,6 +38,7 @@ fn said(text: impl Into<String>) -> [Clean; 1] {
         output,
         images: vec![],
         files: vec![],
+        trees: None,
     })]
 }
 

@@ -1,0 +1,216 @@
+//! Sub-agents: conversations that a call of another one starts. Each has its own history, a scope that is not wider,
+//! a share of what is left of the budget, a limit of turns and of time, so that it ends whatever its model does.
+//! What the parent learns of it is its last words, as the result of a call.
+
+use serde_json::json;
+use types::{
+    AgentCall, Brief, Budget, CallId, CallOutcome, Decision, Ending, Event, Inspection, RuleId,
+    SessionEnd, SessionId, Spawn, Telling, ToolOutput,
+};
+
+use super::session::{Session, Slot, SlotState, Talk};
+use super::{Attempt, calls};
+use crate::budget::share;
+
+/// What a sub-agent is told about being one.
+const WORDS: &str = include_str!("../../../../prompts/subagent.md");
+
+/// What follows from a call that was permitted.
+pub(super) fn made(
+    attempt: &Attempt,
+    session: &Session,
+    slot: &Slot,
+    wanted: &AgentCall,
+    decision: Decision,
+) -> Vec<Event> {
+    let wrong = |reason: String| {
+        let decision = Decision::new(RuleId::fixed("session.no_such_agent"), reason);
+        vec![calls::refusal(slot, CallOutcome::Error, decision)]
+    };
+    let started = Event::ToolStarted { call: slot.id, tool: slot.call.tool.clone(), decision };
+    let done = |text: String| calls::finished(attempt, slot.id, &ToolOutput::ok(text));
+    match wanted {
+        AgentCall::Spawn(spawn) => match spawned(attempt, session, slot.id, spawn) {
+            Err(reason) => {
+                let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
+                vec![calls::refusal(slot, CallOutcome::Error, decision)]
+            }
+            Ok((id, event)) => {
+                let text = json!({ "agent": id.0, "state": "processing" }).to_string();
+                vec![started, event, done(text)]
+            }
+        },
+        AgentCall::SendInput { agent, text } => match child(attempt, session, *agent) {
+            Err(reason) => wrong(reason),
+            Ok(child) if child.end.is_some() => {
+                wrong(format!("agent {agent} is closed; spawn another one"))
+            }
+            Ok(child) => {
+                let how = if child.rests() { Telling::Submit } else { Telling::Steer };
+                let (session, by) = (child.id, format!("agent:{}", session.id));
+                let told = Event::SessionTold { session, how, by, text: text.clone() };
+                vec![started, told, done(json!({ "agent": agent, "sent": true }).to_string())]
+            }
+        },
+        AgentCall::Wait { agents } => {
+            match agents.iter().find_map(|agent| child(attempt, session, *agent).err()) {
+                Some(reason) => wrong(reason),
+                None => vec![started],
+            }
+        }
+        AgentCall::Close { agent } => match child(attempt, session, *agent) {
+            Err(reason) => wrong(reason),
+            Ok(child) => {
+                let mut events = vec![started];
+                events.extend(ended_below(attempt, child.id, &SessionEnd::Closed));
+                events.push(done(json!({ "agent": agent, "closed": true }).to_string()));
+                events
+            }
+        },
+    }
+}
+
+fn child<'a>(attempt: &'a Attempt, session: &Session, agent: u32) -> Result<&'a Session, String> {
+    let mine = children(attempt, session.id).map(|child| child.id.0.to_string());
+    let mine: Vec<String> = mine.collect();
+    children(attempt, session.id).find(|child| child.id.0 == agent).ok_or_else(|| {
+        let there = if mine.is_empty() { "none".to_owned() } else { mine.join(", ") };
+        format!("you have no agent {agent}; there are: {there}")
+    })
+}
+
+fn children(attempt: &Attempt, of: SessionId) -> impl Iterator<Item = &Session> {
+    let below = move |session: &&Session| session.parent.is_some_and(|call| call.session == of);
+    attempt.sessions.values().filter(below)
+}
+
+fn spawned(
+    attempt: &Attempt,
+    session: &Session,
+    call: CallId,
+    spawn: &Spawn,
+) -> Result<(SessionId, Event), String> {
+    let policy = &attempt.policy.session;
+    if session.depth >= policy.agent_depth {
+        return Err(format!(
+            "a sub-agent may not be started here: {} is the deepest that is allowed; do the work yourself",
+            policy.agent_depth
+        ));
+    }
+    let live = attempt.sessions.values().filter(|s| s.parent.is_some() && s.end.is_none()).count();
+    if live >= policy.max_agents {
+        return Err(format!("there are {live} agents already; wait for one and close it first"));
+    }
+    if let Some(scope) = &spawn.scope
+        && let Some(outside) = scope.0.iter().find(|artifact| !session.scope().covers(artifact))
+    {
+        return Err(format!("you may not write to {outside} yourself, so nobody you start may"));
+    }
+    let last = attempt.sessions.keys().next_back().map_or(0, |id| id.0);
+    let id = SessionId(last + 1);
+    let brief = Box::new(brief(attempt, session, spawn));
+    Ok((id, Event::SessionStarted { session: id, brief, parent: Some(call) }))
+}
+
+fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
+    let policy = &attempt.policy.session;
+    let words = policy.agent_prompt.as_deref().unwrap_or(WORDS).trim();
+    let change = spawn.change.clone().unwrap_or_default();
+    let system = change.system.unwrap_or_else(|| session.system.to_string());
+    let own = Budget { time_ms: Some(policy.agent_time_ms), ..Budget::default() };
+    let part = 100 / policy.agent_share_percent.clamp(1, 100);
+    let most = policy.agent_turns.min(session.brief.max_turns);
+    let time = session.brief.budget.time_ms;
+    let budget = share(session.ledger.free(), own, part);
+    Brief {
+        model: change
+            .model
+            .or_else(|| spawn.model.clone())
+            .unwrap_or_else(|| session.model.clone()),
+        system: format!("{}\n\n{words}\n", system.trim_end()),
+        task: spawn.task.clone(),
+        tools: change.tools.unwrap_or_else(|| session.tool_names.clone()),
+        tool_specs: if change.tool_specs.is_empty() {
+            session.tools.to_vec()
+        } else {
+            change.tool_specs
+        },
+        scope: spawn.scope.clone().unwrap_or_else(|| session.scope().clone()),
+        budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
+        max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
+        ending: Ending::Open,
+        effort: session.effort,
+        window: change.window.or(session.room.window),
+        ..(*session.brief).clone()
+    }
+}
+
+/// The result of a call that waits, if what it waits for has come to rest.
+pub(super) fn awaited(attempt: &Attempt, session: &Session) -> Option<Event> {
+    session.started().find_map(|slot| {
+        let agents = waits_for(attempt, session, slot)?;
+        if !agents.iter().all(|agent| agent.rests()) {
+            return None;
+        }
+        let reports: Vec<_> = agents.into_iter().map(report).collect();
+        let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
+        Some(calls::finished(attempt, slot.id, &ToolOutput::ok(text)))
+    })
+}
+
+fn waits_for<'a>(attempt: &'a Attempt, session: &Session, slot: &Slot) -> Option<Vec<&'a Session>> {
+    let Inspection::Would(facts) = &slot.inspection else { return None };
+    let Some(AgentCall::Wait { agents }) = &facts.agent else { return None };
+    let named = |child: &&Session| agents.is_empty() || agents.contains(&child.id.0);
+    Some(children(attempt, session.id).filter(named).collect())
+}
+
+/// What a parent is told of an agent that rests.
+fn report(agent: &Session) -> serde_json::Value {
+    let fault = match &agent.end {
+        Some(SessionEnd::Failed { fault }) => Some(fault.what.clone()),
+        Some(_) => Some("it was closed".to_owned()),
+        None => agent.stopped.clone(),
+    };
+    let mut report = json!({
+        "agent": agent.id.0,
+        "success": fault.is_none(),
+        "output": agent.last_words(),
+        "turnsUsed": agent.turns,
+    });
+    if let Some(fault) = fault {
+        report["error"] = fault.into();
+    }
+    report
+}
+
+/// Ends a conversation and everything below it, the deepest first.
+fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event> {
+    let mut events: Vec<Event> = children(attempt, id)
+        .flat_map(|child| ended_below(attempt, child.id, &SessionEnd::Closed))
+        .collect();
+    if attempt.sessions.get(&id).is_some_and(|session| session.end.is_none()) {
+        events.push(Event::SessionEnded { session: id, end: end.clone() });
+    }
+    events
+}
+
+/// Ends everything.
+pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
+    ended_below(attempt, SessionId::ROOT, end)
+}
+
+/// Whether a call is one that the conversation itself answers.
+pub(super) fn is_agent_call(slot: &Slot) -> bool {
+    matches!(&slot.inspection, Inspection::Would(facts) if facts.agent.is_some())
+        && slot.state == SlotState::Started
+}
+
+/// Whether something is going on below this conversation.
+pub(super) fn is_quiet(attempt: &Attempt) -> bool {
+    attempt.sessions.values().all(|session| {
+        session.rests()
+            || session.round.iter().any(|s| matches!(s.state, SlotState::Asked(_)))
+            || (session.talk == Talk::Answering && session.started().any(is_agent_call))
+    })
+}

@@ -1,0 +1,135 @@
+//! The calls of a turn: which begin now, which are refused, which wait for a person, and what becomes of those that
+//! a crash cut off.
+
+use types::{
+    Access, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission, Repeat,
+    RuleId, ToolOutput,
+};
+
+use super::session::{Session, Slot, SlotState};
+use super::{Attempt, agents, question};
+use crate::{Cut, permit};
+
+/// Calls that were begun before a crash and cannot simply be made again.
+pub(super) fn lost(attempt: &Attempt, workspace: &str) -> Vec<Event> {
+    let live = attempt.sessions.values().filter(|session| session.end.is_none());
+    let lost = live.flat_map(Session::started).filter(|slot| {
+        !matches!(&slot.inspection, Inspection::Would(facts) if facts.repeat == Repeat::Safe)
+    });
+    lost.map(|slot| Event::ToolLost { call: slot.id, workspace: workspace.to_owned() }).collect()
+}
+
+/// Which calls begin now: reads all together, anything else alone and in order.
+pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    if let Some(event) = question::follow(attempt, session) {
+        return vec![event];
+    }
+    if question::is_open(session) {
+        return vec![];
+    }
+    if let Some(event) = agents::awaited(attempt, session) {
+        return vec![event];
+    }
+    let mut events = Vec::new();
+    let mut under_way = session.started().count();
+    let mut only_reads = session.started().all(|slot| has(slot, Access::Read));
+    for slot in session.round.iter().filter(|slot| slot.state == SlotState::Due) {
+        let reads = has(slot, Access::Read);
+        if under_way > 0 && !(only_reads && reads) {
+            break;
+        }
+        if has(slot, Access::Execute) && attempt.wants_probe() {
+            break;
+        }
+        let judged = judge(attempt, session, slot);
+        let started = judged.iter().any(|event| matches!(event, Event::ToolStarted { .. }));
+        if started {
+            under_way += 1;
+            only_reads = only_reads && reads;
+        }
+        let alone = judged.len() > 1
+            || judged.iter().any(|event| matches!(event, Event::QuestionAsked { .. }));
+        events.extend(judged);
+        if alone {
+            break;
+        }
+    }
+    events
+}
+
+fn has(slot: &Slot, access: Access) -> bool {
+    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == access)
+}
+
+fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Event> {
+    let tool = slot.call.tool.clone();
+    let refused =
+        |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
+    if !session.tool_names.contains(&tool) {
+        let reason = format!("the {} has no tool {tool:?}", session.brief.role);
+        return refused(CallOutcome::Refused, RuleId::fixed("permit.not_the_roles_tool"), reason);
+    }
+    let facts = match &slot.inspection {
+        Inspection::Would(facts) => facts,
+        Inspection::Invalid(why) => {
+            let rule = RuleId::fixed("permit.invalid_call");
+            return refused(CallOutcome::Error, rule, why.clone());
+        }
+    };
+    if facts.access != Access::Read && session.round.iter().any(was_lost) {
+        let reason = "it was not made, because it is not known whether the call before it took effect; \
+                      look at that result first";
+        let rule = RuleId::fixed("permit.after_lost_call");
+        return refused(CallOutcome::Refused, rule, reason.to_owned());
+    }
+    if let Some(reason) = walls_missing(attempt, facts) {
+        return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
+    }
+    let permit = permit::judge(&attempt.policy, session.scope(), &tool, facts);
+    match permit.verdict {
+        Permission::Deny => vec![refusal(slot, CallOutcome::Refused, permit.decision)],
+        Permission::Ask => vec![question::ask(attempt, slot, permit.decision)],
+        Permission::Allow => match &facts.agent {
+            Some(wanted) => agents::made(attempt, session, slot, wanted, permit.decision),
+            None => vec![Event::ToolStarted { call: slot.id, tool, decision: permit.decision }],
+        },
+    }
+}
+
+pub(super) fn refusal(slot: &Slot, outcome: CallOutcome, decision: Decision) -> Event {
+    Event::ToolRefused { call: slot.id, tool: slot.call.tool.clone(), outcome, decision }
+}
+
+/// Why a command is not run, where the walls were found to hold less than the policy requires.
+fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
+    let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
+    let require = attempt.policy.sandbox.require;
+    (proof.rung < require).then(|| {
+        format!(
+            "commands are not run here: the policy requires {}, and there is {}: {}",
+            require.word(),
+            proof.rung.word(),
+            proof.missing.join("; ")
+        )
+    })
+}
+
+/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
+fn was_lost(slot: &Slot) -> bool {
+    matches!(&slot.state, SlotState::Done(result) if result.outcome == CallOutcome::Unknown)
+}
+
+pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
+    let session = attempt.sessions.get(&call.session);
+    let tool = session.and_then(|s| s.slot(call)).map_or("", |slot| slot.call.tool.as_str());
+    let otherwise = session.map_or(0, |session| session.brief.output_chars);
+    let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
+    Event::ToolFinished {
+        call,
+        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
+        output: cut.shown(&output.text, output.blob),
+        images: output.images.clone(),
+        files: output.files.clone(),
+        trees: output.trees,
+    }
+}

@@ -1,0 +1,64 @@
+//! How a conversation stands: plain data for every screen and program.
+
+use types::{AgentView, SessionState, SessionView};
+
+use super::Attempt;
+use super::session::{Session, SlotState, Talk};
+
+impl Attempt {
+    /// What it is doing.
+    #[must_use]
+    pub fn state(&self) -> SessionState {
+        match self.root() {
+            Some(root) if root.end.is_some() => SessionState::Closed,
+            Some(_) if self.open_question().is_some() => SessionState::AwaitingInput,
+            Some(root) => state(root),
+            None => SessionState::Idle,
+        }
+    }
+
+    /// How it stands; nothing before it has begun.
+    #[must_use]
+    pub fn view(&self) -> Option<SessionView> {
+        let root = self.root()?;
+        let agents = self.sessions.values().filter(|session| session.parent.is_some());
+        Some(SessionView {
+            state: self.state(),
+            model: root.model.clone(),
+            effort: root.effort,
+            turns: root.turns,
+            rounds: root.rounds,
+            usage: self.usage,
+            spent: root.ledger.spent(),
+            cost: self.cost,
+            context: root.context(),
+            window: root.room.window,
+            question: self.open_question().cloned(),
+            queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
+            agents: agents
+                .map(|agent| AgentView {
+                    session: agent.id,
+                    state: state(agent),
+                    task: types::one_line(&agent.brief.task, 80),
+                    turns: agent.turns,
+                })
+                .collect(),
+        })
+    }
+
+    /// What the model said last.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        self.root().map(Session::last_words).unwrap_or_default()
+    }
+}
+
+fn state(session: &Session) -> SessionState {
+    let asks = session.round.iter().any(|slot| matches!(slot.state, SlotState::Asked(_)));
+    match session.talk {
+        _ if session.end.is_some() => SessionState::Closed,
+        Talk::Idle => SessionState::Idle,
+        _ if asks => SessionState::AwaitingInput,
+        _ => SessionState::Processing,
+    }
+}

@@ -1,0 +1,188 @@
+//! Where calls are made and in whose words: the folder behind its walls, opened when the first call needs it, and the
+//! tools as a model's family knows them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sandbox::{Environment, Listener, LocalEnvironment, Repo};
+use tools::{Registry, profile};
+use types::{
+    AgentCall, Brief, CommitId, Family, Fault, FaultClass, Inspection, ModelRef, Policy, RoleId,
+    Rung, SandboxPolicy, Scope, SessionChange, ToolSpec,
+};
+
+use super::run::RunHands;
+use crate::shop::Shop;
+use crate::walls::Ground;
+
+/// The place that an attempt or a conversation works in.
+#[derive(Debug)]
+pub(crate) enum Field {
+    /// A folder of this machine.
+    Folder(Box<Folder>),
+    /// Whatever a program brought along.
+    Given(Arc<dyn Environment>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) repo: Option<Repo>,
+    /// The commit that it was made from, if it is a worktree of ours.
+    pub(crate) start: Option<CommitId>,
+    /// Where may be written; everywhere when nothing is said.
+    pub(crate) scope: Option<Scope>,
+    /// What must hold its commands.
+    pub(crate) walls: Rung,
+    pub(crate) policy: SandboxPolicy,
+    /// What was opened so far, by scope: the one above, and narrower ones of sub-agents.
+    opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
+}
+
+impl Folder {
+    pub(crate) fn new(path: &Path, repo: Option<Repo>, walls: Rung, policy: SandboxPolicy) -> Self {
+        let (path, opened) = (path.to_owned(), tokio::sync::Mutex::default());
+        Self { path, repo, start: None, scope: None, walls, policy, opened }
+    }
+}
+
+impl Field {
+    /// The worktree of an attempt.
+    pub(crate) fn of_attempt(run: &RunHands, brief: &Brief) -> Self {
+        let path = run.workshop.of_attempt(&brief.attempt);
+        let repo = Some(run.workshop.repo().clone());
+        let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
+        let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
+        Self::Folder(Box::new(Folder { start, scope, ..folder }))
+    }
+
+    /// The environment for a call, where whoever wants to hear a command out does.
+    pub(crate) async fn open(
+        &self,
+        shop: &Shop,
+        narrower: Option<&Scope>,
+        listener: Listener,
+    ) -> Result<Arc<dyn Environment>, Fault> {
+        let folder = match self {
+            Self::Given(env) => return Ok(env.clone()),
+            Self::Folder(folder) => folder,
+        };
+        let scope = narrower.or(folder.scope.as_ref());
+        let mut opened = folder.opened.lock().await;
+        let there = opened.iter().find(|(of, _)| of.as_ref() == scope);
+        let env = match there {
+            Some((_, env)) => env.clone(),
+            None => {
+                let ground = Ground {
+                    folder: &folder.path,
+                    repo: folder.repo.as_ref(),
+                    start: folder.start.as_ref(),
+                    scope,
+                    walls: folder.walls,
+                    policy: &folder.policy,
+                };
+                let env = shop.yard.open(ground).await?;
+                opened.push((scope.cloned(), env.clone()));
+                env
+            }
+        };
+        Ok(Arc::new(env.heard_by(listener)))
+    }
+
+    /// What the workspace shows, for calls that were cut off.
+    pub(crate) async fn look(&self) -> String {
+        match self {
+            Self::Folder(folder) => match &folder.repo {
+                Some(repo) => repo
+                    .status(&folder.path)
+                    .await
+                    .unwrap_or_else(|error| format!("(its state cannot be read: {error})")),
+                None => "(it is not a repository; look at the files yourself)".to_owned(),
+            },
+            Self::Given(_) => "(look at the files yourself)".to_owned(),
+        }
+    }
+
+    fn names(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Folder(folder) => {
+                let real = folder.path.canonicalize().ok();
+                std::iter::once(folder.path.clone()).chain(real).collect()
+            }
+            Self::Given(env) => vec![PathBuf::from(env.facts().working_dir)],
+        }
+    }
+}
+
+/// Dresses tools in the words of a model's family, each family once.
+#[derive(Debug)]
+pub(crate) struct Tailor {
+    shop: Arc<Shop>,
+    /// The family that the role insists on, if it does.
+    profile: Option<Family>,
+    /// Where the workspace is, by each of its names.
+    roots: Vec<PathBuf>,
+    dressed: Mutex<Vec<(Family, Registry)>>,
+}
+
+impl Tailor {
+    pub(crate) fn new(shop: &Arc<Shop>, policy: &Policy, role: &RoleId) -> Self {
+        let profile = policy.roles.get(role).and_then(|role| role.profile);
+        Self { shop: shop.clone(), profile, roots: vec![], dressed: Mutex::default() }
+    }
+
+    pub(crate) fn at(mut self, field: &Field) -> Self {
+        self.roots = field.names();
+        self.dressed = Mutex::default();
+        self
+    }
+
+    pub(crate) fn family(&self, model: &ModelRef) -> Family {
+        self.profile.unwrap_or_else(|| Family::of(model))
+    }
+
+    pub(crate) fn registry(&self, model: &ModelRef) -> Registry {
+        let family = self.family(model);
+        let mut dressed = self.dressed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, registry)) = dressed.iter().find(|(of, _)| *of == family) {
+            return registry.clone();
+        }
+        let plain = profile::dressed(family, &self.shop.registry);
+        let registry = self.roots.iter().fold(plain, |registry, root| registry.rooted(root));
+        dressed.push((family, registry.clone()));
+        registry
+    }
+
+    /// The names and definitions of some tools, as a model is told of them.
+    pub(crate) fn dress(
+        &self,
+        model: &ModelRef,
+        tools: &[String],
+    ) -> Result<(Vec<String>, Vec<ToolSpec>), Fault> {
+        let names = profile::names(self.family(model), tools);
+        let specs = self
+            .registry(model)
+            .specs(&names)
+            .map_err(|error| Fault::new(FaultClass::Resource, "tool.unknown", error.to_string()))?;
+        Ok((names, specs))
+    }
+
+    /// Fills in what a sub-agent with a model of its own needs that is not its parent's.
+    pub(crate) fn fit(&self, parent: &ModelRef, tools: &[String], inspection: &mut Inspection) {
+        let Inspection::Would(facts) = inspection else { return };
+        let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
+        let Some(model) = spawn.model.clone().filter(|model| model != parent) else { return };
+        match self.dress(&model, tools) {
+            Ok((names, specs)) => {
+                spawn.change = Some(SessionChange {
+                    window: self.shop.models.window(&model),
+                    model: Some(model),
+                    tools: Some(names),
+                    tool_specs: specs,
+                    ..SessionChange::default()
+                });
+            }
+            Err(fault) => *inspection = Inspection::Invalid(fault.what),
+        }
+    }
+}

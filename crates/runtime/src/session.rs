@@ -1,0 +1,222 @@
+//! One open conversation, as a program or a person has it: a handle to a loop that drives its log. Everything that is
+//! said goes through the log first; what happened can be followed, looked up, and gone on with after any crash.
+//!
+//! It contains no rule: when the model is asked, what is permitted, when to stop, is decided in `engine`.
+
+mod follow;
+mod open;
+
+use std::sync::Arc;
+
+use engine::Attempt;
+use futures::Stream;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use types::{
+    Command, Effort, Fault, LogId, Message, ModelRef, Policy, RunId, SessionChange, SessionState,
+    SessionView, Telling,
+};
+
+pub use open::NewSession;
+
+use crate::door::DoorError;
+use crate::drive::{self, DriveError, Posted};
+use crate::hub::{Hub, SessionItem};
+use crate::perform::field::Tailor;
+use crate::shop::Shop;
+
+/// Who speaks to a conversation when nothing else is said.
+const SOMEBODY: &str = "you";
+
+/// An open conversation. Cheap to clone; when the last handle is gone, the work stops where it is, and
+/// [`crate::Bosun::reopen`] goes on with it.
+#[derive(Debug, Clone)]
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    run: RunId,
+    by: String,
+    shop: Arc<Shop>,
+    policy: Arc<Policy>,
+    tailor: Tailor,
+    tools: Vec<String>,
+    inbox: mpsc::Sender<Posted>,
+    view: watch::Receiver<SessionView>,
+    hub: Hub,
+    suspend: CancellationToken,
+    task: tokio::sync::Mutex<Option<JoinHandle<Result<(), DriveError>>>>,
+    _suspends_when_dropped: DropGuard,
+}
+
+/// Why something could not be said to a conversation.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("the session is still working on the last input; steer it, queue a follow-up, or wait")]
+    Busy,
+    #[error("the session is closed")]
+    Closed,
+    #[error("{0}")]
+    Fault(Fault),
+    #[error(transparent)]
+    Door(#[from] DoorError),
+}
+
+impl Session {
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.shared.run
+    }
+
+    /// The next input. Comes back as soon as it is on record; the work on it goes on. Refused while there is work.
+    pub async fn submit(&self, text: impl Into<String>) -> Result<(), SessionError> {
+        if matches!(self.state(), SessionState::Processing | SessionState::AwaitingInput) {
+            return Err(SessionError::Busy);
+        }
+        self.tell(Telling::Submit, text.into()).await
+    }
+
+    /// Something that the model hears after the calls that are under way.
+    pub async fn steer(&self, text: impl Into<String>) -> Result<(), SessionError> {
+        self.tell(Telling::Steer, text.into()).await
+    }
+
+    /// Something that the model hears when it is done with the current input.
+    pub async fn follow_up(&self, text: impl Into<String>) -> Result<(), SessionError> {
+        self.tell(Telling::FollowUp, text.into()).await
+    }
+
+    async fn tell(&self, how: Telling, text: String) -> Result<(), SessionError> {
+        let by = self.shared.by.clone();
+        self.say(Command::Tell { how, by, text }).await
+    }
+
+    /// Stops the work on the current input, and whatever runs for it. The session stays.
+    pub async fn interrupt(&self) -> Result<(), SessionError> {
+        self.say(Command::Interrupt { by: self.shared.by.clone() }).await
+    }
+
+    /// Answers a question or an approval that is open.
+    pub async fn answer(&self, question: u32, text: impl Into<String>) -> Result<(), SessionError> {
+        let (by, text) = (self.shared.by.clone(), text.into());
+        self.say(Command::Answer { by, question, text }).await
+    }
+
+    /// Another model, another effort, other tools, from the next turn on.
+    pub async fn change(
+        &self,
+        model: Option<ModelRef>,
+        effort: Option<Effort>,
+        tools: Option<Vec<String>>,
+    ) -> Result<(), SessionError> {
+        let mut change = SessionChange { effort, ..SessionChange::default() };
+        if model.is_some() || tools.is_some() {
+            let named = model.clone().unwrap_or_else(|| self.view().model);
+            if model.is_some() {
+                let found = self.shared.shop.models.find(&named, &*self.shared.shop.journal).await;
+                found.map_err(SessionError::Fault)?;
+            }
+            let wanted = tools.unwrap_or_else(|| self.shared.tools.clone());
+            let (names, specs) =
+                self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
+            change.window = self.shared.shop.models.window(&named);
+            (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
+        }
+        self.say(Command::Change { change: Box::new(change) }).await
+    }
+
+    /// Makes room in the conversation now. Only while nothing else is going on.
+    pub async fn compact(&self) -> Result<(), SessionError> {
+        if self.state() != SessionState::Idle {
+            return Err(SessionError::Busy);
+        }
+        self.say(Command::Compact { by: self.shared.by.clone() }).await
+    }
+
+    /// Closes the session: the reply on its way is dropped, commands are ended with everything they started,
+    /// sub-agents are closed, and the end is on record before this comes back. Doing it twice is harmless.
+    pub async fn abort(&self) -> Result<(), SessionError> {
+        let (by, reason) = (self.shared.by.clone(), "closed".to_owned());
+        match self.say(Command::Cancel { by, reason }).await {
+            Ok(()) | Err(SessionError::Closed) => self.ended().await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Stops the work where it is and lets go of the log, for somebody else to go on with.
+    pub async fn suspend(&self) -> Result<(), SessionError> {
+        self.shared.suspend.cancel();
+        self.ended().await
+    }
+
+    /// Waits until the loop has ended, with everything that it started.
+    async fn ended(&self) -> Result<(), SessionError> {
+        let task = self.shared.task.lock().await.take();
+        let Some(task) = task else { return Ok(()) };
+        let run = self.shared.run.clone();
+        let ended = task.await.map_err(|source| DoorError::Broke { run, source })?;
+        Ok(ended.map_err(DoorError::from)?)
+    }
+
+    async fn say(&self, command: Command) -> Result<(), SessionError> {
+        let (sender, heard) = oneshot::channel();
+        let posted = Posted { heard: Some(sender), ..Posted::new(command) };
+        self.shared.inbox.send(posted).await.map_err(|_| SessionError::Closed)?;
+        heard.await.map_err(|_| SessionError::Closed)
+    }
+
+    #[must_use]
+    pub fn state(&self) -> SessionState {
+        self.shared.view.borrow().state
+    }
+
+    /// How it stands: model, effort, what was used, what waits for a person.
+    #[must_use]
+    pub fn view(&self) -> SessionView {
+        self.shared.view.borrow().clone()
+    }
+
+    /// Waits until it is not processing any more: it is idle, asks something, or is closed.
+    pub async fn rest(&self) -> SessionState {
+        let mut view = self.shared.view.clone();
+        let rests = |view: &SessionView| view.state != SessionState::Processing;
+        match view.wait_for(rests).await {
+            Ok(view) => view.state,
+            // The loop is gone, and with it whoever could change this.
+            Err(_) => self.state(),
+        }
+    }
+
+    /// The conversation as the model knows it.
+    pub async fn history(&self) -> Result<Vec<Arc<Message>>, SessionError> {
+        Ok(self.fold().await?.history().to_vec())
+    }
+
+    /// What the model said last.
+    pub async fn last_words(&self) -> Result<String, SessionError> {
+        Ok(self.fold().await?.last_words())
+    }
+
+    async fn fold(&self) -> Result<Attempt, SessionError> {
+        let mut machine = Attempt::new(self.shared.policy.clone());
+        let log = LogId::run(self.shared.run.clone());
+        let journal = &*self.shared.shop.journal;
+        drive::fold(&mut machine, &log, journal).await.map_err(DoorError::from)?;
+        Ok(machine)
+    }
+
+    /// Everything that was and will be recorded, and the pieces of replies and outputs on their way, in order. Ends
+    /// with the session.
+    pub fn events(&self) -> impl Stream<Item = SessionItem> + Send + 'static {
+        self.events_after(0)
+    }
+
+    /// The same, beginning after a line that is known already.
+    pub fn events_after(&self, seq: u64) -> impl Stream<Item = SessionItem> + Send + 'static {
+        let log = LogId::run(self.shared.run.clone());
+        follow::follow(self.shared.shop.journal.clone(), log, self.shared.hub.items(), seq)
+    }
+}

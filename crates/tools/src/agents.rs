@@ -1,0 +1,152 @@
+//! `spawn_agent`, `send_input`, `wait`, `close_agent`: sub-agents. The tools only say what is wanted; the conversation
+//! itself starts, tells, awaits and ends them.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, AgentCall, CallFacts, Repeat, Scope, Spawn};
+
+use crate::Place;
+use crate::typed::{Reply, Typed, facts};
+
+const MAX_CHARS: usize = 20_000;
+
+fn wants(agent: AgentCall) -> CallFacts {
+    CallFacts { agent: Some(agent), ..facts(Access::Agent, Vec::new(), Repeat::Safe) }
+}
+
+fn short_enough(text: &str) -> Result<String, String> {
+    if text.chars().count() > MAX_CHARS {
+        return Err(format!("the text is too long; {MAX_CHARS} characters at most"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Nothing is left to be done where a call to do with agents would run.
+fn nobody() -> Result<Reply, Reply> {
+    Err("there are no sub-agents here".to_owned().into())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SpawnArguments {
+    /// What it is to do, with everything it needs to know; it sees nothing of this conversation.
+    #[schemars(length(min = 1))]
+    task: String,
+    /// provider/model, if it is to be another one.
+    model: Option<String>,
+    /// The files and folders (with a final slash) it may write to; yours if not named.
+    scope: Option<Vec<String>>,
+    /// The most replies it may give.
+    #[schemars(range(min = 1))]
+    max_turns: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct SpawnAgent;
+
+#[async_trait]
+impl Typed for SpawnAgent {
+    type Arguments = SpawnArguments;
+    const NAME: &'static str = "spawn_agent";
+    const DESCRIPTION: &'static str = "Starts a sub-agent on a task of its own, in the same workspace, while you go on. \
+        Returns its number.";
+
+    fn facts(&self, args: &SpawnArguments) -> Result<CallFacts, String> {
+        let model = args.model.as_deref().map(str::parse).transpose();
+        let scope = args.scope.as_ref().map(|places| {
+            places.iter().map(|place| place.parse()).collect::<Result<_, _>>().map(Scope)
+        });
+        Ok(wants(AgentCall::Spawn(Box::new(Spawn {
+            task: short_enough(&args.task)?,
+            model: model.map_err(|error: types::NotAModel| error.to_string())?,
+            scope: scope.transpose().map_err(|error: types::BadPath| error.to_string())?,
+            max_turns: args.max_turns,
+            change: None,
+        }))))
+    }
+
+    async fn act(&self, _args: SpawnArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+        nobody()
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendArguments {
+    /// The number of the sub-agent.
+    agent: u32,
+    #[schemars(length(min = 1))]
+    text: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct SendInput;
+
+#[async_trait]
+impl Typed for SendInput {
+    type Arguments = SendArguments;
+    const NAME: &'static str = "send_input";
+    const DESCRIPTION: &'static str =
+        "Tells a sub-agent something more, whether it works or has finished.";
+
+    fn facts(&self, args: &SendArguments) -> Result<CallFacts, String> {
+        Ok(wants(AgentCall::SendInput { agent: args.agent, text: short_enough(&args.text)? }))
+    }
+
+    async fn act(&self, _args: SendArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+        nobody()
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WaitArguments {
+    /// The numbers of the sub-agents; all if none is named.
+    #[serde(default)]
+    agents: Vec<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Wait;
+
+#[async_trait]
+impl Typed for Wait {
+    type Arguments = WaitArguments;
+    const NAME: &'static str = "wait";
+    const DESCRIPTION: &'static str =
+        "Waits until sub-agents have finished; returns their output, success and turnsUsed.";
+
+    fn facts(&self, args: &WaitArguments) -> Result<CallFacts, String> {
+        Ok(wants(AgentCall::Wait { agents: args.agents.clone() }))
+    }
+
+    async fn act(&self, _args: WaitArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+        nobody()
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CloseArguments {
+    /// The number of the sub-agent.
+    agent: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct CloseAgent;
+
+#[async_trait]
+impl Typed for CloseAgent {
+    type Arguments = CloseArguments;
+    const NAME: &'static str = "close_agent";
+    const DESCRIPTION: &'static str = "Ends a sub-agent, whatever it is doing.";
+
+    fn facts(&self, args: &CloseArguments) -> Result<CallFacts, String> {
+        Ok(wants(AgentCall::Close { agent: args.agent }))
+    }
+
+    async fn act(&self, _args: CloseArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+        nobody()
+    }
+}

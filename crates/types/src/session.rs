@@ -1,0 +1,233 @@
+//! What a conversation is to the rest of the product: how it ends, what is said to it from outside, how it may be
+//! changed on the way, what a policy says about it, and how it stands.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Asking, Digest, Effort, ModelRef, Money, Scope, SessionId, Span, Spend, ToolSpec, Usage,
+};
+
+/// When a conversation is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// When its result is handed in: an attempt at a task.
+    #[default]
+    Submission,
+    /// When somebody closes it: a reply without calls only ends the work on one input.
+    Open,
+}
+
+impl Ending {
+    #[must_use]
+    pub const fn is_submission(&self) -> bool {
+        matches!(self, Self::Submission)
+    }
+}
+
+/// In which way something is said to a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Telling {
+    /// The next input; only while nothing is going on.
+    Submit,
+    /// Heard after the calls that are under way, in the middle of the work.
+    Steer,
+    /// Heard when the work on the input before it is done.
+    FollowUp,
+}
+
+/// What is different from the next turn on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// The names of its tools, and their definitions in the words of the model's family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_specs: Vec<ToolSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// How many tokens the model takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+}
+
+/// What was done to make room in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compaction {
+    /// The outputs of old calls were left out.
+    Trimmed,
+    /// Everything but the goal, the person's words and the last rounds is in this summary now.
+    Summarised { summary: String },
+    /// The same without a model: only what was called is still named.
+    Dropped,
+}
+
+/// The workspace before and after a call, as snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trees {
+    pub before: Digest,
+    pub after: Digest,
+}
+
+/// What a call to do with sub-agents wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentCall {
+    Spawn(Box<Spawn>),
+    SendInput {
+        agent: u32,
+        text: String,
+    },
+    /// For these, or for all when none is named.
+    Wait {
+        agents: Vec<u32>,
+    },
+    Close {
+        agent: u32,
+    },
+}
+
+/// A sub-agent to be started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    pub task: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// Where it may write; where its parent may, when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// What another model needs that is not its parent's: filled in where models and tools are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<SessionChange>,
+}
+
+/// The part `[session]` of a policy. Everything has a default, so that a policy need not speak of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionPolicy {
+    /// The most rounds of calls for one input; 0 is as many as there are.
+    pub max_rounds: u32,
+    /// How many calls in a row are looked at for a pattern that repeats itself; 0 switches it off.
+    pub loop_window: usize,
+    /// How often the model is warned of a loop before the work is stopped.
+    pub loop_warnings: u32,
+    /// The share of the model's window, in percent, at which a warning is given.
+    pub warn_at_percent: u64,
+    /// The share at which room is made.
+    pub compact_at_percent: u64,
+    /// Whether room is made at all.
+    pub compact: bool,
+    /// How many of the last rounds stay as they are.
+    pub keep_rounds: usize,
+    /// How deep sub-agents may start sub-agents; 0 is none at all.
+    pub agent_depth: u32,
+    /// How many of them may be there at once.
+    pub max_agents: usize,
+    /// The most turns of one.
+    pub agent_turns: u32,
+    /// How long one may work on an input.
+    pub agent_time_ms: Span,
+    /// How much of what is left of the budget one may spend, in percent.
+    pub agent_share_percent: u64,
+    /// Whether the files are kept as they were before each change, so that it can be taken back.
+    pub snapshots: bool,
+    /// What the model is told when it goes round in circles, is asked for a summary, or is a sub-agent; our own words
+    /// when nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compact_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_prompt: Option<String>,
+}
+
+impl Default for SessionPolicy {
+    fn default() -> Self {
+        Self {
+            max_rounds: 200,
+            loop_window: 10,
+            loop_warnings: 1,
+            warn_at_percent: 80,
+            compact_at_percent: 90,
+            compact: true,
+            keep_rounds: 3,
+            agent_depth: 1,
+            max_agents: 4,
+            agent_turns: 50,
+            agent_time_ms: Span::seconds(600),
+            agent_share_percent: 25,
+            snapshots: true,
+            loop_prompt: None,
+            compact_prompt: None,
+            agent_prompt: None,
+        }
+    }
+}
+
+/// What a conversation is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SessionState {
+    /// It waits for the next input.
+    Idle,
+    Processing,
+    /// It cannot go on before a person has answered.
+    AwaitingInput,
+    /// It is over.
+    Closed,
+}
+
+impl SessionState {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Processing => "processing",
+            Self::AwaitingInput => "awaiting input",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A conversation as it stands, for screens and programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionView {
+    pub state: SessionState,
+    pub model: ModelRef,
+    pub effort: Option<Effort>,
+    /// Replies so far.
+    pub turns: u32,
+    /// Rounds of calls for the current input.
+    pub rounds: u32,
+    pub usage: Usage,
+    pub spent: Spend,
+    /// What the replies cost; nothing while no price is known.
+    pub cost: Option<Money>,
+    /// About how many tokens would be sent now.
+    pub context: u64,
+    /// How many the model takes, where that is known.
+    pub window: Option<u64>,
+    /// What waits for a person.
+    pub question: Option<Asking>,
+    /// What was said and is not heard yet.
+    pub queued: Vec<String>,
+    pub agents: Vec<AgentView>,
+}
+
+/// A sub-agent as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentView {
+    pub session: SessionId,
+    pub state: SessionState,
+    pub task: String,
+    pub turns: u32,
+}
