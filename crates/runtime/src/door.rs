@@ -51,15 +51,8 @@ impl NewRun {
         repository: impl Into<PathBuf>,
         model: ModelRef,
     ) -> Result<Self, PolicyError> {
-        let request = Request {
-            text: text.to_owned(),
-            hint: None,
-            budget: types::Budget::default(),
-            model,
-            checks: vec![],
-        };
         Ok(Self {
-            request,
+            request: Request::new(text, model),
             repository: repository.into(),
             policy: presets::preset("crew")?,
             id: None,

@@ -75,14 +75,12 @@ fn request(args: &args::Run, model: ModelRef) -> Request {
         timeout_ms: None,
     };
     Request {
-        text: args.goal.clone(),
-        hint: None,
         budget: Budget {
             tokens: args.tokens,
             time_ms: args.time.map(Span::seconds),
             ..Budget::default()
         },
-        model,
         checks: args.checks.iter().map(check).collect(),
+        ..Request::new(args.goal.clone(), model)
     }
 }
