@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::presets::PolicyError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DoorError, DriveError, KeepError, SessionError};
+use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError};
 use types::Status;
 
 /// What the exit code of the program means.
@@ -143,6 +143,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             KeepError::Script(_) => Exit::BadFile,
             KeepError::Journal(journal) => of_journal(journal),
         });
+    }
+    if cause.is::<PromptError>() {
+        return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
 }

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, Setup, Walls};
+use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::ModelRef;
 
 use crate::models;
@@ -50,6 +50,7 @@ impl Home {
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
         setup.walls = self.walls.clone();
+        setup.prompts = prompts()?;
         Ok(Bosun::new(setup))
     }
 
@@ -98,6 +99,15 @@ impl Home {
             None => "bosun".to_owned(),
         }
     }
+}
+
+/// The prompts, with the person's own in place of those that ship.
+pub(crate) fn prompts() -> Result<Prompts, PromptError> {
+    let folder = std::env::var_os("BOSUN_PROMPTS").map(PathBuf::from).or_else(|| {
+        let base = etcetera::choose_base_strategy().ok()?;
+        Some(base.config_dir().join("bosun/prompts"))
+    });
+    folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))
 }
 
 fn shown(path: &Path) -> String {

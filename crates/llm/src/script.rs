@@ -7,6 +7,7 @@
 //! role = "coder"
 //! task = "T1"             # optional: only for this task; the planner's task is "plan"
 //! n = 1                   # optional: only for this try; without it, for any
+//! session = 2             # optional: only for this sub-agent; the conversation that starts them is 1
 //! [[attempt.reply]]       # the first turn
 //! think = "A file is wanted."
 //! say = "I will write the file."
@@ -109,6 +110,7 @@ pub(crate) struct Attempt {
     pub(crate) role: RoleId,
     pub(crate) task: Option<TaskId>,
     pub(crate) n: Option<std::num::NonZeroU32>,
+    pub(crate) session: Option<std::num::NonZeroU32>,
     #[serde(default, rename = "reply")]
     pub(crate) replies: Vec<Reply>,
 }
@@ -119,6 +121,7 @@ impl Attempt {
         self.role == other.role
             && (self.task.is_none() || self.task == other.task)
             && (self.n.is_none() || self.n == other.n)
+            && (self.session.is_none() || self.session == other.session)
     }
 }
 

@@ -102,6 +102,7 @@ fn fits(attempt: &Attempt, request: &ModelRequest) -> bool {
     attempt.role == origin.role
         && attempt.task.as_ref().is_none_or(|task| *task == origin.attempt.task)
         && attempt.n.is_none_or(|n| n.get() == origin.attempt.n)
+        && attempt.session.is_none_or(|session| session.get() == origin.session.0)
 }
 
 /// How many turns of the script are behind us. A turn whose call was cut off does not count: the model

@@ -20,6 +20,7 @@ use crate::hub::Delta;
 use crate::models::{KeepError, keep_script};
 use crate::perform::run::RunHands;
 use crate::presets::{self, PolicyError};
+use crate::prompts::Prompts;
 use crate::shop::{Setup, Shop};
 use crate::watch::{Mix, watch};
 use crate::workshop::Workshop;
@@ -50,15 +51,8 @@ impl NewRun {
         repository: impl Into<PathBuf>,
         model: ModelRef,
     ) -> Result<Self, PolicyError> {
-        let request = Request {
-            text: text.to_owned(),
-            hint: None,
-            budget: types::Budget::default(),
-            model,
-            checks: vec![],
-        };
         Ok(Self {
-            request,
+            request: Request::new(text, model),
             repository: repository.into(),
             policy: presets::preset("crew")?,
             id: None,
@@ -216,6 +210,12 @@ impl Bosun {
     #[must_use]
     pub fn deltas(&self) -> broadcast::Receiver<Delta> {
         self.shop.hub.subscribe()
+    }
+
+    /// What agents are told here.
+    #[must_use]
+    pub fn prompts(&self) -> &Prompts {
+        &self.shop.prompts
     }
 
     #[must_use]

@@ -5,14 +5,10 @@ mod overlay;
 
 use types::Policy;
 
+use crate::prompts::Prompts;
+
 const CREW: &str = include_str!("../../../policies/crew.toml");
 const SOLO: &str = include_str!("../../../policies/solo.toml");
-
-const PROMPTS: [(&str, &str); 3] = [
-    ("planner.md", include_str!("../../../prompts/planner.md")),
-    ("coder.md", include_str!("../../../prompts/coder.md")),
-    ("base.md", include_str!("../../../prompts/base.md")),
-];
 
 fn crew() -> toml::Table {
     // That the preset can be read is tested; without it nothing could start.
@@ -32,15 +28,25 @@ pub enum PolicyError {
 
 /// A policy that ships with the product.
 pub fn preset(name: &str) -> Result<Policy, PolicyError> {
+    preset_with(name, &Prompts::default())
+}
+
+/// The same, with these prompts.
+pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     match name {
-        "crew" => read("crew", CREW),
-        "solo" => read("solo", SOLO),
+        "crew" => read_with("crew", CREW, prompts),
+        "solo" => read_with("solo", SOLO, prompts),
         _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
     }
 }
 
 /// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
 pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
+    read_with(name, text, &Prompts::default())
+}
+
+/// The same, with these prompts.
+pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
@@ -58,13 +64,17 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     }
     for (id, role) in &mut policy.roles {
         let Some(prompt) = role.prompt.strip_prefix('@') else { continue };
-        match PROMPTS.iter().find(|(name, _)| *name == prompt) {
-            Some((_, text)) => role.prompt = (*text).to_owned(),
+        match prompts.get(prompt) {
+            Some(text) => role.prompt = text.to_owned(),
             None => {
                 problems.push(format!("role {id} names the prompt {prompt}, which is not there"));
             }
         }
     }
+    let own = &mut policy.session;
+    own.loop_prompt.get_or_insert_with(|| prompts.repeating().to_owned());
+    own.compact_prompt.get_or_insert_with(|| prompts.compact().to_owned());
+    own.agent_prompt.get_or_insert_with(|| prompts.subagent().to_owned());
     if problems.is_empty() {
         Ok(policy)
     } else {
@@ -85,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_holds_its_own_examples_and_has_its_prompts() {
+    fn the_presets_hold_their_own_examples_and_have_their_prompts() {
         for name in ["crew", "solo"] {
             let policy = preset(name).expect("it ships, so it works");
             assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));

@@ -14,6 +14,7 @@ use crate::drive::Surroundings;
 use crate::flight::Order;
 use crate::hub::Hub;
 use crate::models::Models;
+use crate::prompts::Prompts;
 use crate::walls::{Walls, Yard};
 
 /// What a [`crate::Bosun`] is made of.
@@ -29,6 +30,8 @@ pub struct Setup {
     pub order: Order,
     /// What commands are held by.
     pub walls: Walls,
+    /// What agents are told.
+    pub prompts: Prompts,
 }
 
 impl Setup {
@@ -45,6 +48,7 @@ impl Setup {
             redactor: Redactor::none(),
             order: Order::Arrival,
             walls: Walls::None,
+            prompts: Prompts::default(),
         }
     }
 }
@@ -60,6 +64,7 @@ pub(crate) struct Shop {
     pub(crate) order: Order,
     pub(crate) hub: Hub,
     pub(crate) yard: Yard,
+    pub(crate) prompts: Prompts,
     /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
     repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
@@ -76,6 +81,7 @@ impl Shop {
             order: setup.order,
             hub: Hub::new(),
             yard: Yard::new(setup.walls),
+            prompts: setup.prompts,
             repos: Mutex::default(),
         }
     }

@@ -55,8 +55,13 @@
 
 mod capture;
 mod change;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(not(target_os = "linux"))]
+#[path = "confine/elsewhere.rs"]
 mod confine;
 pub mod conformance;
+mod document;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -66,6 +71,7 @@ mod jail;
 mod local;
 mod process;
 mod search;
+mod snapshot;
 mod stream;
 mod sweep;
 mod variables;
@@ -77,11 +83,15 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
+pub use document::documents;
 pub use error::{EnvError, chain};
-pub use git::{GitError, GitRequest, Merged, Repo};
+pub use git::{GitError, GitRequest, Glance, Merged, Repo, root_of};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use snapshot::{
+    Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
+};
 pub use stream::{Listener, Stream};
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};

@@ -1,11 +1,12 @@
 //! Scenarios: stories that are tests. A TOML file says what a repository holds, what the model answers and what must
 //! come of it; here it is read, played with real files, git, processes and journal, and played again with the power
-//! cut at any line of any log.
+//! cut at any line of any log. And a model server on the loopback that speaks as the providers do (`wire`).
 
 mod counted;
 mod cut;
 mod play;
 mod scenario;
+pub mod wire;
 
 pub use play::{Played, Point, play, play_and_cut, points, scenarios};
 pub use scenario::{BadScenario, Scenario, all_below, rewrite_trace};

@@ -8,7 +8,7 @@ use types::{Budget, Check, ModelRef, Policy, Request, Span};
 use crate::args;
 use crate::commands::solo;
 use crate::exit::{Exit, Wrong};
-use crate::home::Home;
+use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
@@ -63,8 +63,9 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
 
 /// The rules to work by: those of a file, or else of a preset.
 pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let Some(path) = file else { return Ok(presets::preset(preset)?) };
-    Ok(presets::read(&path.display().to_string(), &read(path)?)?)
+    let prompts = home::prompts()?;
+    let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
+    Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }
 
 fn request(args: &args::Run, model: ModelRef) -> Request {
@@ -74,14 +75,12 @@ fn request(args: &args::Run, model: ModelRef) -> Request {
         timeout_ms: None,
     };
     Request {
-        text: args.goal.clone(),
-        hint: None,
         budget: Budget {
             tokens: args.tokens,
             time_ms: args.time.map(Span::seconds),
             ..Budget::default()
         },
-        model,
         checks: args.checks.iter().map(check).collect(),
+        ..Request::new(args.goal.clone(), model)
     }
 }

@@ -60,7 +60,9 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             one_line(&decision.reason, 200),
             decision.rule
         )),
-        Event::RunRouted { to, decision } => run(format!("goes to the {to} ({})", decision.rule)),
+        Event::RunRouted { to, decision, .. } => {
+            run(format!("goes to the {to} ({})", decision.rule))
+        }
         Event::RunCancelled { by, reason } => {
             run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
         }

@@ -351,3 +351,17 @@ fn asking_without_a_model_or_a_question_says_what_to_do() {
     let answer: Value = serde_json::from_str(&stdout(&output)).expect("one object");
     assert_eq!(answer["fault"]["class"], "connection", "{answer}");
 }
+
+#[test]
+fn a_misspelt_prompt_of_ones_own_is_named() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let prompts = place.path().join("prompts");
+    std::fs::create_dir(&prompts).expect("a folder");
+    std::fs::write(prompts.join("planer.md"), "x").expect("a file");
+    let goal = run(&repo, &script, "Write hello to greeting.txt");
+    let output = place.command(&goal).env("BOSUN_PROMPTS", &prompts).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(65));
+    let said = stderr(&output);
+    assert!(said.contains("planer.md") && said.contains("planner.md"), "{said}");
+}

@@ -11,6 +11,8 @@ mod commands;
 mod ask;
 // The real binary killed at random moments.
 mod kill;
+// One agent, killed in the middle of a call.
+mod killed;
 // What the rules say about commands.
 mod permit;
 // Tools by hand.

@@ -18,6 +18,7 @@ use crate::drive::{Drive, WhenWaiting};
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor};
 use crate::presets::{self, PolicyError};
+use crate::setting::{self, Opening};
 
 /// The role of an agent that works alone.
 const SOLO: &str = "solo";
@@ -77,11 +78,25 @@ impl Bosun {
         let (tools, tool_specs) =
             tailor.dress(&new.model, &solo.tools).map_err(SessionError::Fault)?;
         let folder = new.folder.canonicalize().unwrap_or_else(|_| new.folder.clone());
+        let opening = Opening {
+            folder: &folder,
+            model: &new.model,
+            base: &solo.prompt,
+            family: tailor.family(&new.model),
+            instruction: new.instruction.as_deref(),
+            now: self.shop.clock.now(),
+        };
+        let system = match &new.environment {
+            Some(env) => setting::elsewhere(&self.shop.prompts, opening, env.facts()),
+            None => setting::system_prompt(&self.shop.prompts, opening)
+                .await
+                .map_err(|error| SessionError::Fault(error.fault()))?,
+        };
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
             role,
-            system: solo.prompt.clone(),
+            system,
             task: String::new(),
             tools,
             tool_specs,

@@ -90,18 +90,25 @@ pub(super) struct With<'a> {
     /// The date of a commit that the call makes.
     pub(super) date: Option<Timestamp>,
     pub(super) settings: &'a [OsString],
+    /// Whether the muzzles are among the settings already.
+    pub(super) muzzled: bool,
 }
 
 impl Git {
-    /// Finds git on our PATH, in absolute places only, and makes sure that it is new enough.
-    pub(super) async fn find() -> Result<Self, GitError> {
+    /// Finds git on our PATH, in absolute places only. Its version is not looked at: good for what every git can do.
+    pub(super) fn locate() -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path)
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join("git"))
             .find(|program| program.is_file())
             .ok_or(GitError::GitMissing)?;
-        let git = Self { program };
+        Ok(Self { program })
+    }
+
+    /// Finds git, and makes sure that it is new enough.
+    pub(super) async fn find() -> Result<Self, GitError> {
+        let git = Self::locate()?;
         let text = git.bare(Path::new("/"), &["--version"]).await?.line()?;
         let text = text.to_string_lossy().into_owned();
         let found = text.strip_prefix("git version ").unwrap_or(&text).to_owned();
@@ -146,7 +153,7 @@ impl Git {
         with: With<'_>,
     ) -> Result<Answer, GitError> {
         let mut command = self.command(at);
-        if !runs_no_command(args) {
+        if !with.muzzled && !runs_no_command(args) {
             for setting in self.muzzles(at).await? {
                 command.arg("-c").arg(setting);
             }
@@ -164,7 +171,7 @@ impl Git {
 
     /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
     /// is a conflict; anything else does nothing.
-    async fn muzzles(&self, at: Place<'_>) -> Result<Vec<OsString>, GitError> {
+    pub(super) async fn muzzles(&self, at: Place<'_>) -> Result<Vec<OsString>, GitError> {
         let mut command = self.command(at);
         let list = ["config", "--list", "--includes", "--name-only", "-z"];
         command.args(list);

@@ -6,6 +6,7 @@ mod call;
 mod commit;
 mod create;
 mod error;
+mod glance;
 mod survey;
 mod tree;
 pub(crate) mod workspace;
@@ -20,6 +21,7 @@ use types::CommitId;
 use call::{Git, Place};
 pub use commit::Merged;
 pub use error::GitError;
+pub use glance::{Glance, root_of};
 use tree::escaped;
 pub use workspace::GitRequest;
 

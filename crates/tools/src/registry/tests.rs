@@ -78,6 +78,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
         [
             "apply_patch",
             "ask_user",
+            "close_agent",
             "edit_file",
             "git_clone",
             "git_commit",
@@ -86,8 +87,11 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
             "grep",
             "list_dir",
             "read_file",
+            "send_input",
             "shell",
+            "spawn_agent",
             "submit",
+            "wait",
             "web_fetch",
             "write_file"
         ]

@@ -1,0 +1,212 @@
+//! The prompts: those that ship with the product, each of which a person can replace by a file of the same name in a
+//! folder of their own. A file there that replaces nothing is an error, since it would silently do nothing.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use types::Family;
+
+/// What ships, by file name.
+const SHIPPED: [(&str, &str); 10] = [
+    ("base.md", include_str!("../../../prompts/base.md")),
+    ("coder.md", include_str!("../../../prompts/coder.md")),
+    ("compact.md", include_str!("../../../prompts/compact.md")),
+    ("family/anthropic.md", include_str!("../../../prompts/family/anthropic.md")),
+    ("family/gemini.md", include_str!("../../../prompts/family/gemini.md")),
+    ("family/openai.md", include_str!("../../../prompts/family/openai.md")),
+    ("family/portable.md", include_str!("../../../prompts/family/portable.md")),
+    ("loop.md", include_str!("../../../prompts/loop.md")),
+    ("planner.md", include_str!("../../../prompts/planner.md")),
+    ("subagent.md", include_str!("../../../prompts/subagent.md")),
+];
+
+/// The largest prompt that is taken.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The prompts that are in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    texts: BTreeMap<&'static str, Cow<'static, str>>,
+}
+
+/// Why a folder of prompts cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    #[error("{path} replaces no prompt; there are {}", names().collect::<Vec<_>>().join(", "))]
+    Unknown { path: PathBuf },
+    #[error("the prompt {path} is not UTF-8; save it as such")]
+    NotText { path: PathBuf },
+    #[error("the prompt {path} has {bytes} bytes; {MAX_BYTES} are the most")]
+    TooLarge { path: PathBuf, bytes: u64 },
+    #[error("reading the prompt {path}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        let texts = SHIPPED.into_iter().map(|(name, text)| (name, Cow::Borrowed(text)));
+        Self { texts: texts.collect() }
+    }
+}
+
+impl Prompts {
+    /// Those that ship, with the files of a folder in their place. A folder that is not there replaces nothing.
+    pub fn read(folder: &Path) -> Result<Self, PromptError> {
+        let mut prompts = Self::default();
+        prompts.take(folder, "")?;
+        Ok(prompts)
+    }
+
+    /// A prompt by its file name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(AsRef::as_ref)
+    }
+
+    /// Who the agent is and how it works.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        self.text("base.md")
+    }
+
+    /// The tools, in a family's words.
+    #[must_use]
+    pub fn family(&self, family: Family) -> &str {
+        self.text(match family {
+            Family::OpenAi => "family/openai.md",
+            Family::Anthropic => "family/anthropic.md",
+            Family::Gemini => "family/gemini.md",
+            Family::Portable => "family/portable.md",
+        })
+    }
+
+    /// What asks a model to sum up a conversation that has become too long.
+    #[must_use]
+    pub fn compact(&self) -> &str {
+        self.text("compact.md")
+    }
+
+    /// What a model is told that repeats itself.
+    #[must_use]
+    pub fn repeating(&self) -> &str {
+        self.text("loop.md")
+    }
+
+    /// What a sub-agent is told beyond the base.
+    #[must_use]
+    pub fn subagent(&self) -> &str {
+        self.text("subagent.md")
+    }
+
+    fn text(&self, name: &str) -> &str {
+        // Every name that ships has a text; a test holds it.
+        self.get(name).unwrap_or_default()
+    }
+
+    fn take(&mut self, folder: &Path, above: &str) -> Result<(), PromptError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| PromptError::Io { path, source }
+        };
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && above.is_empty() => {
+                return Ok(());
+            }
+            Err(source) => return Err(failed(folder)(source)),
+        };
+        for entry in entries {
+            let path = entry.map_err(failed(folder))?.path();
+            let unknown = || PromptError::Unknown { path: path.clone() };
+            let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unknown)?;
+            let name = format!("{above}{name}");
+            let kind = std::fs::metadata(&path).map_err(failed(&path))?;
+            if kind.is_dir() && name == "family" {
+                self.take(&path, "family/")?;
+                continue;
+            }
+            let known = names().find(|known| *known == name).filter(|_| kind.is_file());
+            let known = known.ok_or_else(unknown)?;
+            if kind.len() > MAX_BYTES {
+                return Err(PromptError::TooLarge { path, bytes: kind.len() });
+            }
+            let bytes = std::fs::read(&path).map_err(failed(&path))?;
+            let text = String::from_utf8(bytes).map_err(|_| PromptError::NotText { path })?;
+            self.texts.insert(known, Cow::Owned(text));
+        }
+        Ok(())
+    }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.into_iter().map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("family")).expect("a folder");
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).expect("a file");
+        }
+        dir
+    }
+
+    fn refused(files: &[(&str, &[u8])]) -> String {
+        Prompts::read(folder(files).path()).expect_err("it was taken").to_string()
+    }
+
+    /// A12: who it is, its tools, how to write code.
+    #[test]
+    fn every_family_is_told_who_it_is_what_it_has_and_how_to_work() {
+        let prompts = Prompts::default();
+        assert!(prompts.base().starts_with("You are Bosun, a coding agent."));
+        assert!(prompts.base().contains("Read before you write."));
+        for (family, own, foreign) in [
+            (Family::OpenAi, "apply_patch", "edit_file"),
+            (Family::Anthropic, "edit_file", "apply_patch"),
+            (Family::Gemini, "list_dir", "apply_patch"),
+            (Family::Portable, "edit_file", "apply_patch"),
+        ] {
+            let text = prompts.family(family);
+            assert!(text.contains(own) && !text.contains(foreign), "{}", family.word());
+            assert!(text.contains("`read_file`") && text.contains("`shell`"), "{}", family.word());
+        }
+        for text in [prompts.compact(), prompts.repeating(), prompts.subagent()] {
+            assert!(!text.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_same_name_replaces_a_prompt_and_nothing_else() {
+        let dir = folder(&[("base.md", b"Mine."), ("family/gemini.md", b"Ours.")]);
+        let prompts = Prompts::read(dir.path()).expect("a folder of prompts");
+        assert_eq!((prompts.base(), prompts.family(Family::Gemini)), ("Mine.", "Ours."));
+        assert_eq!(prompts.family(Family::OpenAi), Prompts::default().family(Family::OpenAi));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_replaces_nothing() {
+        let prompts = Prompts::read(Path::new("/nonexistent/prompts")).expect("nothing to read");
+        assert_eq!(prompts, Prompts::default());
+    }
+
+    #[test]
+    fn a_file_that_replaces_nothing_or_is_no_text_is_refused_by_name() {
+        let unknown = refused(&[("bass.md", b"x")]);
+        assert!(unknown.contains("bass.md") && unknown.contains("base.md, coder.md"), "{unknown}");
+        assert!(refused(&[("family/llama.md", b"x")]).contains("family/llama.md"));
+        let broken = refused(&[("base.md", b"\xff\xfe")]);
+        assert!(broken.contains("base.md") && broken.contains("UTF-8"), "{broken}");
+        let large = vec![b'x'; usize::try_from(MAX_BYTES).expect("small") + 1];
+        assert!(refused(&[("loop.md", &large)]).contains("262145"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Gathers what a session's system prompt is made of: the machine, git, the project's documents. Nothing here can keep
+//! a session from starting: what cannot be found out is left out, and said so in the log for developers.
+
+use std::path::Path;
+
+use engine::prompt::{self, GitFacts, Layers, Setting};
+use sandbox::{EnvError, Environment as _, Glance, LocalEnvironment};
+use types::{Document, Facts, Family, ModelRef, Timestamp, WorkPath};
+
+use crate::prompts::Prompts;
+
+/// The session whose prompt it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'a> {
+    /// Where it works.
+    pub folder: &'a Path,
+    pub model: &'a ModelRef,
+    /// Who the agent is and how it works.
+    pub base: &'a str,
+    /// In whose words it is offered its tools.
+    pub family: Family,
+    /// What the person wants to hold for the whole session.
+    pub instruction: Option<&'a str>,
+    pub now: Timestamp,
+}
+
+/// The system prompt of a session that begins now. It is made once; what changes later is not said again.
+pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
+    let facts = LocalEnvironment::open(opening.folder)?.facts();
+    let git = Glance::at(opening.folder, prompt::COMMITS);
+    let (git, documents) = tokio::join!(git, project_documents(opening.folder, opening.family));
+    let git = git.unwrap_or_else(|error| {
+        tracing::warn!(%error, "looking at the repository");
+        None
+    });
+    Ok(composed(prompts, opening, facts, git, &documents))
+}
+
+/// The system prompt of a session that works somewhere else, of which only the place itself is known.
+pub(crate) fn elsewhere(prompts: &Prompts, opening: Opening<'_>, facts: Facts) -> String {
+    composed(prompts, opening, facts, None, &[])
+}
+
+fn composed(
+    prompts: &Prompts,
+    opening: Opening<'_>,
+    facts: Facts,
+    git: Option<Glance>,
+    documents: &[Document],
+) -> String {
+    let git = git.map(|glance| {
+        let Glance { branch, status, commits, .. } = glance;
+        GitFacts { branch, status, commits }
+    });
+    let setting = Setting { facts, model: opening.model.clone(), now: opening.now, git };
+    prompt::compose(Layers {
+        base: opening.base,
+        family: prompts.family(opening.family),
+        setting: &setting,
+        documents,
+        instruction: opening.instruction,
+    })
+}
+
+/// The documents that a project has for agents of a family, from the repository's root down to the folder.
+pub async fn project_documents(folder: &Path, family: Family) -> Vec<Document> {
+    let folder = folder.to_owned();
+    let work = tokio::task::spawn_blocking(move || {
+        let folder = folder.canonicalize().ok()?;
+        let root = sandbox::root_of(&folder).unwrap_or_else(|| folder.clone());
+        let wanted = places(&root, &folder, family);
+        match sandbox::documents(&root, &wanted, READ_BYTES) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                tracing::warn!(%error, "reading the project's documents");
+                None
+            }
+        }
+    });
+    work.await.ok().flatten().unwrap_or_default()
+}
+
+/// How much of one document is read: more than a prompt holds, so that what is cut can be counted.
+const READ_BYTES: usize = 4 * 1024 * 1024;
+
+/// Where documents may be: in every folder from the root down.
+fn places(root: &Path, folder: &Path, family: Family) -> Vec<WorkPath> {
+    let own = match family {
+        Family::OpenAi => Some(".codex/instructions.md"),
+        Family::Anthropic => Some("CLAUDE.md"),
+        Family::Gemini => Some("GEMINI.md"),
+        Family::Portable => None,
+    };
+    let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
+    let mut folders = vec![String::new()];
+    for part in below.components() {
+        // A folder whose name is no text has no path here, and neither has what is below it.
+        let Some(part) = part.as_os_str().to_str() else { break };
+        let above = folders.last().cloned().unwrap_or_default();
+        folders.push(format!("{above}{part}/"));
+    }
+    let names = std::iter::once("AGENTS.md").chain(own);
+    let names: Vec<&str> = names.collect();
+    let paths = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
+    paths.filter_map(|(folder, name)| format!("{folder}{name}").parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Documents for agents, read from a folder that nobody vouches for: regular files only, the beginning only, and no
+//! link that leaves the folder or leads to something that is no document. What is not there is not an error.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use types::{Document, WorkPath};
+
+use crate::EnvError;
+use crate::jail::{self, Jail, Links};
+
+/// The documents of these names that are there, in this order, `limit` bytes of each at most.
+/// A text that an earlier one has repeated, as by a link, is left out.
+pub fn documents(
+    root: &Path,
+    wanted: &[WorkPath],
+    limit: usize,
+) -> Result<Vec<Document>, EnvError> {
+    let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+    let jail = Jail::open(root).map_err(failed)?;
+    let root = root.canonicalize().map_err(failed)?;
+    let mut found: Vec<Document> = Vec::new();
+    for path in wanted {
+        let Some(text) = read(&jail, &root, path, limit) else { continue };
+        if !found.iter().any(|known| known.text == text) {
+            found.push(Document { path: path.clone(), text });
+        }
+    }
+    Ok(found)
+}
+
+/// A document that cannot be had, for whatever reason, is as good as one that is not there.
+fn read(jail: &Jail, root: &Path, path: &WorkPath, limit: usize) -> Option<String> {
+    let file = jail.file(path, Links::Follow).ok()?;
+    let place = Jail::place(&file, path, root).ok()?;
+    if jail::is_protected(&place) || !place.as_str().to_ascii_lowercase().ends_with(".md") {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(limit as u64).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    (!text.trim().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A48, A49: what a repository may put before a model, and what it may not.
+    #[test]
+    fn only_documents_inside_are_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["repo/sub", "repo/.git", "outside"] {
+            std::fs::create_dir_all(at(folder)).expect("a folder");
+        }
+        std::fs::write(at("outside/AGENTS.md"), "outside").expect("a file");
+        std::fs::write(at("repo/.env"), "KEY=1").expect("a file");
+        std::fs::write(at("repo/.git/x.md"), "git's").expect("a file");
+        std::fs::write(at("repo/AGENTS.md"), "0123456789").expect("a file");
+        symlink("AGENTS.md", at("repo/CLAUDE.md")).expect("a link");
+        symlink("../outside/AGENTS.md", at("repo/out.md")).expect("a link");
+        symlink(".env", at("repo/secret.md")).expect("a link");
+        symlink(".git/x.md", at("repo/own.md")).expect("a link");
+        std::fs::create_dir(at("repo/folder.md")).expect("a folder");
+        let pipe = at("repo/pipe.md");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .expect("a pipe");
+        let names = [
+            "AGENTS.md",
+            "CLAUDE.md",
+            "out.md",
+            "secret.md",
+            "own.md",
+            "folder.md",
+            "pipe.md",
+            "none.md",
+        ];
+        let wanted = names.map(|name| name.parse().expect("a path"));
+        let found = documents(&at("repo"), &wanted, 4).expect("a repository");
+        let text = "0123".to_owned();
+        assert_eq!(found, [Document { path: wanted[0].clone(), text }]);
+    }
+}

@@ -1,0 +1,86 @@
+//! A quick look at a folder for whoever starts to work in it: branch, short status, last commits. Quick before
+//! complete: without a repository no process is started, what belongs together is asked at the same time, and what
+//! takes too long is left out. The texts are the repository's and are not to be trusted.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::GitError;
+use super::call::{Git, Place, With};
+
+/// How long a status may take before the work begins without it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What a glance at a repository shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    /// The working tree that the folder belongs to.
+    pub root: PathBuf,
+    /// Nothing when no branch is checked out.
+    pub branch: Option<String>,
+    /// In the short form, a line for each file; nothing when it took too long.
+    pub status: Option<Vec<String>>,
+    /// The newest first: short hash and subject.
+    pub commits: Vec<String>,
+}
+
+impl Glance {
+    /// Looks at the repository of a folder; nothing when it belongs to none. At most `commits` of its commits.
+    pub async fn at(folder: &Path, commits: usize) -> Result<Option<Self>, GitError> {
+        let Some(root) = root_of(folder) else { return Ok(None) };
+        let git = Git::locate()?;
+        let muzzles = git.muzzles(Place::Folder(&root)).await?;
+        let with = || With { settings: &muzzles, muzzled: true, ..With::default() };
+        let status = ["status", "--porcelain=v1", "-z", "--branch", "--no-ahead-behind"];
+        let status = git.try_run_with(Place::Folder(&root), &status, with());
+        let count = format!("--max-count={commits}");
+        let log = ["log", "--no-show-signature", "--no-color", "-z", "--format=%h %s", &count];
+        let log = git.try_run_with(Place::Folder(&root), &log, with());
+        let (status, log) = tokio::join!(tokio::time::timeout(PATIENCE, status), log);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        // A repository without a commit has no log, which is no fault of anybody.
+        let log = log?;
+        let commits = if log.succeeded() { log.names().map(text).collect() } else { vec![] };
+        let Ok(status) = status else {
+            return Ok(Some(Self { root, branch: None, status: None, commits }));
+        };
+        let status = status?.or_failed()?;
+        let mut lines = status.names().map(text);
+        let branch = lines.next().and_then(|line| branch(&line));
+        let status = Some(lines.collect());
+        Ok(Some(Self { root, branch, status, commits }))
+    }
+}
+
+/// The working tree that a folder belongs to: the nearest folder with a `.git` in it.
+#[must_use]
+pub fn root_of(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
+}
+
+/// The branch in the first line of a status: `## main...origin/main`, `## No commits yet on main`, `## HEAD (no branch)`.
+fn branch(line: &str) -> Option<String> {
+    let line = line.strip_prefix("## ")?;
+    let line = line.strip_prefix("No commits yet on ").unwrap_or(line);
+    let name = line.split("...").next().unwrap_or(line);
+    (!name.is_empty() && name != "HEAD (no branch)").then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_is_read_off_the_status() {
+        for (line, wanted) in [
+            ("## main", Some("main")),
+            ("## feature/x.y...origin/feature/x.y", Some("feature/x.y")),
+            ("## No commits yet on trunk", Some("trunk")),
+            ("## HEAD (no branch)", None),
+            ("?? file", None),
+        ] {
+            assert_eq!(branch(line).as_deref(), wanted, "{line}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A request as the server got it, and what a story wants to know of it whatever the dialect.
+
+use runtime::llm::Dialect;
+use serde_json::Value;
+
+use super::{list, word};
+
+/// One request to the server.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Counted from 0, over all conversations.
+    pub number: usize,
+    pub dialect: Dialect,
+    pub body: Value,
+    /// How many bytes the body had.
+    pub bytes: usize,
+}
+
+/// Something in a history, in the order in which it stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    User(String),
+    Assistant(String),
+    Call(String),
+    Result(String),
+}
+
+impl Asked {
+    /// The system text.
+    #[must_use]
+    pub fn system(&self) -> String {
+        match self.dialect {
+            Dialect::Messages => texts(&self.body["system"]),
+            Dialect::Responses => word(&self.body, "instructions").to_owned(),
+            Dialect::Gemini => texts(&self.body["systemInstruction"]["parts"]),
+            Dialect::Chat | Dialect::Ollama => {
+                let first = list(&self.body, "messages").first();
+                first
+                    .filter(|first| word(first, "role") == "system")
+                    .map(content)
+                    .unwrap_or_default()
+            }
+        }
+    }
+
+    /// The names of the tools that the model is offered.
+    #[must_use]
+    pub fn tools(&self) -> Vec<String> {
+        let tools = match self.dialect {
+            Dialect::Gemini => list(&self.body["tools"][0], "functionDeclarations"),
+            _ => list(&self.body, "tools"),
+        };
+        let name = |tool: &Value| match self.dialect {
+            Dialect::Chat | Dialect::Ollama => word(&tool["function"], "name").to_owned(),
+            _ => word(tool, "name").to_owned(),
+        };
+        tools.iter().map(name).collect()
+    }
+
+    /// How many turns of the model are in the history.
+    #[must_use]
+    pub fn turn(&self) -> usize {
+        let said = self.history();
+        let own = |said: &Said| matches!(said, Said::Assistant(_) | Said::Call(_));
+        let starts = said
+            .iter()
+            .enumerate()
+            .filter(|(at, one)| own(one) && (*at == 0 || !said.get(at - 1).is_some_and(own)));
+        starts.count()
+    }
+
+    /// Everything that was said, without thinking.
+    #[must_use]
+    pub fn history(&self) -> Vec<Said> {
+        match self.dialect {
+            Dialect::Messages => list(&self.body, "messages").iter().flat_map(message).collect(),
+            Dialect::Responses => list(&self.body, "input").iter().filter_map(item).collect(),
+            Dialect::Gemini => list(&self.body, "contents").iter().flat_map(gemini).collect(),
+            Dialect::Chat | Dialect::Ollama => {
+                list(&self.body, "messages").iter().flat_map(chat).collect()
+            }
+        }
+    }
+
+    /// What tools answered, in order.
+    #[must_use]
+    pub fn results(&self) -> Vec<String> {
+        let said = self.history().into_iter();
+        let results = said.filter_map(|said| match said {
+            Said::Result(text) => Some(text),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    /// What people said, in order.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<String> {
+        let said = self.history().into_iter();
+        let inputs = said.filter_map(|said| match said {
+            Said::User(text) => Some(text),
+            _ => None,
+        });
+        inputs.collect()
+    }
+}
+
+fn texts(parts: &Value) -> String {
+    let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+    parts.iter().map(|part| word(part, "text")).collect::<Vec<_>>().join("\n")
+}
+
+fn content(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        parts => texts(parts),
+    }
+}
+
+fn message(message: &Value) -> Vec<Said> {
+    let user = word(message, "role") == "user";
+    let block = |block: &Value| match word(block, "type") {
+        "text" if user => Some(Said::User(word(block, "text").to_owned())),
+        "text" => Some(Said::Assistant(word(block, "text").to_owned())),
+        "tool_use" => Some(Said::Call(word(block, "name").to_owned())),
+        "tool_result" => Some(Said::Result(content(block))),
+        _ => None,
+    };
+    list(message, "content").iter().filter_map(block).collect()
+}
+
+fn item(item: &Value) -> Option<Said> {
+    match (word(item, "type"), word(item, "role")) {
+        ("function_call", _) => Some(Said::Call(word(item, "name").to_owned())),
+        ("function_call_output", _) => Some(Said::Result(match &item["output"] {
+            Value::String(text) => text.clone(),
+            parts => texts(parts),
+        })),
+        (_, "user" | "developer") => Some(Said::User(content(item))),
+        (_, "assistant") => Some(Said::Assistant(content(item))),
+        _ => None,
+    }
+}
+
+fn gemini(turn: &Value) -> Vec<Said> {
+    let user = word(turn, "role") == "user";
+    let part = |part: &Value| {
+        if let Some(call) = part.get("functionCall") {
+            return Some(Said::Call(word(call, "name").to_owned()));
+        }
+        if let Some(response) = part.get("functionResponse") {
+            let response = &response["response"];
+            let text = response.get("result").or(response.get("error"));
+            return Some(Said::Result(text.and_then(Value::as_str).unwrap_or_default().to_owned()));
+        }
+        let text = word(part, "text").to_owned();
+        match (part["thought"].as_bool(), user) {
+            (Some(true), _) => None,
+            (_, true) => Some(Said::User(text)),
+            (_, false) => Some(Said::Assistant(text)),
+        }
+    };
+    list(turn, "parts").iter().filter_map(part).collect()
+}
+
+fn chat(message: &Value) -> Vec<Said> {
+    let text = content(message);
+    match word(message, "role") {
+        "user" | "developer" => vec![Said::User(text)],
+        "tool" => vec![Said::Result(text)],
+        "assistant" => {
+            let calls = list(message, "tool_calls").iter();
+            let calls = calls.map(|call| Said::Call(word(&call["function"], "name").to_owned()));
+            let said = (!text.is_empty()).then_some(Said::Assistant(text));
+            said.into_iter().chain(calls).collect()
+        }
+        _ => vec![],
+    }
+}

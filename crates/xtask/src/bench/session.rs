@@ -1,0 +1,278 @@
+//! How heavy a conversation is: the real program against a model server on the loopback that answers at once, with one
+//! trivial command a turn, with and without the sandbox. Time is taken where requests arrive, so a turn is everything
+//! between two requests: decoding, judging, recording, the command itself, and writing the next request.
+
+mod pacer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+use super::{Figure, judge, release_binary};
+use pacer::{Beat, Pacer};
+
+pub(crate) const ABOUT: &str =
+    "a conversation of 1, 20, 100 and 400 turns: first request, time, processor and memory a turn";
+
+const TURNS: [usize; 4] = [1, 20, 100, 400];
+/// How often the start is measured.
+const STARTS: usize = 10;
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// What was seen of one conversation.
+struct Seen {
+    /// From the start of the process to its first request.
+    first: Duration,
+    first_bytes: usize,
+    last_bytes: usize,
+    beats: Vec<Beat>,
+    /// Of the process and of the commands that it ran, in milliseconds.
+    own_cpu: f64,
+    all_cpu: f64,
+    /// In megabytes.
+    peak: f64,
+    anonymous: f64,
+}
+
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let binary = release_binary(root)?;
+    let scratch = root.join("target/bench-session");
+    let mut figures = vec![];
+    for (walls, word) in [("none", "no sandbox"), ("full", "sandbox")] {
+        println!(
+            "\n{word}\n{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
+            "turns",
+            "first ms",
+            "ms/turn",
+            "early ms",
+            "late ms",
+            "cpu/turn",
+            "all cpu",
+            "peak MB",
+            "first B",
+            "last B"
+        );
+        let mut longest = None;
+        for turns in TURNS {
+            let seen = converse(root, &binary, &scratch, walls, turns)?;
+            print(turns, &seen);
+            longest = Some(seen);
+        }
+        figures.extend(longest.map(|seen| judged(walls, &seen)).unwrap_or_default());
+    }
+    let mut firsts = vec![];
+    let mut bytes = 0;
+    for _ in 0..STARTS {
+        let seen = converse(root, &binary, &scratch, "full", 1)?;
+        firsts.push(seen.first);
+        bytes = seen.first_bytes;
+    }
+    firsts.sort();
+    let first = millis(firsts.get(STARTS / 2).copied().unwrap_or_default());
+    let tokens = bytes as f64 / 4.0;
+    figures.extend([
+        Figure { what: "first request after, median of 10", value: first, most: 40.0, unit: "ms" },
+        Figure {
+            what: "tokens of the first request, 4 B each",
+            value: tokens,
+            most: 3_000.0,
+            unit: "",
+        },
+    ]);
+    println!();
+    fs::remove_dir_all(&scratch).context("removing what the bench left")?;
+    judge(&figures)
+}
+
+fn print(turns: usize, seen: &Seen) {
+    let per = |all: f64| all / turns as f64;
+    println!(
+        "{turns:>6} {:>9.1} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>8.2} {:>8.1} {:>9} {:>9}",
+        millis(seen.first),
+        mean(&seen.beats, 0..usize::MAX),
+        mean(&seen.beats, early(seen)),
+        mean(&seen.beats, late(seen)),
+        per(seen.own_cpu),
+        per(seen.all_cpu),
+        seen.peak,
+        seen.first_bytes,
+        seen.last_bytes
+    );
+}
+
+/// The turns around the tenth, and as many at the end.
+fn early(_: &Seen) -> std::ops::Range<usize> {
+    5..25
+}
+
+fn late(seen: &Seen) -> std::ops::Range<usize> {
+    seen.beats.len().saturating_sub(20)..usize::MAX
+}
+
+fn judged(walls: &str, seen: &Seen) -> Vec<Figure> {
+    let turns = seen.beats.len().max(1) as f64;
+    let all = mean(&seen.beats, 20..100);
+    let growth = mean(&seen.beats, late(seen)) / mean(&seen.beats, early(seen)).max(0.001);
+    let (turn, grows, most) = match walls {
+        "none" => ("a turn without the sandbox", "late turn to early one, no sandbox", 3.0),
+        _ => ("a turn in the sandbox", "late turn to early one, sandbox", 8.0),
+    };
+    let mut figures = vec![
+        Figure { what: turn, value: all, most, unit: "ms" },
+        Figure { what: grows, value: growth, most: 1.5, unit: "x" },
+    ];
+    if walls == "none" {
+        let cpu = seen.own_cpu / turns;
+        figures.extend([
+            Figure { what: "processor a turn", value: cpu, most: 3.0, unit: "ms" },
+            Figure { what: "memory at 400 turns", value: seen.anonymous, most: 25.0, unit: "MB" },
+        ]);
+    }
+    figures
+}
+
+/// Mean milliseconds from one request to the next, over some of the turns.
+fn mean(beats: &[Beat], turns: std::ops::Range<usize>) -> f64 {
+    let pairs = beats.windows(2).enumerate().filter(|(turn, _)| turns.contains(turn));
+    let times: Vec<f64> =
+        pairs.map(|(_, pair)| millis(pair[1].at.duration_since(pair[0].at))).collect();
+    times.iter().sum::<f64>() / times.len().max(1) as f64
+}
+
+fn converse(
+    root: &Path,
+    binary: &Path,
+    scratch: &Path,
+    walls: &str,
+    turns: usize,
+) -> anyhow::Result<Seen> {
+    if scratch.exists() {
+        fs::remove_dir_all(scratch).context("clearing the bench's folder")?;
+    }
+    let repo = repository(scratch)?;
+    let pacer = Pacer::start(turns)?;
+    let settings = scratch.join("models.toml");
+    let text = format!(
+        "[providers.anthropic]\nbase_url = \"{}\"\nkey_env = []\nkey_needed = false\n",
+        pacer.url()
+    );
+    fs::write(&settings, text).context("writing the settings")?;
+    let policy = scratch.join("solo.toml");
+    fs::write(&policy, rules(root, walls)?).context("writing the rules")?;
+    let mut command = Command::new(binary);
+    command.arg("--home").arg(scratch.join("home"));
+    command.args(["run", "Say how the tide is.", "--headless", "--json"]);
+    command.args(["--model", "anthropic/claude-sonnet-4-5"]);
+    command.arg("--repo").arg(&repo).arg("--policy").arg(&policy);
+    command.env("BOSUN_MODELS", &settings).current_dir(&repo);
+    let log = fs::File::create(scratch.join("log.jsonl")).context("making a log")?;
+    let errors = log.try_clone().context("making a log")?;
+    command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    let begun = Instant::now();
+    let mut child = command.spawn().context("starting the program")?;
+    let last = pacer.wait();
+    let counted = last.and_then(|()| Ok((processor(&child)?, memory(&child)?)));
+    pacer.finish();
+    let status = child.wait().context("waiting for the program")?;
+    let ((own_cpu, all_cpu), (peak, anonymous)) = counted?;
+    if !status.success() {
+        let said = fs::read_to_string(scratch.join("log.jsonl")).unwrap_or_default();
+        bail!("the conversation ended with {status}: {}", said.lines().last().unwrap_or_default());
+    }
+    let beats = pacer.beats();
+    let (Some(one), Some(end)) = (beats.first(), beats.last()) else { bail!("nothing was asked") };
+    let (first, first_bytes, last_bytes) = (one.at.duration_since(begun), one.bytes, end.bytes);
+    Ok(Seen { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
+}
+
+/// The preset for one agent, without its limit of rounds, held by these walls.
+fn rules(root: &Path, walls: &str) -> anyhow::Result<String> {
+    let text = fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
+    let mut rules: toml::Table = toml::from_str(&text).context("reading the preset")?;
+    for (part, key, value) in [
+        ("session", "max_rounds", toml::Value::Integer(0)),
+        ("sandbox", "require", toml::Value::String(walls.to_owned())),
+    ] {
+        let part = rules.get_mut(part).and_then(toml::Value::as_table_mut);
+        part.context("the preset has changed")?.insert(key.to_owned(), value);
+    }
+    Ok(toml::to_string(&rules)?)
+}
+
+/// An ordinary small repository.
+fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
+    let repo = scratch.join("repo");
+    fs::create_dir_all(repo.join("src")).context("making a repository")?;
+    fs::write(repo.join("AGENTS.md"), "Keep functions short.\n")?;
+    for number in 0..50 {
+        fs::write(repo.join(format!("src/file{number}.txt")), "some text\n")?;
+    }
+    let identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost"];
+    for words in [
+        &["init", "--quiet", "--initial-branch=main"][..],
+        &["add", "."],
+        &["commit", "-qm", "Start"],
+    ] {
+        let mut git = Command::new("git");
+        let status = git.args(identity).args(words).current_dir(&repo).status().context("git")?;
+        if !status.success() {
+            bail!("git {words:?} ended with {status}");
+        }
+    }
+    Ok(repo)
+}
+
+/// Milliseconds of processor time: of the process, and with the commands that it waited for.
+fn processor(child: &Child) -> anyhow::Result<(f64, f64)> {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+    let fields = text.rsplit(") ").next().unwrap_or_default();
+    let ticks: Vec<f64> =
+        fields.split(' ').skip(11).take(4).filter_map(|field| field.parse().ok()).collect();
+    let [user, system, waited_user, waited_system] = ticks[..] else { bail!("reading {text}") };
+    let to_millis = 1000.0 / TICKS_PER_SECOND;
+    let own = (user + system) * to_millis;
+    Ok((own, own + (waited_user + waited_system) * to_millis))
+}
+
+/// Megabytes: the peak of all, and what is not a file now.
+fn memory(child: &Child) -> anyhow::Result<(f64, f64)> {
+    let text = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
+    let read = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024.0 / 1_000_000.0)
+    };
+    let there = read("VmHWM:").zip(read("RssAnon:"));
+    there.context("the process has no memory to read")
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_turn_is_between_two_requests() {
+        let begun = Instant::now();
+        let beat = |millis| Beat { at: begun + Duration::from_millis(millis), bytes: 1 };
+        let beats = [beat(0), beat(2), beat(6), beat(16)];
+        assert!((mean(&beats, 0..2) - 3.0).abs() < 1e-9);
+        assert!((mean(&beats, 2..9) - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn processor_and_memory_of_a_living_process_are_seen() {
+        let mut child =
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        assert!(processor(&child).is_ok());
+        assert!(memory(&child).unwrap().0 > 0.0);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+}
