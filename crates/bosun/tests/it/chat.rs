@@ -241,7 +241,11 @@ say = "A line that is much longer than forty columns and therefore has to be wra
     assert!(done.contains("> first line\n  second line"), "{done}");
     assert!(done.contains("␛[31mred"), "escapes are shown: {done}");
     assert!(done.lines().all(|line| line.chars().count() <= 40), "{done}");
-    assert!(!screen.styled().contains("\x1b[3"), "no colours: {:?}", screen.styled());
+    let styled = screen.styled();
+    let colour = (30..38).map(|ink| format!("\x1b[{ink}m")).chain(["[38;".to_owned()]);
+    for code in colour {
+        assert!(!styled.contains(&code), "{code:?} is a colour: {styled:?}");
+    }
 }
 
 /// The terminal is put back when the program is ended from outside.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::binary::{Place, stderr, stdout};
 
 /// How long something may take to appear; far more than it ever needs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(15);
 
 /// A terminal with the binary in it.
@@ -56,14 +56,10 @@ impl Screen {
             "-e",
             &temporary,
             "-e",
-            "PS1=shell$ ",
-            "-e",
             "TERM=screen-256color",
-            "-e",
-            "BOSUN_MODELS=/nonexistent",
             "sh",
         ]);
-        screen.waits_for("shell$");
+        screen.waits_until("a prompt", |screen| !screen.trim().is_empty());
         screen
     }
 
