@@ -82,8 +82,8 @@ impl Keeper {
 /// Where in the log files were changed.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// In order: the line, the turn that it belongs to, and the files before and after it.
-    lines: Vec<(u64, Option<(SessionId, u32)>, Trees)>,
+    /// In order: the line, and the files before and after it.
+    lines: Vec<(u64, Trees)>,
     /// The rounds that changed files and were not taken back: the line before each, and the files then.
     rounds: Vec<(u64, (SessionId, u32), Digest)>,
 }
@@ -105,13 +105,13 @@ impl Changes {
         match event {
             Event::ToolFinished { call, trees: Some(trees), .. } => {
                 let turn = (call.session, call.turn);
-                self.lines.push((seq, Some(turn), *trees));
+                self.lines.push((seq, *trees));
                 if self.rounds.last().is_none_or(|(_, last, _)| *last != turn) {
                     self.rounds.push((seq - 1, turn, trees.before));
                 }
             }
             Event::WorkspaceRestored { to, trees, .. } => {
-                self.lines.push((seq, None, *trees));
+                self.lines.push((seq, *trees));
                 self.rounds.retain(|(before, ..)| before < to);
             }
             _ => {}
@@ -120,9 +120,9 @@ impl Changes {
 
     /// What the files were after a line.
     pub(super) fn at(&self, to: u64) -> Option<Digest> {
-        let before = self.lines.iter().rev().find(|(seq, ..)| *seq <= to);
-        let after = || self.lines.iter().find(|(seq, ..)| *seq > to);
-        before.map(|(.., trees)| trees.after).or_else(|| after().map(|(.., trees)| trees.before))
+        let before = self.lines.iter().rev().find(|(seq, _)| *seq <= to);
+        let after = || self.lines.iter().find(|(seq, _)| *seq > to);
+        before.map(|(_, trees)| trees.after).or_else(|| after().map(|(_, trees)| trees.before))
     }
 
     /// The last round that changed files and was not taken back: the line before it, and the files then.
