@@ -17,6 +17,7 @@ pub(crate) struct Screen {
 }
 
 /// Whether there is a tmux. Where tests must not be left out, its absence is a failure.
+#[expect(clippy::print_stderr, reason = "a test that was left out must be seen")]
 pub(crate) fn can_be_had() -> bool {
     let there = tmux(&["-V"]).is_ok_and(|output| output.status.success());
     if !there {
