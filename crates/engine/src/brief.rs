@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use types::{AttemptId, Brief, Ending, Family, ModelRef, Policy, Task, TaskId};
+use types::{AttemptId, Brief, Ending, Family, ModelRef, Policy, Task, TaskId, WorkPath};
 
 use crate::intake;
 use crate::run::{Run, Running};
@@ -24,7 +24,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
-        system: system(run, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
+        system: system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
         task: match task {
             Some((place, task)) => task_text(run, place, task, running),
             None => plan_text(run, running),
@@ -55,11 +55,18 @@ fn no_model() -> ModelRef {
     "none/none".parse().expect("none/none names a model")
 }
 
-fn system(run: &Run, prompt: &str) -> String {
+fn system(run: &Run, running: &Running, prompt: &str) -> String {
     let mut text = prompt.trim_end().to_owned();
-    let selected = run.documents().unwrap_or_default();
+    let side = run.side(&running.role);
+    let selected: Vec<&WorkPath> = run
+        .documents()
+        .unwrap_or_default()
+        .iter()
+        .filter(|selected| selected.side.is_none_or(|only| only == side))
+        .map(|selected| &selected.path)
+        .collect();
     let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
-    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
+    for document in documents.iter().filter(|document| selected.contains(&&document.path)) {
         let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
     }
     text

@@ -120,6 +120,19 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     vec![Event::BudgetWarned { spent: ledger.spent, budget: ledger.budget, decision }]
 }
 
+/// What binds is the tighter of the two; the request may not loosen the policy.
+pub(crate) fn narrower(policy: Budget, request: Budget) -> Budget {
+    fn least<T: Ord + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
+        a.into_iter().chain(b).min()
+    }
+    Budget {
+        tokens: least(policy.tokens, request.tokens),
+        money: least(policy.money, request.money),
+        calls: least(policy.calls, request.calls),
+        time_ms: least(policy.time_ms, request.time_ms),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

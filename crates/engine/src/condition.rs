@@ -1,99 +1,75 @@
 //! Does a rule's condition hold for a request? Whole words and structure, never substrings.
 
-use types::{Condition, Hint, Request};
+use types::{Condition, Policy};
 
-/// A request as the rules see it.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    words: Vec<String>,
-    names_a_file: bool,
-    hint: Option<Hint>,
-    tokens: Option<u64>,
+use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause};
+use crate::reading::Reading;
+
+/// Everything that the condition names must hold. A pattern that cannot be read is found nowhere; a policy with one
+/// is refused before it is used.
+pub(crate) fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -> bool {
+    let lists = &policy.words;
+    let facts = &reading.facts;
+    condition.fewer_words_than.is_none_or(|limit| reading.words().len() < limit)
+        && condition.hint.is_none_or(|hint| facts.hint == Some(hint))
+        && condition.attached.is_none_or(|wanted| facts.attached == wanted)
+        && condition.over_budget.is_none_or(|wanted| over_budget(reading) == wanted)
+        && condition.known_project_type.is_none_or(|wanted| {
+            let named = facts.project_type.as_ref();
+            named.is_some_and(|name| policy.project_types.iter().any(|t| t.name == *name) == wanted)
+        })
+        && (condition.mentions.is_empty()
+            || condition.mentions.iter().any(|mention| reading.mentions(*mention)))
+        && (condition.nothing_but.is_empty() || nothing_but(&condition.nothing_but, lists, reading))
+        && (condition.any_phrase.is_empty()
+            || found(&condition.any_phrase, &condition.unless_before, lists, reading))
+        && (condition.also_phrase.is_empty() || found(&condition.also_phrase, &[], lists, reading))
+        && !found(&condition.unless_phrase, &[], lists, reading)
 }
 
-impl Reading {
-    pub(crate) fn of_text(text: &str) -> Self {
-        Self {
-            words: words(text),
-            names_a_file: text.split_whitespace().any(looks_like_a_file),
-            hint: None,
-            tokens: None,
-        }
-    }
+/// What is wrong with the patterns of a condition, each with its cause.
+pub(crate) fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, BadPhrase)> {
+    let Condition { any_phrase, also_phrase, unless_phrase, unless_before, nothing_but, .. } =
+        condition;
+    let all = [any_phrase, also_phrase, unless_phrase, unless_before, nothing_but];
+    let broken = |text: &String| problem(text, lists).map(|error| (text.clone(), error));
+    all.into_iter().flatten().filter_map(broken).collect()
+}
 
-    pub(crate) fn of_request(request: &Request, text: &str, tokens: Option<u64>) -> Self {
-        Self { hint: request.hint, tokens, ..Self::of_text(text) }
-    }
-
-    pub(crate) fn word_count(&self) -> usize {
-        self.words.len()
+/// What is wrong with a pattern.
+pub(crate) fn problem(text: &str, lists: &Lists) -> Option<BadPhrase> {
+    match Phrase::parse(text, lists) {
+        Ok(phrase) => phrase.fault(),
+        Err(error) => Some(error),
     }
 }
 
-pub(crate) fn holds(condition: &Condition, reading: &Reading) -> bool {
-    let any = |phrases: &[String]| phrases.is_empty() || phrases.iter().any(|p| has(reading, p));
-    condition.fewer_words_than.is_none_or(|limit| reading.words.len() < limit)
-        && any(&condition.any_phrase)
-        && any(&condition.also_phrase)
-        && condition.names_a_file.is_none_or(|wanted| reading.names_a_file == wanted)
-        && condition.hint.is_none_or(|hint| reading.hint == Some(hint))
-        && condition.tokens_below.is_none_or(|limit| reading.tokens.is_some_and(|t| t < limit))
+/// Whether one of these is found where nothing before it excuses it.
+pub(crate) fn found(
+    phrases: &[String],
+    excuses: &[String],
+    lists: &Lists,
+    reading: &Reading,
+) -> bool {
+    let excused = |place: usize| {
+        !begins_a_clause(reading, place)
+            && parsed(excuses, lists).any(|excuse| excuse.stands_before(reading, place))
+    };
+    parsed(phrases, lists)
+        .any(|phrase| phrase.places(reading).into_iter().any(|place| !excused(place)))
 }
 
-fn has(reading: &Reading, phrase: &str) -> bool {
-    let wanted = words(phrase);
-    !wanted.is_empty() && reading.words.windows(wanted.len()).any(|seen| seen == wanted)
+fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
+    let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
+    !reading.is_about_code()
+        && reading.words().iter().all(|word| phrases.iter().any(|phrase| phrase.is_word(word)))
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {
+    phrases.iter().filter_map(|text| Phrase::parse(text, lists).ok())
 }
 
-/// `src/a.rs`, `Makefile.am`, `./x/y`; not `e.g.`, `1.5`, `and/or`.
-fn looks_like_a_file(token: &str) -> bool {
-    let token = token.trim_matches(|c: char| !(c.is_alphanumeric() || "./_-".contains(c)));
-    let token = token.trim_end_matches('.');
-    let Some((stem, ending)) = token.rsplit_once('.') else { return false };
-    let name = stem.rsplit('/').next().unwrap_or(stem);
-    (1..=5).contains(&ending.len())
-        && ending.chars().all(|c| c.is_ascii_alphanumeric())
-        && ending.chars().any(|c| c.is_ascii_alphabetic())
-        && !name.contains('.')
-        && (token.contains('/') || name.chars().filter(|c| c.is_alphabetic()).count() >= 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn phrase(phrase: &str) -> Condition {
-        Condition { any_phrase: vec![phrase.to_owned()], ..Condition::default() }
-    }
-
-    #[test]
-    fn phrases_are_whole_words_in_order() {
-        let reading = Reading::of_text("Build a guide; the UI comes later");
-        assert!(holds(&phrase("ui"), &reading));
-        assert!(holds(&phrase("a guide"), &reading));
-        assert!(!holds(&phrase("guid"), &reading));
-        assert!(!holds(&phrase("guide a"), &reading));
-    }
-
-    #[test]
-    fn a_file_is_told_from_an_abbreviation() {
-        for text in ["fix src/a.rs", "see `main.py`, please", "(lib/tide.sh)"] {
-            assert!(Reading::of_text(text).names_a_file, "{text}");
-        }
-        for text in ["e.g. this", "version 1.5", "and/or", "the end.", "..."] {
-            assert!(!Reading::of_text(text).names_a_file, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_empty_condition_holds_for_everything() {
-        assert!(holds(&Condition::default(), &Reading::of_text("")));
-    }
+fn over_budget(reading: &Reading) -> bool {
+    let facts = &reading.facts;
+    matches!((facts.estimate, facts.tokens), (Some(estimate), Some(tokens)) if estimate > tokens)
 }

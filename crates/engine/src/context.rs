@@ -1,73 +1,106 @@
 //! Which documents are the agents given? Every one that is there is decided about, by a rule that is on record.
+//! Nobody is ever given the whole registry: where the rules would, they are wrong, and the run is refused.
 
-use types::{ContextRule, Event, Inclusion, RuleId, Selected, Timestamp, WorkPath};
+mod matter;
+
+use types::{
+    ContextRule, Decision, Document, Event, Inclusion, Policy, RuleId, Selected, Side, Timestamp,
+};
 
 use crate::Run;
+use crate::intake;
+use crate::reading::Reading;
+use matter::Matter;
+
+/// Where a project keeps its registry.
+const REGISTRY: &str = "context/";
+
+/// What the rules say of each document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    pub included: Vec<Selected>,
+    pub excluded: Vec<Selected>,
+    /// Why nothing of it may be used.
+    pub refused: Option<Decision>,
+}
+
+impl Selection {
+    /// What an agent on this side is given.
+    pub fn given(&self, side: Side) -> impl Iterator<Item = &Selected> {
+        self.included.iter().filter(move |selected| selected.side.is_none_or(|only| only == side))
+    }
+}
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     if run.route().is_none() || run.documents().is_some() {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
-    let (mut included, mut excluded) = (Vec::new(), Vec::new());
-    for document in &asked.survey.documents {
-        let rule = run.policy().context.iter().find(|rule| covers(rule, &document.path));
+    let reading = Reading::of_text(&intake::full_text(run));
+    let selection = select(run.policy(), &asked.survey.documents, &reading);
+    vec![match selection.refused {
+        Some(decision) => Event::RunRefused { decision },
+        None => {
+            Event::ContextSelected { included: selection.included, excluded: selection.excluded }
+        }
+    }]
+}
+
+pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading) -> Selection {
+    let mut selection = Selection::default();
+    for document in documents {
+        let matter = Matter::of(&document.text);
+        let rule = policy.context.iter().find(|rule| covers(rule, document, &matter, reading));
         let path = document.path.clone();
         match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {
-                included.push(Selected { path, rule: rule.id.clone() });
+                let selected = Selected { path, rule: rule.id.clone(), side: rule.side };
+                selection.included.push(selected);
             }
-            Some(rule) => excluded.push(Selected { path, rule: rule.id.clone() }),
-            None => excluded.push(Selected { path, rule: RuleId::fixed("context.no_rule") }),
+            Some(rule) => {
+                selection.excluded.push(Selected { path, rule: rule.id.clone(), side: None });
+            }
+            None => {
+                let rule = RuleId::fixed("context.no_rule");
+                selection.excluded.push(Selected { path, rule, side: None });
+            }
         }
     }
-    vec![Event::ContextSelected { included, excluded }]
+    selection.refused = whole_registry(policy, documents, &selection);
+    selection
 }
 
-fn covers(rule: &ContextRule, path: &WorkPath) -> bool {
-    rule.paths.is_empty()
-        || rule.paths.iter().any(|start| path.as_str().starts_with(start.as_str()))
+/// Curated, not dumped: an agent that would get every document of a registry has rules that select nothing.
+fn whole_registry(
+    policy: &Policy,
+    documents: &[Document],
+    selection: &Selection,
+) -> Option<Decision> {
+    let of_registry = |path: &str| path.starts_with(REGISTRY);
+    let all = documents.iter().filter(|document| of_registry(document.path.as_str())).count();
+    let whole = |side: Side| {
+        selection.given(side).filter(|given| of_registry(given.path.as_str())).count() == all
+    };
+    if all <= policy.limits.whole_registry || !(whole(Side::Product) || whole(Side::Dev)) {
+        return None;
+    }
+    let reason = format!(
+        "the rules would hand over all {all} documents of the registry; give each a kind, a status or a domain that \
+         sets it apart"
+    );
+    Some(Decision::new(RuleId::fixed("context.whole_registry"), reason))
+}
+
+fn covers(rule: &ContextRule, document: &Document, matter: &Matter, reading: &Reading) -> bool {
+    let is_one = |of: &[String], value: Option<&str>| {
+        of.is_empty() || value.is_some_and(|value| of.iter().any(|one| one == value))
+    };
+    let path = document.path.as_str();
+    (rule.paths.is_empty() || rule.paths.iter().any(|start| path.starts_with(start.as_str())))
+        && is_one(&rule.kinds, matter.kind.as_deref())
+        && is_one(&rule.status, matter.status.as_deref())
+        && rule.about_the_request.is_none_or(|wanted| matter.concerns(reading) == wanted)
 }
 
 #[cfg(test)]
-mod tests {
-    use types::Document;
-
-    use crate::testing::{begin, new_run, only, render, request, same, survey};
-
-    fn begun(paths: &[&str]) -> (String, String) {
-        let document = |path: &&str| Document {
-            path: path.parse().expect("a path"),
-            text: format!("in {path}"),
-        };
-        let mut survey = survey();
-        survey.documents = paths.iter().map(document).collect();
-        let mut bench = new_run();
-        let events = bench.send(&begin(request("Build a CLI"), survey));
-        (only(&render(&events), &["context."]), format!("{:?}", bench.asked()))
-    }
-
-    #[test]
-    fn every_document_is_decided_about_by_a_rule_on_record() {
-        let (selected, brief) =
-            begun(&["AGENTS.md", "context/archive/old.md", "context/api.md", "README.md"]);
-        same(
-            &selected,
-            "context.selected +AGENTS.md context.agents_file, +context/api.md context.registry, \
-             -context/archive/old.md context.superseded, -README.md context.no_rule",
-        );
-        for (text, given) in [
-            ("in AGENTS.md", true),
-            ("in context/api.md", true),
-            ("in context/archive/old.md", false),
-            ("in README.md", false),
-        ] {
-            assert_eq!(brief.contains(text), given, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_repository_without_documents_is_decided_about_too() {
-        same(&begun(&[]).0, "context.selected");
-    }
-}
+mod tests;

@@ -1,49 +1,80 @@
 //! Is the request taken, refused, or sent back with a question? By ordered rules; no model is asked.
+//! What decides is the text with all answers, the budget, and the project type that was named.
 
-use types::{Admission, AdmissionRule, Decision, Event, RuleId, Timestamp};
+use types::{
+    Admission, AdmissionRule, Budget, Decision, Event, Policy, Request, RuleId, Timestamp,
+};
 
 use crate::Run;
-use crate::condition::{Reading, holds};
+use crate::condition::{found, holds};
+use crate::reading::Reading;
 
 /// How often a request may be sent back before it is refused.
 const MOST_ROUNDS: usize = 3;
+/// The list of words of a policy that make a request half as much again, in percent of the estimate.
+const COMPLEX: (&str, u64) = ("complex", 150);
+
+/// What the rules of admission say of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    pub verdict: Admission,
+    pub decision: Decision,
+    /// What is asked, if the verdict is to ask.
+    pub questions: Vec<String>,
+}
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     if run.is_admitted() || run.open_question().is_some() {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
-    let text = full_text(run);
-    let tokens = run.ledger().budget().tokens;
-    let reading = Reading::of_request(&asked.request, &text, tokens);
-    let rule = run.policy().admission.iter().find(|rule| holds(&rule.when, &reading));
-    let Some(rule) = rule else {
-        let reason =
-            "no admission rule matches this request; the policy must end with one that does";
-        return vec![Event::RunRefused {
-            decision: Decision::new(RuleId::fixed("intake.no_rule"), reason),
-        }];
-    };
-    let decision = Decision::new(rule.id.clone(), rule.reason.clone())
-        .seeing(format!("{} words", reading.word_count()));
-    match rule.verdict {
+    let reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
+    let Judged { verdict, decision, questions } = judge(run.policy(), &reading);
+    match verdict {
         Admission::Accept => vec![Event::RunAccepted { decision }],
         Admission::Refuse => vec![Event::RunRefused { decision }],
-        Admission::Ask => ask(run, rule, decision),
+        Admission::Ask => vec![ask(run, &questions, decision)],
     }
 }
 
-fn ask(run: &Run, rule: &AdmissionRule, decision: Decision) -> Vec<Event> {
+/// A request with what it may spend and what it is expected to take.
+pub(crate) fn read(policy: &Policy, request: &Request, text: &str, budget: Budget) -> Reading {
+    let mut reading = Reading::of_request(request, text, budget.tokens);
+    reading.facts.estimate = estimate(policy, &reading);
+    reading
+}
+
+pub(crate) fn judge(policy: &Policy, reading: &Reading) -> Judged {
+    let rule = policy.admission.iter().find(|rule| holds(&rule.when, policy, reading));
+    let Some(rule) = rule else {
+        let reason =
+            "no admission rule matches this request; the policy must end with one that does";
+        let decision = Decision::new(RuleId::fixed("intake.no_rule"), reason);
+        return Judged { verdict: Admission::Refuse, decision, questions: vec![] };
+    };
+    let mut decision = Decision::new(rule.id.clone(), reason(rule, policy, reading))
+        .seeing(format!("{} words", reading.words().len()));
+    if let Some(estimate) = reading.facts.estimate {
+        decision = decision.seeing(format!("an estimate of {estimate} tokens"));
+    }
+    let questions = match rule.verdict {
+        Admission::Ask if rule.questions.is_empty() => vec![rule.reason.clone()],
+        Admission::Ask => rule.questions.clone(),
+        Admission::Accept | Admission::Refuse => vec![],
+    };
+    Judged { verdict: rule.verdict, decision, questions }
+}
+
+/// Asks a person about the request, a bounded number of times.
+pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision) -> Event {
     let asked = run.questions().len();
     if asked >= MOST_ROUNDS {
-        let reason = format!("after {asked} answers it is still true: {}", rule.reason);
-        let decision = Decision { reason, ..decision };
-        return vec![Event::RunRefused { decision }];
+        let reason = format!("after {asked} answers it is still true: {}", decision.reason);
+        return Event::RunRefused { decision: Decision { reason, ..decision } };
     }
-    let text =
-        if rule.questions.is_empty() { rule.reason.clone() } else { rule.questions.join("\n") };
     let question = u32::try_from(asked).unwrap_or(u32::MAX);
-    vec![Event::QuestionAsked { question, text, decision, attempt: None, call: None }]
+    let text = questions.join("\n");
+    Event::QuestionAsked { question, text, decision, attempt: None, call: None }
 }
 
 /// The request with the answers that were given to our questions about it.
@@ -52,6 +83,40 @@ pub(crate) fn full_text(run: &Run) -> String {
     let ours = run.questions().iter().filter(|question| question.from.is_none());
     let answers = ours.filter_map(|question| question.answer.as_deref());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
+}
+
+/// A rule's reason, with the numbers or names that it is about.
+fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
+    let facts = &reading.facts;
+    if let (Some(true), Some(estimate), Some(tokens)) =
+        (rule.when.over_budget, facts.estimate, facts.tokens)
+    {
+        return format!("{}: an estimate of {estimate} tokens, a budget of {tokens}", rule.reason);
+    }
+    if let (Some(false), Some(named)) = (rule.when.known_project_type, &facts.project_type) {
+        let known: Vec<&str> =
+            policy.project_types.iter().map(|known| known.name.as_str()).collect();
+        let named: String = named.chars().take(40).collect();
+        return format!("{}: {named:?} is not one of {}", rule.reason, known.join(", "));
+    }
+    rule.reason.clone()
+}
+
+/// What a request of its type takes; the type that was named wins over what the text suggests.
+fn estimate(policy: &Policy, reading: &Reading) -> Option<u64> {
+    let prose = reading.prose();
+    let named = reading.facts.project_type.as_ref();
+    let named =
+        named.and_then(|name| policy.project_types.iter().find(|known| known.name == *name));
+    let of_type = named.or_else(|| {
+        policy.project_types.iter().find(|known| {
+            known.any_phrase.is_empty() || found(&known.any_phrase, &[], &policy.words, &prose)
+        })
+    })?;
+    let (list, percent) = COMPLEX;
+    let complex = policy.words.contains_key(list)
+        && found(&[format!("<{list}>")], &[], &policy.words, &prose);
+    Some(if complex { of_type.tokens.saturating_mul(percent) / 100 } else { of_type.tokens })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod command;
 mod condition;
 mod context;
 mod dag;
+pub mod explain;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -30,11 +31,13 @@ mod intake;
 mod laws_tests;
 mod merge;
 pub mod permit;
+mod phrase;
 mod plan;
 pub mod policy;
 pub mod prompt;
 #[cfg(test)]
 mod question_tests;
+mod reading;
 mod report;
 mod route;
 mod run;

@@ -5,23 +5,35 @@ use std::collections::BTreeSet;
 use types::{Access, Condition, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
 
 use crate::command::Pattern;
-use crate::condition::{Reading, holds};
+use crate::condition::{self, holds};
 use crate::permit::is_example;
+use crate::reading::Reading;
 
 /// What is wrong with a policy; nothing when it can be used.
 #[must_use]
 pub fn problems(policy: &Policy) -> Vec<String> {
     let mut found = Vec::new();
     for rule in &policy.admission {
-        examples(&rule.id, &rule.when, &rule.matches, &rule.not_matches, &mut found);
+        patterns(&rule.id, &rule.when, policy, &mut found);
+        let holds = |text: &String| holds(&rule.when, policy, &Reading::of_text(text));
+        examples(&rule.id, holds, &rule.matches, &rule.not_matches, &mut found);
     }
-    for rule in &policy.routing {
-        examples(&rule.id, &rule.when, &rule.matches, &rule.not_matches, &mut found);
-        if !policy.roles.contains_key(&rule.to) {
-            found.push(format!("rule {} routes to {}, which is not a role", rule.id, rule.to));
-        }
-    }
+    routing(policy, &mut found);
+    project_types(policy, &mut found);
     permissions(policy, &mut found);
+    // One agent alone has no plan to make and no gate to pass.
+    if !policy.roles.contains_key(&RoleId::fixed("solo")) {
+        crew(policy, &mut found);
+    }
+    if policy.limits.parallel_tasks == 0 {
+        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
+    }
+    twice(policy, &mut found);
+    found
+}
+
+/// What a crew cannot do without.
+fn crew(policy: &Policy, found: &mut Vec<String>) {
     for role in ["planner", "coder"].map(RoleId::fixed) {
         if !policy.roles.contains_key(&role) {
             found.push(format!("there is no role {role}"));
@@ -32,11 +44,6 @@ pub fn problems(policy: &Policy) -> Vec<String> {
             found.push(format!("there is no gate at the end of {}", phase.word()));
         }
     }
-    if policy.limits.parallel_tasks == 0 {
-        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
-    }
-    twice(policy, &mut found);
-    found
 }
 
 /// Permissions of somebody's own laid over others: they come first, because the first that matches wins, and take the
@@ -59,6 +66,47 @@ pub fn laid_over(
     own.into_iter().chain(kept).collect()
 }
 
+fn routing(policy: &Policy, found: &mut Vec<String>) {
+    // Where there is no line of gates, nothing travels it.
+    if policy.routing.is_empty() && !policy.gates.is_empty() {
+        found.push("there is no routing rule, so no request could go anywhere".to_owned());
+    }
+    for rule in &policy.routing {
+        patterns(&rule.id, &rule.when, policy, found);
+        let holds = |text: &String| holds(&rule.when, policy, &Reading::of_text(text).prose());
+        examples(&rule.id, holds, &rule.matches, &rule.not_matches, found);
+        match &rule.to {
+            Some(to) if !policy.roles.contains_key(to) => {
+                found.push(format!("rule {} routes to {to}, which is not a role", rule.id));
+            }
+            Some(_) if rule.category.is_none() => {
+                found.push(format!(
+                    "rule {} routes, but does not say what category that is",
+                    rule.id
+                ));
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
+fn patterns(id: &RuleId, when: &Condition, policy: &Policy, found: &mut Vec<String>) {
+    for (text, cause) in condition::problems(when, &policy.words) {
+        found.push(format!("rule {id} has the pattern {text:?}, which {cause}"));
+    }
+}
+
+fn project_types(policy: &Policy, found: &mut Vec<String>) {
+    for known in &policy.project_types {
+        for text in &known.any_phrase {
+            if let Some(cause) = condition::problem(text, &policy.words) {
+                let name = &known.name;
+                found.push(format!("project type {name} has the pattern {text:?}, which {cause}"));
+            }
+        }
+    }
+}
+
 fn permissions(policy: &Policy, found: &mut Vec<String>) {
     for rule in &policy.permissions {
         let id = &rule.id;
@@ -76,16 +124,15 @@ fn permissions(policy: &Policy, found: &mut Vec<String>) {
 
 fn examples(
     id: &RuleId,
-    when: &Condition,
+    holds: impl Fn(&String) -> bool,
     matches: &[String],
     not_matches: &[String],
     found: &mut Vec<String>,
 ) {
-    let text = |example: &String| holds(when, &Reading::of_text(example));
-    for example in matches.iter().filter(|example| !text(example)) {
+    for example in matches.iter().filter(|example| !holds(example)) {
         found.push(format!("rule {id} does not match its own example {example:?}"));
     }
-    for example in not_matches.iter().filter(|example| text(example)) {
+    for example in not_matches.iter().filter(|example| holds(example)) {
         found.push(format!("rule {id} matches {example:?}, which it says it does not"));
     }
 }
@@ -123,8 +170,10 @@ mod tests {
     #[test]
     fn a_rule_that_does_not_hold_for_its_own_examples_is_named() {
         let mut policy = crew();
-        policy.admission[2].matches.push("Build a whole castle".to_owned());
-        policy.admission[2].not_matches.push("fix it".to_owned());
+        let vague = policy.admission.iter_mut().find(|rule| rule.id.as_str() == "intake.too_vague");
+        let vague = vague.expect("the preset has it");
+        vague.matches.push("Build a whole castle".to_owned());
+        vague.not_matches.push("fix it".to_owned());
         assert_eq!(
             problems(&policy),
             [

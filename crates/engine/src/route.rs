@@ -1,68 +1,105 @@
-//! Who takes the request first? The first rule that matches says so; there is no default.
+//! Who takes the request first? The first rule that matches says so; there is no default. A rule may also say that a
+//! person has to decide, and what that person answers counts like the operator's hint.
 
-use types::{Decision, Event, RuleId, Timestamp};
+use types::{Category, Decision, Event, Hint, Policy, RoleId, RuleId, Timestamp};
 
-use crate::condition::{Reading, holds};
+use crate::condition::holds;
+use crate::reading::Reading;
 use crate::{Run, intake};
 
+/// What the rules of routing say of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routed {
+    pub course: Course,
+    pub category: Option<Category>,
+    pub confidence: Confidence,
+    pub decision: Decision,
+}
+
+/// Where a request goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Course {
+    To(RoleId),
+    /// The rule says that a person decides.
+    Person,
+    /// No rule matches.
+    Nobody,
+}
+
+/// How sure a classification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    /// The operator said so.
+    Deterministic,
+    /// The text looks like it.
+    Heuristic,
+}
+
+impl Confidence {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deterministic => "deterministic",
+            Self::Heuristic => "heuristic",
+        }
+    }
+}
+
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    if !run.is_admitted() || run.route().is_some() {
+    if !run.is_admitted() || run.route().is_some() || run.open_question().is_some() {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
-    let reading = Reading::of_request(&asked.request, &intake::full_text(run), None);
-    match run.policy().routing.iter().find(|rule| holds(&rule.when, &reading)) {
-        Some(rule) => {
-            let decision = Decision::new(rule.id.clone(), rule.reason.clone());
-            vec![Event::RunRouted { to: rule.to.clone(), decision }]
+    let mut reading = Reading::of_request(&asked.request, &intake::full_text(run), None);
+    reading.facts.hint = reading.facts.hint.or_else(|| answered(run));
+    let Routed { course, category, decision, .. } = choose(run.policy(), &reading);
+    vec![match course {
+        Course::To(to) => Event::RunRouted { to, category, decision },
+        Course::Nobody => Event::RunRefused { decision },
+        Course::Person => {
+            let question = format!("{}. Is it technical, or product?", decision.reason);
+            intake::ask(run, &[question], decision)
         }
+    }]
+}
+
+/// Words inside of paths, code and quotations are only named, so they do not say what sort of request it is.
+pub(crate) fn choose(policy: &Policy, reading: &Reading) -> Routed {
+    let prose = reading.prose();
+    match policy.routing.iter().find(|rule| holds(&rule.when, policy, &prose)) {
+        Some(rule) => Routed {
+            course: rule.to.clone().map_or(Course::Person, Course::To),
+            category: rule.category,
+            confidence: match rule.when.hint {
+                Some(_) => Confidence::Deterministic,
+                None => Confidence::Heuristic,
+            },
+            decision: Decision::new(rule.id.clone(), rule.reason.clone()),
+        },
         None => {
             let reason = "no routing rule matches this request, and there is no default route";
-            vec![Event::RunRefused {
+            Routed {
+                course: Course::Nobody,
+                category: None,
+                confidence: Confidence::Deterministic,
                 decision: Decision::new(RuleId::fixed("route.no_rule"), reason),
-            }]
+            }
         }
     }
+}
+
+/// The hint that a person gave in answer to a question of ours.
+fn answered(run: &Run) -> Option<Hint> {
+    let ours = run.questions().iter().rev().filter(|question| question.from.is_none());
+    ours.filter_map(|question| question.answer.as_deref()).find_map(|answer| {
+        match answer.trim().trim_end_matches('.').to_lowercase().as_str() {
+            "technical" => Some(Hint::Technical),
+            "product" => Some(Hint::Product),
+            "ambiguous" => Some(Hint::Ambiguous),
+            _ => None,
+        }
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use types::Hint;
-
-    use crate::testing::{begin, crew, new_run, only, render, request, run_with, same, survey};
-
-    fn routed(text: &str) -> String {
-        only(&new_run().tell(&format!("begin {text}")), &["run.routed"])
-    }
-
-    #[test]
-    fn the_operators_hint_wins_over_what_the_text_says() {
-        let mut request = request("Add stats to src/stats.py");
-        request.hint = Some(Hint::Technical);
-        let events = render(&new_run().send(&begin(request, survey())));
-        same(&only(&events, &["run.routed"]), "run.routed planner route.hint_technical");
-    }
-
-    #[test]
-    fn a_request_that_names_a_file_is_about_the_code() {
-        same(&routed("Add stats to src/stats.py"), "run.routed planner route.files_named");
-    }
-
-    #[test]
-    fn any_other_goal_goes_by_the_last_rule() {
-        same(&routed("Make onboarding friendlier"), "run.routed planner route.goal");
-    }
-
-    #[test]
-    fn a_request_without_a_route_is_refused() {
-        let mut policy = crew();
-        policy.routing.pop();
-        same(
-            &run_with(policy).tell("begin Make onboarding friendlier"),
-            "run.requested
-             run.accepted intake.clear_goal
-             run.refused route.no_rule
-             run.finished refused, route.no_rule",
-        );
-    }
-}
+mod tests;

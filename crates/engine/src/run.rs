@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Status,
-    Survey, Task, TaskId, Timestamp, Usage, WorkPath,
+    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
+    Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
 use crate::budget::Ledger;
@@ -34,7 +34,9 @@ pub struct Run {
     admitted: Option<Decision>,
     refused: Option<Decision>,
     route: Option<RoleId>,
-    documents: Option<Vec<WorkPath>>,
+    /// On which side of the work whoever took it first stands.
+    side: Side,
+    documents: Option<Vec<Selected>>,
     /// What the walls around commands hold, once that was tried.
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
@@ -99,6 +101,7 @@ impl Run {
             admitted: None,
             refused: None,
             route: None,
+            side: Side::Product,
             documents: None,
             proof: None,
             questions: Vec::new(),
@@ -188,8 +191,14 @@ impl Run {
         self.route.as_ref()
     }
 
+    /// On which side of the work a role stands: whoever takes the request first is where the route says, all others
+    /// make what was planned.
+    pub(crate) fn side(&self, role: &RoleId) -> Side {
+        if self.route.as_ref() == Some(role) { self.side } else { Side::Dev }
+    }
+
     /// The documents that the agents are given, once that is decided.
-    pub(crate) fn documents(&self) -> Option<&[WorkPath]> {
+    pub(crate) fn documents(&self) -> Option<&[Selected]> {
         self.documents.as_deref()
     }
 

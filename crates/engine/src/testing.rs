@@ -28,13 +28,7 @@ pub(crate) fn crew() -> Policy {
 }
 
 pub(crate) fn request(text: &str) -> Request {
-    Request {
-        text: text.to_owned(),
-        hint: None,
-        budget: types::Budget::default(),
-        model: "fake/model".parse().expect("a model"),
-        checks: vec![],
-    }
+    Request::new(text, "fake/model".parse().expect("a model"))
 }
 
 /// A repository with one check of its own.

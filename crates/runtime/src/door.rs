@@ -51,15 +51,8 @@ impl NewRun {
         repository: impl Into<PathBuf>,
         model: ModelRef,
     ) -> Result<Self, PolicyError> {
-        let request = Request {
-            text: text.to_owned(),
-            hint: None,
-            budget: types::Budget::default(),
-            model,
-            checks: vec![],
-        };
         Ok(Self {
-            request,
+            request: Request::new(text, model),
             repository: repository.into(),
             policy: presets::preset("crew")?,
             id: None,
@@ -192,11 +185,11 @@ impl Bosun {
         Ok(self.load(run).await?.view(self.shop.clock.now()))
     }
 
-    /// All runs, the newest first.
+    /// All runs, the newest first. Conversations are not among them.
     pub async fn list(&self) -> Result<Vec<RunView>, DoorError> {
         let mut views = Vec::new();
         for log in self.shop.journal.logs(None).await? {
-            if log.log.attempt.is_none() {
+            if log.log.attempt.is_none() && !self.is_session(&log.log.run).await? {
                 views.push(self.view(&log.log.run).await?);
             }
         }

@@ -177,11 +177,12 @@ impl<'a> Stage<'a> {
         let model = bosun.keep_script(&self.scenario.script()?).await?;
         Ok(NewRun {
             request: Request {
-                text: goal.text.clone(),
                 hint: goal.hint,
+                project_type: goal.project_type.clone(),
+                attachments: goal.attachments.clone(),
                 budget: goal.budget,
-                model,
                 checks: goal.checks.clone(),
+                ..Request::new(goal.text.clone(), model)
             },
             repository: self.repository(),
             policy: policy(&self.scenario.policy)?,

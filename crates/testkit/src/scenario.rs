@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Budget, Check, Hint, Rung, Status};
+use types::{Attachment, Budget, Check, Hint, Rung, Status};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,6 +49,10 @@ pub struct Goal {
     pub text: String,
     #[serde(default)]
     pub hint: Option<Hint>,
+    #[serde(default)]
+    pub project_type: Option<String>,
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
     #[serde(default)]
     pub budget: Budget,
     #[serde(default)]

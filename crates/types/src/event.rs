@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Changes, Check, CheckEnd,
-    CheckId, CommitId, Compaction, Digest, Fault, FileState, Inspection, LogId, MergeEnd, ModelRef,
-    ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionChange,
-    SessionId, Shown, Source, Spend, Status, Survey, TaskId, Telling, Timestamp, Trees, Usage,
-    WorkPath,
+    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes, Check,
+    CheckEnd, CheckId, CommitId, Compaction, Digest, Fault, FileState, Inspection, LogId, MergeEnd,
+    ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionChange,
+    SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Timestamp, Trees,
+    Usage, WorkPath,
 };
 
 /// One stored line: a fact with its place in its log.
@@ -77,6 +77,9 @@ impl Decision {
 pub struct Selected {
     pub path: WorkPath,
     pub rule: RuleId,
+    /// Only agents on this side are given it; all, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
 }
 
 /// A fact that happened.
@@ -94,7 +97,12 @@ pub enum Event {
     RunRefused { decision: Decision },
     /// A role was chosen to take the request first.
     #[serde(rename = "run.routed")]
-    RunRouted { to: RoleId, decision: Decision },
+    RunRouted {
+        to: RoleId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        category: Option<Category>,
+        decision: Decision,
+    },
     /// A person stopped the run.
     #[serde(rename = "run.cancelled")]
     RunCancelled { by: String, reason: String },

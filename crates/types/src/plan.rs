@@ -13,6 +13,12 @@ pub struct Request {
     /// The operator's own word on what sort of request it is; it wins over any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
+    /// What sort of project it is, in the requester's own word; it wins over what the text suggests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_type: Option<String>,
+    /// What came with the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     #[serde(default)]
     pub budget: Budget,
     /// The model for every role that names none of its own.
@@ -28,6 +34,43 @@ pub enum Hint {
     Technical,
     Product,
     Ambiguous,
+}
+
+impl Request {
+    /// A request with nothing but its text.
+    #[must_use]
+    pub fn new(text: impl Into<String>, model: ModelRef) -> Self {
+        Self {
+            text: text.into(),
+            hint: None,
+            project_type: None,
+            attachments: vec![],
+            budget: Budget::default(),
+            model,
+            checks: vec![],
+        }
+    }
+}
+
+/// Something that came with a request: the text of a file, the address of a page, or a picture. A page is only
+/// named, never fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attachment {
+    #[serde(rename = "type")]
+    pub kind: AttachmentKind,
+    /// The text of a file, an address, or a picture in base64.
+    pub content: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    File,
+    Url,
+    Image,
 }
 
 /// What the repository looked like when the request came in.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Budget, Family, FaultClass, Hint, ModelRef, Permission, PermitRule, RoleId, RuleId,
-    SandboxPolicy, SessionPolicy, Span, ToolPolicy,
+    AdmissionRule, Budget, ContextRule, Family, FaultClass, ModelRef, Permission, PermitRule,
+    ProjectType, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -16,6 +16,12 @@ use crate::{
 pub struct Policy {
     pub name: String,
     pub version: u32,
+    /// Lists of words that patterns may name as `<list>`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub words: BTreeMap<String, Vec<String>>,
+    /// The sorts of projects that are taken on, with what a request of each is expected to take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub project_types: Vec<ProjectType>,
     pub admission: Vec<AdmissionRule>,
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
@@ -45,89 +51,6 @@ impl Policy {
     const fn strictest() -> Permission {
         Permission::Deny
     }
-}
-
-/// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Condition {
-    /// The text has fewer words than this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fewer_words_than: Option<usize>,
-    /// One of these stands in the text, as whole words in this order, whatever the case.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub any_phrase: Vec<String>,
-    /// And one of these does too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also_phrase: Vec<String>,
-    /// The text names a file, by a path or a file name with an ending.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names_a_file: Option<bool>,
-    /// The operator's hint is this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<Hint>,
-    /// The request's token budget is below this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens_below: Option<u64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AdmissionRule {
-    pub id: RuleId,
-    pub verdict: Admission,
-    pub reason: String,
-    #[serde(default)]
-    pub when: Condition,
-    /// What to ask, when the verdict is to ask.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub questions: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub matches: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_matches: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Admission {
-    Accept,
-    Refuse,
-    Ask,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RouteRule {
-    pub id: RuleId,
-    /// The role that gets the request first.
-    pub to: RoleId,
-    pub reason: String,
-    #[serde(default)]
-    pub when: Condition,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub matches: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_matches: Vec<String>,
-}
-
-/// Which documents an agent is given, and which it is not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ContextRule {
-    pub id: RuleId,
-    pub verdict: Inclusion,
-    pub reason: String,
-    /// Documents whose path starts like this; none means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Inclusion {
-    Include,
-    Exclude,
 }
 
 /// What an agent is for.
@@ -252,4 +175,13 @@ pub struct Limits {
     pub output_chars: usize,
     /// The most characters of a check's output that is kept with its event and handed to the next attempt.
     pub report_chars: usize,
+    /// The largest registry of documents that an agent may be given whole.
+    #[serde(default = "Limits::few")]
+    pub whole_registry: usize,
+}
+
+impl Limits {
+    const fn few() -> usize {
+        2
+    }
 }

@@ -39,7 +39,7 @@ impl Event {
         match self {
             Self::RunRequested { request, .. } => one_line(&request.text, MOST),
             Self::RunAccepted { decision } | Self::RunRefused { decision } => rule(decision),
-            Self::RunRouted { to, decision } => format!("to {to}, {}", decision.rule),
+            Self::RunRouted { to, decision, .. } => format!("to {to}, {}", decision.rule),
             Self::RunCancelled { by, reason } => format!("by {}: {}", word(by), word(reason)),
             Self::RunFinished { status, decision } => {
                 format!("{}, {}", status.word(), rule(decision))

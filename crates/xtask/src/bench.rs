@@ -1,6 +1,7 @@
 //! Figures of the product against their targets. A bench is one file in `bench/`, its `mod` line and
 //! its row below; what takes a build says so.
 
+mod engine;
 mod llm;
 mod runs;
 mod session;
@@ -21,6 +22,7 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
+    Bench { name: "engine", about: engine::ABOUT, run: engine::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
     Bench { name: "session", about: session::ABOUT, run: session::run },

@@ -12,6 +12,7 @@ mod bench;
 mod ci;
 mod code;
 mod docs;
+mod eval;
 mod events;
 mod finding;
 mod fuzz;
@@ -34,6 +35,8 @@ usage: cargo xtask CHORE
                hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
   bench NAME   run one of them
+  eval intake [FILE]
+               how often the rules judge requests as their labels say (eval/intake.jsonl)
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
   fuzz         list the fuzz targets
   fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["eval", rest @ ..] => eval::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {

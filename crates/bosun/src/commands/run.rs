@@ -6,6 +6,7 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span};
 
 use crate::args;
+use crate::commands::solo;
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
@@ -17,12 +18,14 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     let mut policy = policy(args.policy.as_deref(), &args.preset)?;
     policy.headless |= args.headless;
-    let script = args.script.as_deref().map(read).transpose()?;
     let bosun = home.open(order).await?;
-    let model = match (script, args.model.clone()) {
-        (Some(script), _) => bosun.keep_script(&script).await?,
-        (None, named) => named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?,
-    };
+    if solo::is_solo(&policy) {
+        return solo::solo(home, &bosun, &args, policy).await;
+    }
+    if args.output_schema.is_some() {
+        return Err(Wrong::SchemaForACrew.into());
+    }
+    let model = model(home, &bosun, args.script.as_deref(), args.model.clone()).await?;
     let new =
         NewRun { request: request(&args, model), repository: args.repo.clone(), policy, id: None };
     let form = Form::choose(args.json, order);
@@ -38,6 +41,19 @@ pub(crate) async fn start(
 ) -> anyhow::Result<Exit> {
     let handle = bosun.start(new).await?;
     follow::follow(home, bosun, handle, form).await
+}
+
+/// The model to work with: a script, the one that is named, or the first for which there is a key.
+pub(crate) async fn model(
+    home: &Home,
+    bosun: &Bosun,
+    script: Option<&Path>,
+    named: Option<ModelRef>,
+) -> anyhow::Result<ModelRef> {
+    match script.map(read).transpose()? {
+        Some(script) => Ok(bosun.keep_script(&script).await?),
+        None => Ok(named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?),
+    }
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
@@ -59,14 +75,12 @@ fn request(args: &args::Run, model: ModelRef) -> Request {
         timeout_ms: None,
     };
     Request {
-        text: args.goal.clone(),
-        hint: None,
         budget: Budget {
             tokens: args.tokens,
             time_ms: args.time.map(Span::seconds),
             ..Budget::default()
         },
-        model,
         checks: args.checks.iter().map(check).collect(),
+        ..Request::new(args.goal.clone(), model)
     }
 }

@@ -60,7 +60,9 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             one_line(&decision.reason, 200),
             decision.rule
         )),
-        Event::RunRouted { to, decision } => run(format!("goes to the {to} ({})", decision.rule)),
+        Event::RunRouted { to, decision, .. } => {
+            run(format!("goes to the {to} ({})", decision.rule))
+        }
         Event::RunCancelled { by, reason } => {
             run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
         }
@@ -137,6 +139,30 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             ("budget".to_owned(), format!("{}", one_line(&decision.reason, 160).yellow()))
         }
         _ => return None,
+    })
+}
+
+/// What happens in a session of one agent, for whoever only watches.
+pub(crate) fn of_session(event: &Event) -> Option<String> {
+    let because = |what: &str, decision: &types::Decision| {
+        format!("{what}: {} ({})", one_line(&decision.reason, 200), decision.rule)
+    };
+    Some(match event {
+        Event::SessionTold { text, .. } => format!("> {}", one_line(text, 200)),
+        Event::SessionPaused { decision, fault: Some(fault), .. } => {
+            let what = format!("stopped: {}", one_line(&fault.what, 300));
+            because(&what, decision).red().to_string()
+        }
+        Event::SessionPaused { decision, .. } => because("stopped", decision).yellow().to_string(),
+        Event::SessionWarned { decision, .. } => because("note", decision).yellow().to_string(),
+        Event::SessionCompacted { decision, .. } => because("made room", decision),
+        Event::QuestionAsked { text, .. } => {
+            format!("? {}", one_line(text, 300)).yellow().to_string()
+        }
+        Event::ModelFailed { fault, .. } => {
+            format!("the model did not answer: {}", one_line(&fault.what, 300)).red().to_string()
+        }
+        _ => return of_attempt(event),
     })
 }
 

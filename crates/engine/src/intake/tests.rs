@@ -79,7 +79,7 @@ fn only_the_open_question_can_be_answered_and_only_once() {
 fn a_request_that_stays_vague_is_refused_after_three_answers() {
     let mut bench = new_run();
     same(
-        &bench.tell("begin fix\nanswer 0 !\nanswer 1 ?\nanswer 2 ..."),
+        &bench.tell("begin fix it\nanswer 0 !\nanswer 1 ?\nanswer 2 ..."),
         "run.requested
          question.asked 0 intake.too_vague
          question.answered 0

@@ -2,13 +2,13 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Budget, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Plan, RuleId, Said, Spend, Subject, TaskId, Timestamp,
+    AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
+    MergeEnd, Plan, RuleId, Said, Side, Spend, Subject, TaskId, Timestamp,
 };
 
 use super::lane::{CheckState, Lane, Running, Stage};
 use super::{Asked, Question, Run};
-use crate::budget::{Ledger, claim};
+use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
@@ -21,7 +21,10 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
-        Event::RunRouted { to, .. } => run.route = Some(to),
+        Event::RunRouted { to, category, .. } => {
+            run.side = category.map_or(Side::Product, Category::side);
+            run.route = Some(to);
+        }
         Event::RunCancelled { by, reason } => {
             let reason = format!("{by}: {reason}");
             run.cancelled = Some(Decision::new(RuleId::fixed("person.cancel"), reason));
@@ -31,7 +34,7 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
             run.finished = Some(status);
         }
         Event::ContextSelected { included, .. } => {
-            run.documents = Some(included.into_iter().map(|selected| selected.path).collect());
+            run.documents = Some(included);
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -134,19 +137,6 @@ fn handed_in(lane: &Lane) -> Option<CommitId> {
         | Stage::Merging { commit, .. } => Some(commit.clone()),
         Stage::Rejected { commit, .. } => commit.clone(),
         _ => None,
-    }
-}
-
-/// What binds is the tighter of the two; the request may not loosen the policy.
-fn narrower(policy: Budget, request: Budget) -> Budget {
-    fn least<T: Ord + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
-        a.into_iter().chain(b).min()
-    }
-    Budget {
-        tokens: least(policy.tokens, request.tokens),
-        money: least(policy.money, request.money),
-        calls: least(policy.calls, request.calls),
-        time_ms: least(policy.time_ms, request.time_ms),
     }
 }
 

@@ -13,7 +13,7 @@ fn facts(event: &Event) -> String {
         | Event::RunRefused { decision }
         | Event::BudgetExhausted { decision }
         | Event::BudgetWarned { decision, .. } => decision.rule.to_string(),
-        Event::RunRouted { to, decision } => format!("{to} {}", decision.rule),
+        Event::RunRouted { to, decision, .. } => format!("{to} {}", decision.rule),
         Event::RunCancelled { by, .. } => by.clone(),
         Event::RunFinished { status, decision } => format!("{}, {}", status.word(), decision.rule),
         Event::SandboxProbed { proof, decision } => {

@@ -1,0 +1,49 @@
+//! How long the deterministic decisions take, against their targets: admission and routing of every labelled request,
+//! and of one that is very long.
+
+#![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use engine::explain::explain;
+use types::{Policy, Request};
+
+const POLICY: &str = include_str!("../../../policies/crew.toml");
+const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
+/// The most that one request may take, and the most for each thousand words of a very long one.
+const MOST: Duration = Duration::from_millis(1);
+const MOST_LONG: Duration = Duration::from_millis(20);
+const ROUNDS: u32 = 20;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let policy: Policy = toml::from_str(POLICY)?;
+    let mut requests = Vec::new();
+    for line in LABELLED.lines() {
+        let line: serde_json::Value = serde_json::from_str(line)?;
+        let text = line["text"].as_str().unwrap_or_default();
+        requests.push(Request::new(text, "bench/none".parse()?));
+    }
+    let took: Vec<Duration> = requests.iter().map(|request| mean(&policy, request)).collect();
+    let longest = took.iter().max().copied().unwrap_or_default();
+    let all: Duration = took.iter().sum();
+    let mean_of_all = all / u32::try_from(took.len().max(1))?;
+    let texts: Vec<&str> = requests.iter().map(|request| request.text.as_str()).collect();
+    let long = Request::new(texts.join("\n").repeat(5), "bench/none".parse()?);
+    let thousands = u32::try_from(long.text.split_whitespace().count() / 1000)?;
+    let of_long = mean(&policy, &long) / thousands.max(1);
+    println!("admission and routing, mean       {mean_of_all:>10.1?}");
+    println!("admission and routing, slowest    {longest:>10.1?}  target {MOST:?}");
+    println!("a thousand words of a long one    {of_long:>10.1?}  target {MOST_LONG:?}");
+    let missed = longest > MOST || of_long > MOST_LONG;
+    Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn mean(policy: &Policy, request: &Request) -> Duration {
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        black_box(explain(policy, black_box(request), &[]));
+    }
+    start.elapsed() / ROUNDS
+}

@@ -1,0 +1,1 @@
+//! An explanation says what a run would do.

@@ -1,0 +1,218 @@
+//! The little grammar that patterns need: which words join phrases, which are only politeness, which name no thing in
+//! particular. Closed classes of words in a few languages; what a request is about is never decided here.
+
+use crate::reading::{Pause, Word};
+
+/// Words that end one phrase and begin another.
+const JOINTS: &[&str] = &[
+    "for",
+    "in",
+    "with",
+    "that",
+    "which",
+    "who",
+    "whose",
+    "to",
+    "from",
+    "of",
+    "on",
+    "onto",
+    "at",
+    "against",
+    "about",
+    "by",
+    "and",
+    "or",
+    "but",
+    "so",
+    "when",
+    "where",
+    "while",
+    "if",
+    "because",
+    "using",
+    "via",
+    "into",
+    "as",
+    "than",
+    "without",
+    "under",
+    "over",
+    "between",
+    "during",
+    "through",
+    "like",
+    "then",
+    "is",
+    "are",
+    "was",
+    "were",
+    "disguised",
+    "targeting",
+    "designed",
+    "written",
+    "capable",
+    "able",
+    "inside",
+    "this",
+    "it",
+    "now",
+    "please",
+    "asap",
+    "today",
+    // German, French, Spanish, Italian, Portuguese
+    "für",
+    "mit",
+    "um",
+    "zu",
+    "gegen",
+    "von",
+    "aus",
+    "auf",
+    "und",
+    "oder",
+    "dass",
+    "welche",
+    "welcher",
+    "welches",
+    "pour",
+    "dans",
+    "avec",
+    "qui",
+    "que",
+    "contre",
+    "sur",
+    "et",
+    "ou",
+    "para",
+    "en",
+    "con",
+    "contra",
+    "y",
+    "por",
+    "per",
+    "em",
+    "com",
+    "e",
+    "na",
+    "на",
+    "для",
+    "на",
+    "который",
+    "и",
+    "с",
+];
+
+/// What is said before the thing itself is said.
+const POLITE: &[&str] = &[
+    "please",
+    "kindly",
+    "can",
+    "could",
+    "would",
+    "will",
+    "you",
+    "i",
+    "we",
+    "want",
+    "need",
+    "d",
+    "like",
+    "to",
+    "me",
+    "us",
+    "just",
+    "hey",
+    "hi",
+    "hello",
+    "lets",
+    "let",
+    "ok",
+    "okay",
+    "now",
+    "help",
+    "id",
+    "ill",
+    "im",
+    "going",
+    "gonna",
+    "so",
+    "well",
+    "try",
+    "and",
+    "bitte",
+    "kannst",
+    "könntest",
+    "du",
+    "mir",
+    "uns",
+    "por",
+    "favor",
+    "puedes",
+    "podrías",
+    "svp",
+    "peux",
+    "tu",
+    "请",
+    "帮",
+    "我",
+];
+
+/// Words after which a new clause begins.
+const COORDINATES: &[&str] =
+    &["and", "then", "but", "also", "plus", "und", "dann", "et", "puis", "y"];
+
+/// Nouns that say nothing of their own: `ransomware code` is ransomware.
+const GENERIC: &[&str] = &[
+    "code",
+    "program",
+    "programme",
+    "script",
+    "scripts",
+    "tool",
+    "toolkit",
+    "kit",
+    "software",
+    "payload",
+    "sample",
+    "virus",
+    "malware",
+    "attack",
+    "binary",
+    "executable",
+    "app",
+    "application",
+    "bot",
+    "package",
+    "source",
+    "too",
+    "programm",
+    "programa",
+    "logiciel",
+];
+
+pub(super) fn is_joint(word: &str) -> bool {
+    JOINTS.contains(&word)
+}
+
+pub(super) fn is_generic(word: &str) -> bool {
+    GENERIC.contains(&word)
+}
+
+/// Whether a clause begins with this word, politeness left aside.
+pub(super) fn is_start(words: &[Word], place: usize) -> bool {
+    let Some(word) = words.get(place) else { return false };
+    let mut at = place;
+    while at > 0 && words[at].pause == Pause::None {
+        let before = words[at - 1].text.as_str();
+        let command = !word.text.ends_with("ing") || before == "by";
+        if (COORDINATES.contains(&before) || before == "by") && command {
+            return true;
+        }
+        if !POLITE.contains(&before) {
+            return false;
+        }
+        at -= 1;
+    }
+    true
+}

@@ -1,0 +1,143 @@
+//! A request's text as the rules see it: words in order, with the pauses between them, and what it mentions of the
+//! code. Everything is told by form; nothing here knows what a word means.
+
+mod mention;
+mod scan;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use types::{Hint, Mention, Request};
+
+/// How a word is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Voice {
+    Prose,
+    /// Inside of quotation marks: named, not meant.
+    Quoted,
+    /// Part of a path, a name or a piece of code.
+    Code,
+}
+
+/// What stands between a word and the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Pause {
+    None,
+    Clause,
+    Sentence,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// In lower case.
+    pub(crate) text: String,
+    /// The word with the letters that its digits stand for, if it is written that way.
+    pub(crate) meant: Option<String>,
+    pub(crate) voice: Voice,
+    pub(crate) pause: Pause,
+}
+
+/// What a request is, apart from its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) hint: Option<Hint>,
+    pub(crate) attached: bool,
+    pub(crate) project_type: Option<String>,
+    /// What it may spend.
+    pub(crate) tokens: Option<u64>,
+    /// What it is expected to take.
+    pub(crate) estimate: Option<u64>,
+}
+
+/// A text that was read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    words: Vec<Word>,
+    /// Where each word stands.
+    places: BTreeMap<String, Vec<usize>>,
+    mentions: BTreeSet<Mention>,
+    pub(crate) facts: Facts,
+}
+
+impl Reading {
+    pub(crate) fn of_text(text: &str) -> Self {
+        let (words, mentions) = scan::scan(text);
+        Self::of(words, mentions, Facts::default())
+    }
+
+    pub(crate) fn of_request(request: &Request, text: &str, tokens: Option<u64>) -> Self {
+        let mut reading = Self::of_text(text);
+        reading.facts = Facts {
+            hint: request.hint,
+            attached: !request.attachments.is_empty(),
+            project_type: request.project_type.clone(),
+            tokens,
+            estimate: None,
+        };
+        reading
+    }
+
+    /// The same text without what is only named in it: paths, code, quotations.
+    pub(crate) fn prose(&self) -> Self {
+        let mut words = Vec::new();
+        let mut pause = Pause::None;
+        for word in &self.words {
+            pause = pause.max(word.pause);
+            if word.voice == Voice::Prose {
+                words.push(Word { pause, ..word.clone() });
+                pause = Pause::None;
+            }
+        }
+        Self::of(words, self.mentions.clone(), self.facts.clone())
+    }
+
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    pub(crate) fn mentions(&self, mention: Mention) -> bool {
+        self.mentions.contains(&mention)
+    }
+
+    /// Whether it mentions anything of the code.
+    pub(crate) fn is_about_code(&self) -> bool {
+        self.mentions.iter().any(|mention| !matches!(mention, Mention::Version | Mention::Blank))
+    }
+
+    /// Where this word stands; with a star at its end, words that begin like this.
+    pub(crate) fn places_of(&self, word: &str) -> Vec<usize> {
+        match word.strip_suffix('*') {
+            None => self.places.get(word).cloned().unwrap_or_default(),
+            Some(start) => {
+                let from = self.places.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+                let alike = from.take_while(|(text, _)| text.starts_with(start));
+                alike.flat_map(|(_, places)| places.iter().copied()).collect()
+            }
+        }
+    }
+
+    fn of(words: Vec<Word>, mentions: BTreeSet<Mention>, facts: Facts) -> Self {
+        let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, word) in words.iter().enumerate() {
+            places.entry(word.text.clone()).or_default().push(place);
+            if let Some(meant) = &word.meant {
+                places.entry(meant.clone()).or_default().push(place);
+            }
+        }
+        Self { words, places, mentions, facts }
+    }
+}
+
+impl Word {
+    /// Whether it is this word; with a star at its end, whether it begins like this.
+    pub(crate) fn is(&self, wanted: &str) -> bool {
+        let like = |text: &str| match wanted.strip_suffix('*') {
+            Some(start) => text.starts_with(start),
+            None => text == wanted,
+        };
+        like(&self.text) || self.meant.as_deref().is_some_and(like)
+    }
+}
+
+#[cfg(test)]
+mod tests;

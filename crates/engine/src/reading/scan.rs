@@ -1,0 +1,256 @@
+//! Cuts a text into words: prose, quotations and code apart, with the pauses that punctuation makes.
+//! Total and linear: any text has a reading.
+
+use std::collections::BTreeSet;
+
+use types::Mention;
+
+use super::mention::{self, Form};
+use super::{Pause, Voice, Word};
+
+/// The longest quotation, in characters; what is longer is not one.
+const LONGEST_QUOTE: usize = 300;
+/// How many letters with blanks between them are a word that was spaced out.
+const SPACED_OUT: usize = 4;
+
+pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
+    let text: String = text.chars().filter(|c| !is_invisible(*c)).map(narrow).collect();
+    let mut found = Found::default();
+    if mention::is_trace(&text) {
+        found.mentions.insert(Mention::Trace);
+    }
+    for (voice, part) in parts(&text) {
+        match voice {
+            Voice::Prose => found.prose(part),
+            Voice::Quoted => found.quoted(part),
+            Voice::Code => found.code(part),
+        }
+    }
+    join_spaced_out(&mut found.words);
+    mention::status_codes(&found.words, &mut found.mentions);
+    (found.words, found.mentions)
+}
+
+/// A text cut into prose, quotations and code.
+fn parts(text: &str) -> Vec<(Voice, &str)> {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(c) = text[at..].chars().next() {
+        let before = text[..at].chars().next_back();
+        match enclosed(&text[at..], c, before) {
+            Some((voice, open, length)) => {
+                parts.push((Voice::Prose, &text[start..at]));
+                parts.push((voice, &text[at + open..at + open + length]));
+                // What closes is as long as what opens, in all these pairs.
+                at = (at + open + length + open).min(text.len());
+                while !text.is_char_boundary(at) {
+                    at += 1;
+                }
+                start = at;
+            }
+            None => at += c.len_utf8(),
+        }
+    }
+    parts.push((Voice::Prose, &text[start..]));
+    parts
+}
+
+/// What begins here and ends somewhere: its voice, the length of its opening, the length of what is inside.
+fn enclosed(rest: &str, c: char, before: Option<char>) -> Option<(Voice, usize, usize)> {
+    if let Some(inside) = rest.strip_prefix("```") {
+        return Some((Voice::Code, 3, inside.find("```").unwrap_or(inside.len())));
+    }
+    let after_a_word = before.is_some_and(char::is_alphanumeric);
+    let (voice, close) = match c {
+        '`' => (Voice::Code, '`'),
+        '"' if !after_a_word => (Voice::Quoted, '"'),
+        '\'' if !after_a_word => (Voice::Quoted, '\''),
+        '“' => (Voice::Quoted, '”'),
+        '„' => (Voice::Quoted, '“'),
+        '«' => (Voice::Quoted, '»'),
+        '「' => (Voice::Quoted, '」'),
+        _ => return None,
+    };
+    let open = c.len_utf8();
+    let inside = &rest[open..];
+    let mut length = 0;
+    for (count, (at, d)) in inside.char_indices().enumerate() {
+        if count > LONGEST_QUOTE || (d == '\n' && voice == Voice::Quoted) {
+            return None;
+        }
+        let next = inside[at + d.len_utf8()..].chars().next();
+        if d == close && (close != '\'' || !next.is_some_and(char::is_alphanumeric)) {
+            length = at;
+            break;
+        }
+    }
+    (length > 0).then_some((voice, open, length))
+}
+
+#[derive(Default)]
+struct Found {
+    words: Vec<Word>,
+    mentions: BTreeSet<Mention>,
+    pause: Option<Pause>,
+}
+
+impl Found {
+    fn prose(&mut self, text: &str) {
+        for (count, line) in text.split('\n').enumerate() {
+            if count > 0 && begins_anew(line) {
+                self.rest(Pause::Clause);
+            }
+            for chunk in line.split_whitespace() {
+                self.chunk(chunk);
+            }
+        }
+        if mention::has_a_blank(text) {
+            self.mentions.insert(Mention::Blank);
+        }
+    }
+
+    fn chunk(&mut self, chunk: &str) {
+        if chunk.starts_with(['(', '[', '{']) {
+            self.rest(Pause::Clause);
+        }
+        let voice = match mention::form(chunk) {
+            Form::Plain => Voice::Prose,
+            Form::Link => Voice::Code,
+            Form::Mention(mention) => {
+                self.mentions.insert(mention);
+                if mention == Mention::Version { Voice::Prose } else { Voice::Code }
+            }
+        };
+        self.cut(chunk, voice);
+        match chunk.trim_end_matches(['"', '\'', '”', '»']).chars().next_back() {
+            Some('.' | '!' | '?' | '…') => self.rest(Pause::Sentence),
+            Some(',' | ';' | ':' | ')' | ']' | '}' | '–' | '—') => self.rest(Pause::Clause),
+            Some('-') if chunk == "-" => self.rest(Pause::Clause),
+            _ => {}
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        let last = self.words.iter().rev().take(2).map(|word| word.text.as_str());
+        if mention::reports(last) && mention::sounds_like_an_error(text) {
+            self.mentions.insert(Mention::Error);
+        }
+        for chunk in text.split_whitespace() {
+            if let Form::Mention(mention) = mention::form(chunk)
+                && mention != Mention::Version
+            {
+                self.mentions.insert(mention);
+            }
+        }
+        self.cut(text, Voice::Quoted);
+    }
+
+    fn code(&mut self, text: &str) {
+        let inside = text.split_whitespace().map(mention::form);
+        let mentions = inside.filter_map(|form| match form {
+            Form::Mention(mention) => Some(mention),
+            Form::Plain | Form::Link => None,
+        });
+        self.mentions.extend(mentions);
+        self.mentions.insert(Mention::Code);
+        self.cut(text, Voice::Code);
+    }
+
+    /// The words of a piece. Characters of scripts that leave no blanks are words of their own.
+    fn cut(&mut self, piece: &str, voice: Voice) {
+        let mut word = String::new();
+        for c in piece.chars() {
+            if is_ideograph(c) {
+                self.push(&mut word, voice);
+                word.push(c);
+                self.push(&mut word, voice);
+            } else if c.is_alphanumeric() {
+                word.extend(c.to_lowercase());
+            } else if !(matches!(c, '\'' | '’') && !word.is_empty()) {
+                self.push(&mut word, voice);
+                match c {
+                    '。' | '！' | '？' => self.rest(Pause::Sentence),
+                    '，' | '、' | '；' | '：' => self.rest(Pause::Clause),
+                    _ => {}
+                }
+            }
+        }
+        self.push(&mut word, voice);
+    }
+
+    fn push(&mut self, word: &mut String, voice: Voice) {
+        if word.is_empty() {
+            return;
+        }
+        let text = std::mem::take(word);
+        let pause = self.pause.take().unwrap_or(Pause::None);
+        self.words.push(Word { meant: meant(&text), text, voice, pause });
+    }
+
+    fn rest(&mut self, pause: Pause) {
+        self.pause = self.pause.max(Some(pause));
+    }
+}
+
+/// Whether a line does not go on with the one before it.
+fn begins_anew(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty()
+        || line.starts_with(['-', '*', '•', '#', '>'])
+        || line.starts_with(char::is_numeric)
+}
+
+/// The word that `r4ns0mware` stands for.
+fn meant(text: &str) -> Option<String> {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    if digits == 0 || text.chars().count() < 5 || digits * 2 > text.len() {
+        return None;
+    }
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        other => other,
+    };
+    Some(text.chars().map(letter).collect())
+}
+
+fn join_spaced_out(words: &mut Vec<Word>) {
+    let single = |word: &Word| word.text.chars().count() == 1 && word.text.is_ascii();
+    let mut at = 0;
+    while at < words.len() {
+        let run = words[at..].iter().take_while(|word| single(word)).count();
+        if run >= SPACED_OUT {
+            let joined: String =
+                words[at..at + run].iter().map(|word| word.text.as_str()).collect();
+            // The first letter may have been an article.
+            words[at].meant = joined.strip_prefix('a').map(str::to_owned);
+            words[at].text = joined;
+            words.drain(at + 1..at + run);
+        }
+        at += 1;
+    }
+}
+
+/// Chinese and Japanese characters.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+/// Characters that show nothing and are only there to break words up.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+/// The ordinary form of a letter that is drawn wide.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {
+            char::from_u32(c as u32 - 0xfee0).unwrap_or(c)
+        }
+        _ => c,
+    }
+}

@@ -1,0 +1,115 @@
+//! What is seen in a text: its words, its pauses, and what it mentions.
+
+use types::Mention;
+
+use super::*;
+
+fn mentions(text: &str) -> Vec<Mention> {
+    Reading::of_text(text).mentions.into_iter().collect()
+}
+
+fn words(reading: &Reading) -> String {
+    reading.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_file_is_told_from_what_only_looks_like_one() {
+    for text in [
+        "fix src/a.rs",
+        "see `main.py`, please",
+        "(lib/tide.sh)",
+        "the Makefile",
+        "src/auth/",
+        ".gitignore",
+        "x.rs:12",
+    ] {
+        assert!(mentions(text).contains(&Mention::File), "{text}");
+    }
+    for text in [
+        "e.g. this",
+        "version 1.5",
+        "and/or",
+        "the end.",
+        "...",
+        "Next.js and Node.js",
+        "client/server",
+        "24/7",
+        "example.com",
+    ] {
+        assert_eq!(mentions(text).iter().find(|m| **m == Mention::File), None, "{text}");
+    }
+}
+
+#[test]
+fn names_in_code_are_told_from_brands() {
+    for text in [
+        "rename get_user",
+        "the PaymentQueue",
+        "call render() twice",
+        "io::Error::kind",
+        "users.email",
+        "add --json",
+        "revert 3fb64c9",
+    ] {
+        assert_eq!(mentions(text), [Mention::Code], "{text}");
+    }
+    for text in
+        ["GitHub and YouTube", "file(s)", "TypeScript", "the APIs", "iPhone", "e.g.", "monday.com"]
+    {
+        assert_eq!(mentions(text), [], "{text}");
+    }
+}
+
+#[test]
+fn endpoints_errors_traces_versions_and_blanks_have_their_forms() {
+    assert_eq!(mentions("add GET /health"), [Mention::Endpoint]);
+    assert_eq!(mentions("it throws a TypeError"), [Mention::Error]);
+    assert_eq!(mentions("the login returns 500 now"), [Mention::Error]);
+    assert_eq!(mentions("it fails with \"cannot open display\""), [Mention::Error]);
+    assert_eq!(mentions("we sold 500 books"), []);
+    assert_eq!(mentions("thread panicked at the disco"), [Mention::Trace]);
+    assert_eq!(mentions("upgrade serde to 1.0.200"), [Mention::Version]);
+    assert_eq!(mentions("connect to <name of the service>"), [Mention::Blank]);
+    assert_eq!(mentions("the colour is TBD"), [Mention::Blank]);
+    assert_eq!(mentions("a <div> with [x] in it"), []);
+}
+
+#[test]
+fn prose_has_neither_paths_nor_quotations_in_it() {
+    let reading = Reading::of_text("Add a \"Book a flight\" button to src/roadmap.rs, quickly");
+    assert_eq!(words(&reading), "add a book a flight button to src roadmap rs quickly");
+    assert_eq!(words(&reading.prose()), "add a button to quickly");
+    assert_eq!(reading.prose().words[4].pause, Pause::Clause);
+}
+
+#[test]
+fn an_apostrophe_opens_no_quotation() {
+    assert_eq!(
+        words(&Reading::of_text("don't change Ann's and Bob's files").prose()),
+        "dont change anns and bobs files"
+    );
+}
+
+#[test]
+fn words_that_were_hidden_are_found() {
+    for text in ["r4ns0mware", "k\u{200b}eylogger", "ｋｅｙｌｏｇｇｅｒ", "k e y l o g g e r"]
+    {
+        let reading = Reading::of_text(text);
+        let found = reading.words[0].is("ransomware") || reading.words[0].is("keylogger");
+        assert!(found, "{text}");
+    }
+}
+
+#[test]
+fn scripts_without_blanks_have_a_word_for_each_character() {
+    assert_eq!(Reading::of_text("修复登录错误。").words.len(), 6);
+}
+
+#[test]
+fn any_text_has_a_reading() {
+    for text in
+        ["", "```", "`", "\"", "'", "“x", "``` a", "<", "[", "[<", "/", "--", "::", ".", "é`ü`"]
+    {
+        let _ = Reading::of_text(text).prose();
+    }
+}
