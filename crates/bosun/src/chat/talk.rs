@@ -164,6 +164,7 @@ async fn one(session: &Session, wish: &Wish) -> Result<Option<String>, SessionEr
 
 /// The signals after which the terminal must be put back and the session left in good order.
 struct Ends {
+    interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
@@ -171,6 +172,8 @@ struct Ends {
 impl Ends {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
+            // Ctrl-C is a key here; this one comes from elsewhere.
+            interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
         })
@@ -178,6 +181,7 @@ impl Ends {
 
     async fn next(&mut self) {
         tokio::select! {
+            _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hang_up.recv() => {}
         }
