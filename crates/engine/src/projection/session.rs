@@ -123,13 +123,14 @@ impl SessionStream {
                 match decision.rule.as_str() {
                     "session.interrupted" => {}
                     "session.round_limit" => {
-                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }))
+                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }));
                     }
                     "session.turn_limit" => {
                         events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_turns" }));
                     }
                     "session.loop" => {
-                        events.push(json!({ "kind": "LOOP_DETECTION", "message": decision.reason }))
+                        events
+                            .push(json!({ "kind": "LOOP_DETECTION", "message": decision.reason }));
                     }
                     _ => events.extend(talk.wrong(&decision.reason)),
                 }
