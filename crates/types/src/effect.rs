@@ -56,6 +56,12 @@ pub enum Effect {
         /// Where it may write, if that is not where its attempt may.
         scope: Option<Scope>,
     },
+    /// See what the files are that a command line names, before a person is asked about it and again before it runs.
+    Look {
+        call: CallId,
+        /// Words that may be paths.
+        words: Vec<String>,
+    },
     /// Commit what the attempt left in its worktree.
     Seal {
         message: String,
@@ -76,6 +82,7 @@ impl Effect {
                 EffectId::Model(request.origin.session, request.origin.turn)
             }
             Self::RunTool { call, .. } => EffectId::Tool(*call),
+            Self::Look { call, .. } => EffectId::Look(*call),
             Self::Seal { .. } => EffectId::Seal,
         }
     }
@@ -91,6 +98,7 @@ pub enum EffectId {
     Timer(TimerId),
     Model(SessionId, u32),
     Tool(CallId),
+    Look(CallId),
     Seal,
 }
 
@@ -250,6 +258,8 @@ pub enum Outcome {
     Fired,
     Model(Result<Box<Replied>, Fault>),
     Tool(ToolOutput),
+    /// Of each word that can be a path: what is there.
+    Looked(Vec<crate::FileState>),
     Sealed(Result<Sealed, Fault>),
     /// The effect itself broke down.
     Broke(Fault),
