@@ -55,6 +55,8 @@ pub enum Effect {
         model: crate::ModelRef,
         /// Where it may write, if that is not where its attempt may.
         scope: Option<Scope>,
+        /// Whether it may change files.
+        changes: bool,
     },
     /// See what the files are that a command line names, before a person is asked about it and again before it runs.
     Look {

@@ -65,8 +65,9 @@ impl Stage {
     /// Goes on, to the end; what was printed.
     fn resume(&self) -> Vec<Value> {
         let printed = std::fs::read_to_string(self.place.path().join("begun.jsonl"));
-        let first: Value = serde_json::from_str(printed.expect("lines").lines().next().expect("one"))
-            .expect("the first line is JSON");
+        let first: Value =
+            serde_json::from_str(printed.expect("lines").lines().next().expect("one"))
+                .expect("the first line is JSON");
         let run = first["run"].as_str().expect("a run").to_owned();
         let output = self.command(&["resume", &run, "--json"]).output().expect("it runs");
         assert!(output.status.success(), "{}: {}", self.model, stderr(&output));
@@ -92,7 +93,8 @@ fn kill(mut child: Child) {
 #[test]
 fn a_call_that_was_cut_off_is_unknown_and_what_was_finished_stays_finished() {
     for family in Family::ALL {
-        let key = if matches!(family, Family::Gemini | Family::Portable) { "path" } else { "file_path" };
+        let key =
+            if matches!(family, Family::Gemini | Family::Portable) { "path" } else { "file_path" };
         let slow = "echo two >> done.txt; echo > begun; cat gate";
         let stage = Stage::new(family, |_| {
             vec![

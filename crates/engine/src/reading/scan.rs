@@ -159,14 +159,17 @@ impl Found {
     /// The words of a piece. Characters of scripts that leave no blanks are words of their own.
     fn cut(&mut self, piece: &str, voice: Voice) {
         let mut word = String::new();
+        let mut hyphen = false;
+        let first = self.words.len();
         for c in piece.chars() {
+            hyphen |= c == '-' && !word.is_empty();
             if is_ideograph(c) {
                 self.push(&mut word, voice);
                 word.push(c);
                 self.push(&mut word, voice);
             } else if c.is_alphanumeric() {
                 word.extend(c.to_lowercase());
-            } else if !(matches!(c, '\'' | '’') && !word.is_empty()) {
+            } else if !matches!(c, '\'' | '’') || word.is_empty() {
                 self.push(&mut word, voice);
                 match c {
                     '。' | '！' | '？' => self.rest(Pause::Sentence),
@@ -176,6 +179,9 @@ impl Found {
             }
         }
         self.push(&mut word, voice);
+        if hyphen && self.words.len() > first + 1 {
+            self.words[first..].iter_mut().for_each(|word| word.tied = true);
+        }
     }
 
     fn push(&mut self, word: &mut String, voice: Voice) {
@@ -184,7 +190,7 @@ impl Found {
         }
         let text = std::mem::take(word);
         let pause = self.pause.take().unwrap_or(Pause::None);
-        self.words.push(Word { meant: meant(&text), text, voice, pause });
+        self.words.push(Word { meant: meant(&text), text, voice, pause, tied: false });
     }
 
     fn rest(&mut self, pause: Pause) {

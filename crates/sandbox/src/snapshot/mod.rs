@@ -60,7 +60,7 @@ struct Limits {
 }
 
 impl Limits {
-    const USUAL: Self = Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 1_000_000 };
+    const USUAL: Self = Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
 }
 
 /// Why a snapshot was not taken, read or restored.
