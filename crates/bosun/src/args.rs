@@ -287,6 +287,9 @@ pub(crate) struct Tool {
     /// In whose names and arguments: openai, anthropic, gemini or portable
     #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
     pub(crate) profile: Family,
+    /// Ask on standard error what the rules want a person to be asked, and read the answers, `allow` or another, from standard input; without it, such a call is not made
+    #[arg(long)]
+    pub(crate) ask: bool,
     /// Make the same call so many times, to see whether something gets between; the last result is shown
     #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     pub(crate) times: u32,

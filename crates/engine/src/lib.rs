@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use types::{Effect, EffectId, Event, Input, Timestamp};
 
+pub mod approval;
 mod attempt;
 mod brief;
 mod budget;

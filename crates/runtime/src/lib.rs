@@ -22,6 +22,7 @@ mod door;
 mod drive;
 mod flight;
 mod hub;
+mod look;
 mod models;
 mod perform;
 pub mod presets;
@@ -35,7 +36,7 @@ mod watch;
 mod web;
 mod workshop;
 
-pub use by_hand::{HandCall, Made, MadeOutcome};
+pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
