@@ -39,7 +39,7 @@ impl App {
             lines.drain(..surplus);
             return lines;
         }
-        self.text.rest().map(|row| wrap(&row, width)).unwrap_or_default()
+        self.text.rest().iter().flat_map(|row| wrap(row, width)).collect()
     }
 
     /// The calls that are being made, with the last that they said.

@@ -1,6 +1,7 @@
 //! `bosun chat`: a conversation with one agent, on a terminal. Opens a session or goes on with one, and leaves it so that
 //! it can be gone on with.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
@@ -78,29 +79,31 @@ async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<S
 /// Shows the end of what was said before; the last line that is known.
 async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
     let log = LogId::run(run.clone());
-    let mut lines: Vec<Envelope> = vec![];
+    let (mut last, mut inputs) = (0, 0);
+    // Of all that was said, only the end is held.
+    let mut kept: VecDeque<Vec<Envelope>> = VecDeque::new();
     loop {
-        let page =
-            bosun.journal().read(&log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            break;
+        let page = bosun.journal().read(&log, last, PAGE).await?;
+        let Some(newest) = page.last() else { break };
+        last = newest.seq;
+        for line in page {
+            if is_input(&line) {
+                inputs += 1;
+                kept.push_back(vec![]);
+            }
+            if kept.len() > SHOWN_AGAIN {
+                kept.pop_front();
+            }
+            if let Some(exchange) = kept.back_mut() {
+                exchange.push(line);
+            }
         }
-        lines.extend(page);
     }
-    let inputs =
-        lines.iter().enumerate().filter(|(_, line)| is_input(line)).map(|(place, _)| place);
-    let inputs: Vec<usize> = inputs.collect();
-    if !inputs.is_empty() {
-        let from = inputs[inputs.len().saturating_sub(SHOWN_AGAIN)];
-        if inputs.len() > SHOWN_AGAIN {
-            app.note(format!(
-                "… {} inputs before this: bosun log {run}",
-                inputs.len() - SHOWN_AGAIN
-            ));
-        }
-        lines[from..].iter().for_each(|line| app.recall(line));
+    if inputs > SHOWN_AGAIN {
+        app.note(format!("… {} inputs before this: bosun log {run}", inputs - SHOWN_AGAIN));
     }
-    Ok(lines.last().map_or(0, |line| line.seq))
+    kept.iter().flatten().for_each(|line| app.recall(line));
+    Ok(last)
 }
 
 fn is_input(line: &Envelope) -> bool {
