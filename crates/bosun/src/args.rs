@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Models(Models),
     /// Explain what the rules say about a command, without running it
     Permit(Permit),
+    /// Explain what the rules say about a request, without running anything
+    Route(Route),
     /// List the tools that agents can call, with their arguments
     Tools(Tools),
     /// Make one call as an agent's would be made: permitted, held and cut by the same rules
@@ -68,7 +70,11 @@ pub(crate) struct Demo {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// What you want done
+    #[arg(default_value = "", hide_default_value = true)]
     pub(crate) goal: String,
+    /// What you want done, as a file: a request object in JSON (`user_request`, `context`, `attachments`), or plain text
+    #[arg(long, value_name = "FILE", conflicts_with = "goal")]
+    pub(crate) request: Option<PathBuf>,
     /// The repository to work in
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
@@ -220,6 +226,33 @@ pub(crate) struct Permit {
     /// The command line, best as one argument in quotes; several are joined by blanks, and - reads standard input
     #[arg(required = true, allow_hyphen_values = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// Admission, routing and the choice of documents, each with its rule. The exit code is 0 if the request would be worked
+/// on, 3 if a person has to answer or decide first, and 5 if it would be refused.
+#[derive(Debug, Args)]
+pub(crate) struct Route {
+    /// What is wanted; several words are joined by blanks, and - or nothing reads standard input
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// The same as a file (- is standard input): a request object, or a coordinator's input (`task_id`, `input`, `context_registry`, `policy`)
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) request: Option<PathBuf>,
+    /// What sort of request it is, in your own word: technical, product or ambiguous
+    #[arg(long = "type", value_name = "HINT")]
+    pub(crate) hint: Option<String>,
+    /// The repository whose documents may be handed out
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) repo: PathBuf,
+    /// The rules to judge by: a preset's name
+    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: String,
+    /// The rules to judge by: a whole policy, or what is laid over the crew's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -53,6 +53,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Ask(args) => commands::ask::ask(args).await,
         Command::Models(args) => commands::models::models(&args),
         Command::Permit(args) => commands::permit::permit(&args),
+        Command::Route(args) => commands::route::route(&args).await,
         Command::Tools(args) => commands::tools::tools(&args),
         Command::Tool(args) => commands::tool::tool(&home, twin, &args).await,
         Command::Doctor(args) => commands::doctor::doctor(&home, twin, &args).await,

@@ -3,10 +3,16 @@
 
 use std::fmt::Write as _;
 
-use types::{AttemptId, Brief, Ending, Family, ModelRef, Policy, Task, TaskId, WorkPath};
+use types::{
+    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, Task, TaskId,
+    WorkPath,
+};
 
 use crate::intake;
 use crate::run::{Run, Running};
+
+/// The most characters of an attachment that a planner is shown.
+const MOST_ATTACHED: usize = 20_000;
 
 /// In whose words an attempt is offered its tools: those that its role names, or its model's own.
 #[must_use]
@@ -75,6 +81,7 @@ fn system(run: &Run, running: &Running, prompt: &str) -> String {
 fn plan_text(run: &Run, running: &Running) -> String {
     let mut text = format!("# Goal\n\n{}\n", intake::full_text(run).trim_end());
     if let Some(asked) = run.asked() {
+        append_attachments(&mut text, &asked.request);
         let survey = &asked.survey;
         let _ = write!(text, "\n# Files ({} in all)\n\n", survey.file_count);
         for file in &survey.files {
@@ -112,6 +119,25 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     }
     append_feedback(&mut text, running);
     text
+}
+
+/// What came with the request: files as they are, pages by their address, pictures by what is said of them.
+fn append_attachments(text: &mut String, request: &Request) {
+    for attachment in &request.attachments {
+        let description = attachment.description.trim();
+        let content = attachment.content.trim_end();
+        let shown: String = content.chars().take(MOST_ATTACHED).collect();
+        let _ = match attachment.kind {
+            AttachmentKind::File => write!(text, "\n# Attached: {description}\n\n{shown}\n"),
+            AttachmentKind::Url => write!(text, "\n# Attached: {description}\n\nSee {shown}\n"),
+            AttachmentKind::Image => {
+                write!(text, "\n# Attached: a picture, which cannot be shown here: {description}\n")
+            }
+        };
+        if shown.len() < content.len() && attachment.kind != AttachmentKind::Image {
+            text.push_str("[the rest of it is left out]\n");
+        }
+    }
 }
 
 fn append_feedback(text: &mut String, running: &Running) {

@@ -62,7 +62,10 @@ pub(crate) fn found(
 fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
     let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
     !reading.is_about_code()
-        && reading.words().iter().all(|word| phrases.iter().any(|phrase| phrase.is_word(word)))
+        && reading
+            .words()
+            .iter()
+            .all(|word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word)))
 }
 
 fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::reading::{Pause, Reading, Word};
-use grammar::{is_generic, is_joint, is_start};
+use grammar::{is_joint, is_start};
 
 /// How many words `..` and `...` may skip.
 const NEAR: usize = 6;
@@ -212,13 +212,9 @@ fn skips(
     false
 }
 
-/// Whether the noun phrase is over: what follows goes on with something else, or only says what sort of thing it is.
+/// Whether the noun phrase is over, so that the word before was what it is about.
 fn ends(words: &[Word], at: usize) -> bool {
-    words.get(at).is_none_or(|word| {
-        word.pause != Pause::None
-            || is_joint(&word.text)
-            || (is_generic(&word.text) && ends(words, at + 1))
-    })
+    words.get(at).is_none_or(|word| word.pause != Pause::None || is_joint(&word.text))
 }
 
 #[cfg(test)]

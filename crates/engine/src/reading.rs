@@ -35,6 +35,8 @@ pub(crate) struct Word {
     pub(crate) meant: Option<String>,
     pub(crate) voice: Voice,
     pub(crate) pause: Pause,
+    /// A hyphen ties it to its neighbour, as in `to-do`.
+    pub(crate) tied: bool,
 }
 
 /// What a request is, apart from its text.

@@ -45,6 +45,16 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     read_with(name, text, &Prompts::default())
 }
 
+/// A policy that is written as a JSON object.
+pub fn read_json(name: &str, policy: &serde_json::Value) -> Result<Policy, PolicyError> {
+    let unreadable = |error: toml::ser::Error| PolicyError::Unreadable {
+        name: name.to_owned(),
+        line: 1,
+        cause: error.to_string(),
+    };
+    read(name, &toml::to_string(policy).map_err(unreadable)?)
+}
+
 /// The same, with these prompts.
 pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::de::Error| PolicyError::Unreadable {

@@ -45,6 +45,7 @@ mod summary;
 mod time;
 mod tool;
 mod tool_policy;
+mod user_request;
 mod walls;
 
 pub use digest::*;
@@ -71,4 +72,5 @@ pub use summary::one_line;
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;
+pub use user_request::*;
 pub use walls::*;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use runtime::{Bosun, NewRun, Order, presets};
-use types::{Budget, Check, ModelRef, Policy, Request, Span};
+use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
 use crate::commands::solo;
@@ -12,7 +12,9 @@ use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
-    if args.goal.trim().is_empty() {
+    let object = args.request.as_deref().map(object).transpose()?;
+    let text = object.as_ref().map_or(args.goal.as_str(), |object| object.user_request.as_str());
+    if text.trim().is_empty() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
@@ -25,9 +27,14 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     if args.output_schema.is_some() {
         return Err(Wrong::SchemaForACrew.into());
     }
-    let model = model(home, &bosun, args.script.as_deref(), args.model.clone()).await?;
-    let new =
-        NewRun { request: request(&args, model), repository: args.repo.clone(), policy, id: None };
+    let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
+    let model = model(home, &bosun, args.script.as_deref(), named).await?;
+    let new = NewRun {
+        request: request(&args, object, model),
+        repository: args.repo.clone(),
+        policy,
+        id: None,
+    };
     let form = Form::choose(args.json, order);
     start(home, &bosun, new, form).await
 }
@@ -68,19 +75,42 @@ pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy
     Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }
 
-fn request(args: &args::Run, model: ModelRef) -> Request {
+/// A request object, or a plain text in its place.
+fn object(path: &Path) -> Result<UserRequest, Wrong> {
+    let text = read(path)?;
+    if !text.trim_start().starts_with('{') {
+        return Ok(UserRequest::of_text(text));
+    }
+    let wrong = |cause: String| Wrong::Json { path: path.display().to_string(), cause };
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// The model that a request object names.
+fn preferred(object: &UserRequest) -> Option<ModelRef> {
+    match object.model()? {
+        "claude" => "anthropic/claude-sonnet-4-5".parse().ok(),
+        "ollama" => "ollama/gemma2".parse().ok(),
+        other => other.parse().ok(),
+    }
+}
+
+fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Request {
     let check = |command: &String| Check {
         name: command.clone(),
         command: command.clone(),
         timeout_ms: None,
     };
+    let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
+    let budget = object.budget();
     Request {
+        project_type: object.context.project_type,
+        attachments: object.attachments,
         budget: Budget {
-            tokens: args.tokens,
-            time_ms: args.time.map(Span::seconds),
+            tokens: args.tokens.or(budget.tokens),
+            time_ms: args.time.map(Span::seconds).or(budget.time_ms),
             ..Budget::default()
         },
         checks: args.checks.iter().map(check).collect(),
-        ..Request::new(args.goal.clone(), model)
+        ..Request::new(object.user_request, model)
     }
 }

@@ -1,5 +1,4 @@
-//! The little grammar that patterns need: which words join phrases, which are only politeness, which name no thing in
-//! particular. Closed classes of words in a few languages; what a request is about is never decided here.
+//! The little grammar that patterns need: which words join phrases, and which are only politeness. Closed classes of words in a few languages; what a request is about is never decided here.
 
 use crate::reading::{Pause, Word};
 
@@ -162,41 +161,8 @@ const POLITE: &[&str] = &[
 const COORDINATES: &[&str] =
     &["and", "then", "but", "also", "plus", "und", "dann", "et", "puis", "y"];
 
-/// Nouns that say nothing of their own: `ransomware code` is ransomware.
-const GENERIC: &[&str] = &[
-    "code",
-    "program",
-    "programme",
-    "script",
-    "scripts",
-    "tool",
-    "toolkit",
-    "kit",
-    "software",
-    "payload",
-    "sample",
-    "virus",
-    "malware",
-    "attack",
-    "binary",
-    "executable",
-    "app",
-    "application",
-    "bot",
-    "package",
-    "source",
-    "too",
-    "programm",
-    "programa",
-    "logiciel",
-];
-
 pub(super) fn is_joint(word: &str) -> bool {
     JOINTS.contains(&word)
-}
-
-pub(super) fn is_generic(word: &str) -> bool {
-    GENERIC.contains(&word)
 }
 
 /// Whether a clause begins with this word, politeness left aside.

@@ -42,7 +42,7 @@ fn a_short_gap_stays_in_its_noun_phrase_and_a_long_one_in_its_sentence() {
     }
     assert!(finds("<make> ... <bad>", "build a scanner, for a keylogger"));
     assert!(!finds("<make> ... <bad>", "build it. A keylogger was found"));
-    assert!(finds(pattern, "build keylogger software for me"));
+    assert!(finds("<make> .. <bad> software|code $", "build keylogger software for me"));
 }
 
 #[test]

@@ -159,7 +159,10 @@ impl Found {
     /// The words of a piece. Characters of scripts that leave no blanks are words of their own.
     fn cut(&mut self, piece: &str, voice: Voice) {
         let mut word = String::new();
+        let mut hyphen = false;
+        let first = self.words.len();
         for c in piece.chars() {
+            hyphen |= c == '-' && !word.is_empty();
             if is_ideograph(c) {
                 self.push(&mut word, voice);
                 word.push(c);
@@ -176,6 +179,9 @@ impl Found {
             }
         }
         self.push(&mut word, voice);
+        if hyphen && self.words.len() > first + 1 {
+            self.words[first..].iter_mut().for_each(|word| word.tied = true);
+        }
     }
 
     fn push(&mut self, word: &mut String, voice: Voice) {
@@ -184,7 +190,7 @@ impl Found {
         }
         let text = std::mem::take(word);
         let pause = self.pause.take().unwrap_or(Pause::None);
-        self.words.push(Word { meant: meant(&text), text, voice, pause });
+        self.words.push(Word { meant: meant(&text), text, voice, pause, tied: false });
     }
 
     fn rest(&mut self, pause: Pause) {

@@ -38,6 +38,14 @@ impl Repo {
         })
     }
 
+    /// The documents of the last commit that agents may be given, whatever else the tree looks like.
+    pub async fn documents_at_head(&self) -> Result<Vec<Document>, GitError> {
+        let base = self.head().await?;
+        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
+        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        self.documents(&blobs).await
+    }
+
     async fn head(&self) -> Result<CommitId, GitError> {
         let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let answer = self.git().try_run(self.here(), &args).await?;
