@@ -31,14 +31,10 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
         None => open(home, &bosun, &args).await?,
     };
     let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
+    let opened = if args.resume.is_some() { "resumed" } else { "/help" };
+    let place = print::one_line(&place(&args), 60);
+    app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
     let last = recall(&mut app, &bosun, session.id()).await?;
-    if args.resume.is_none() {
-        app.note(format!(
-            "bosun {} · {} · /help",
-            env!("CARGO_PKG_VERSION"),
-            print::one_line(&place(&args), 60)
-        ));
-    }
     if let Some(text) = args.text.filter(|text| !text.trim().is_empty()) {
         session.submit(text).await?;
     }
