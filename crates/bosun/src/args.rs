@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Work on a goal in a repository
     Run(Run),
+    /// Talk with one agent about the files in a folder, on the terminal
+    Chat(Chat),
     /// Go on with a run that was stopped or cut off
     Resume(Resume),
     /// Answer the question that a run waits for, and go on with it
@@ -98,12 +100,42 @@ pub(crate) struct Run {
     /// Nobody can be asked: calls that a person would have to allow are denied
     #[arg(long)]
     pub(crate) headless: bool,
+    /// For one agent alone (--preset solo): a JSON Schema that the final answer must fit
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_schema: Option<PathBuf>,
     /// Take results in the order in which work was started, so that the same run twice gives the same log
     #[arg(long)]
     pub(crate) reproducible: bool,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Chat {
+    /// What to say first
+    pub(crate) text: Option<String>,
+    /// Go on with a session [default: the newest one in this folder]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["model", "script", "policy", "effort", "instruction"])]
+    pub(crate) resume: Option<Option<RunId>>,
+    /// The folder to work in; it need not be a repository
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// The model to talk with, as provider/model [default: the first provider for which there is a key]
+    #[arg(long, short, value_name = "MODEL", conflicts_with = "script")]
+    pub(crate) model: Option<ModelRef>,
+    /// How hard to think: none, minimal, low, medium, high, xhigh or max
+    #[arg(long, value_name = "EFFORT", value_parser = effort)]
+    pub(crate) effort: Option<Effort>,
+    /// What it shall always keep to, said after everything else
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instruction: Option<String>,
+    /// Answer from this script instead of a model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// The rules to work by: a file with a role `solo` [default: the preset solo]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
+pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod list;
@@ -12,7 +13,9 @@ pub(crate) mod permit;
 pub(crate) mod resume;
 pub(crate) mod route;
 pub(crate) mod run;
+pub(crate) mod sessions;
 pub(crate) mod show;
+pub(crate) mod solo;
 pub(crate) mod tool;
 pub(crate) mod tools;
 
@@ -20,6 +23,21 @@ use runtime::Bosun;
 use types::{RunId, RunView};
 
 use crate::exit::Wrong;
+
+/// The run or session that was named, or the newest one.
+pub(crate) async fn newest(
+    bosun: &Bosun,
+    named: Option<RunId>,
+    otherwise: Wrong,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = named {
+        return Ok(run);
+    }
+    let logs = bosun.journal().logs(None).await?;
+    let newest =
+        logs.into_iter().filter(|log| log.log.attempt.is_none()).max_by_key(|log| log.created);
+    Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
+}
 
 /// The run that was named, or the newest one that fits.
 pub(crate) async fn pick(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::presets::PolicyError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DoorError, DriveError, KeepError, PromptError};
+use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError};
 use types::Status;
 
 /// What the exit code of the program means.
@@ -63,6 +63,14 @@ pub(crate) enum Wrong {
     NoModel,
     #[error("there is no run to resume; `bosun list` shows all runs")]
     NothingToResume,
+    #[error("there is no terminal to talk on; `bosun run --preset solo \"…\"` works without one")]
+    NoTerminal,
+    #[error(
+        "there is no open session in this folder; `bosun list` shows all, `bosun chat` begins one"
+    )]
+    NoSessionHere,
+    #[error("--output-schema is for one agent alone; add --preset solo")]
+    SchemaForACrew,
     #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
     #[error("run {run} waits for no answer")]
@@ -107,8 +115,10 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoModel
             | Wrong::NoQuestion { .. }
             | Wrong::NoModelToAsk
+            | Wrong::NoTerminal
+            | Wrong::SchemaForACrew
             | Wrong::NothingAsked => Exit::Usage,
-            Wrong::NothingToResume | Wrong::NoRuns => Exit::NoSuchRun,
+            Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::NoWorkspace { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
@@ -117,6 +127,13 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
     if let Some(door) = cause.downcast_ref::<DoorError>() {
         return Some(of_door(door));
+    }
+    if let Some(session) = cause.downcast_ref::<SessionError>() {
+        return match session {
+            SessionError::Busy | SessionError::Closed => Some(Exit::Usage),
+            SessionError::Fault(_) => Some(Exit::Refused),
+            SessionError::Door(door) => Some(of_door(door)),
+        };
     }
     if let Some(journal) = cause.downcast_ref::<JournalError>() {
         return Some(of_journal(journal));

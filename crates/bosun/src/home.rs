@@ -81,7 +81,7 @@ impl Home {
         }
     }
 
-    fn folder(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn folder(&self) -> anyhow::Result<PathBuf> {
         if let Some(folder) = &self.folder {
             return std::path::absolute(folder).context("finding the home folder");
         }

@@ -1,6 +1,7 @@
 //! The terminal's door to Bosun: parse, do one thing, turn what came of it into an exit code.
 
 mod args;
+mod chat;
 mod commands;
 mod conversation;
 mod exit;
@@ -41,6 +42,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
+        Command::Chat(args) => commands::chat::chat(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,

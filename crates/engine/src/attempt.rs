@@ -229,4 +229,8 @@ impl Machine for Attempt {
 }
 
 #[cfg(test)]
+mod agents_tests;
+#[cfg(test)]
+mod session_tests;
+#[cfg(test)]
 mod tests;

@@ -21,6 +21,19 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     routing(policy, &mut found);
     project_types(policy, &mut found);
     permissions(policy, &mut found);
+    // One agent alone has no plan to make and no gate to pass.
+    if !policy.roles.contains_key(&RoleId::fixed("solo")) {
+        crew(policy, &mut found);
+    }
+    if policy.limits.parallel_tasks == 0 {
+        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
+    }
+    twice(policy, &mut found);
+    found
+}
+
+/// What a crew cannot do without.
+fn crew(policy: &Policy, found: &mut Vec<String>) {
     for role in ["planner", "coder"].map(RoleId::fixed) {
         if !policy.roles.contains_key(&role) {
             found.push(format!("there is no role {role}"));
@@ -31,11 +44,6 @@ pub fn problems(policy: &Policy) -> Vec<String> {
             found.push(format!("there is no gate at the end of {}", phase.word()));
         }
     }
-    if policy.limits.parallel_tasks == 0 {
-        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
-    }
-    twice(policy, &mut found);
-    found
 }
 
 /// Permissions of somebody's own laid over others: they come first, because the first that matches wins, and take the

@@ -7,6 +7,7 @@
 //! role = "coder"
 //! task = "T1"             # optional: only for this task; the planner's task is "plan"
 //! n = 1                   # optional: only for this try; without it, for any
+//! session = 2             # optional: only for this sub-agent; the conversation that starts them is 1
 //! [[attempt.reply]]       # the first turn
 //! think = "A file is wanted."
 //! say = "I will write the file."
@@ -23,6 +24,7 @@
 //! [[attempt.reply]]
 //! say = "Then I thou"
 //! delay_ms = 50
+//! hold = "/tmp/go"        # after the text, before the calls and the end: wait until this file is there
 //! usage = { input = 100, output = 20 }            # without it, an estimate
 //! stop = "length"         # end, calls, length, filtered, other
 //! [[attempt.reply]]
@@ -33,6 +35,8 @@
 //!
 //! The first `[[attempt]]` that fits is taken; one that can never be reached is refused, and so is any key
 //! that is not named here. This file only reads scripts; `scripted.rs` plays them.
+
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -106,6 +110,7 @@ pub(crate) struct Attempt {
     pub(crate) role: RoleId,
     pub(crate) task: Option<TaskId>,
     pub(crate) n: Option<std::num::NonZeroU32>,
+    pub(crate) session: Option<std::num::NonZeroU32>,
     #[serde(default, rename = "reply")]
     pub(crate) replies: Vec<Reply>,
 }
@@ -116,6 +121,7 @@ impl Attempt {
         self.role == other.role
             && (self.task.is_none() || self.task == other.task)
             && (self.n.is_none() || self.n == other.n)
+            && (self.session.is_none() || self.session == other.session)
     }
 }
 
@@ -127,6 +133,7 @@ pub(crate) struct Reply {
     pub(crate) say: Option<String>,
     pub(crate) calls: Vec<ScriptedCall>,
     pub(crate) delay: Span,
+    pub(crate) hold: Option<PathBuf>,
     pub(crate) usage: Option<ScriptedUsage>,
     pub(crate) end: End,
 }
@@ -171,6 +178,7 @@ struct ReplyTable {
     fault: Option<FaultTable>,
     #[serde(default)]
     delay_ms: Span,
+    hold: Option<PathBuf>,
     usage: Option<ScriptedUsage>,
     stop: Option<StopReason>,
     #[serde(default)]
@@ -231,6 +239,7 @@ impl TryFrom<ReplyTable> for Reply {
             say: table.say,
             calls,
             delay: table.delay_ms,
+            hold: table.hold,
             usage: table.usage,
             end,
         })

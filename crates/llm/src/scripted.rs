@@ -2,7 +2,9 @@
 //! What it answers is a pure function of the request, so that a run that crashed and was resumed gets the
 //! same answers. It therefore gives the same fault again to whoever repeats the same request.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -16,6 +18,9 @@ use crate::catalogue::per_million;
 use crate::estimate::{estimate_blocks, estimate_input};
 use crate::script::{Attempt, End, Price, Reply, Script};
 
+/// How often it is looked for a file that a reply waits for.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
 /// A model that says what its script says.
 #[derive(Debug, Clone)]
 pub struct ScriptedModel {
@@ -28,25 +33,48 @@ impl ScriptedModel {
         Self { script }
     }
 
-    /// The items of the reply to this request, and how long it is waited for.
-    fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, types::Span) {
+    /// The items of the reply to this request, and what it waits for.
+    fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, Waits) {
         match find_reply(&self.script, request) {
-            Err(fault) => (vec![StreamItem::Failed(fault)], types::Span(0)),
-            Ok(reply) => (items(reply, request, self.script.price), reply.delay),
+            Err(fault) => (vec![StreamItem::Failed(fault)], Waits::default()),
+            Ok(reply) => {
+                let waits = Waits { delay: reply.delay, hold: reply.hold.clone() };
+                (items(reply, request, self.script.price), waits)
+            }
         }
     }
 }
 
 impl Model for ScriptedModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (items, delay) = self.answer(&request);
-        let wait = stream::once(async move {
-            if delay.0 > 0 {
-                tokio::time::sleep(delay.duration()).await;
+        let (items, waits) = self.answer(&request);
+        let said = |item: &StreamItem| {
+            matches!(item, StreamItem::Started | StreamItem::Text(_) | StreamItem::Thinking(_))
+        };
+        let middle = items.iter().position(|item| !said(item)).unwrap_or(items.len());
+        let (text, rest) = (items[..middle].to_vec(), items[middle..].to_vec());
+        let delay = stream::once(async move {
+            if waits.delay.0 > 0 {
+                tokio::time::sleep(waits.delay.duration()).await;
             }
         });
-        wait.flat_map(move |()| stream::iter(items.clone())).boxed()
+        let held = stream::once(async move {
+            if let Some(file) = waits.hold {
+                while !tokio::fs::try_exists(&file).await.unwrap_or(false) {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            }
+        });
+        let text = delay.flat_map(move |()| stream::iter(text.clone()));
+        text.chain(held.flat_map(move |()| stream::iter(rest.clone()))).boxed()
     }
+}
+
+/// What a reply waits for: some time before it begins, a file before its calls and its end.
+#[derive(Debug, Default)]
+struct Waits {
+    delay: types::Span,
+    hold: Option<PathBuf>,
 }
 
 fn find_reply<'a>(script: &'a Script, request: &ModelRequest) -> Result<&'a Reply, Fault> {
@@ -74,6 +102,7 @@ fn fits(attempt: &Attempt, request: &ModelRequest) -> bool {
     attempt.role == origin.role
         && attempt.task.as_ref().is_none_or(|task| *task == origin.attempt.task)
         && attempt.n.is_none_or(|n| n.get() == origin.attempt.n)
+        && attempt.session.is_none_or(|session| session.get() == origin.session.0)
 }
 
 /// How many turns of the script are behind us. A turn whose call was cut off does not count: the model

@@ -185,11 +185,11 @@ impl Bosun {
         Ok(self.load(run).await?.view(self.shop.clock.now()))
     }
 
-    /// All runs, the newest first.
+    /// All runs, the newest first. Conversations are not among them.
     pub async fn list(&self) -> Result<Vec<RunView>, DoorError> {
         let mut views = Vec::new();
         for log in self.shop.journal.logs(None).await? {
-            if log.log.attempt.is_none() {
+            if log.log.attempt.is_none() && !self.is_session(&log.log.run).await? {
                 views.push(self.view(&log.log.run).await?);
             }
         }

@@ -42,7 +42,7 @@ pub use flight::Order;
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use models::{KeepError, Models};
 pub use prompts::{PromptError, Prompts};
-pub use session::{NewSession, Session, SessionError};
+pub use session::{NewSession, Session, SessionError, Undone};
 pub use setting::{Opening, project_documents, system_prompt};
 pub use shop::Setup;
 pub use walls::Walls;

@@ -105,9 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_holds_its_own_examples_and_has_its_prompts() {
-        let policy = preset("crew").expect("it ships, so it works");
-        assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+    fn the_presets_hold_their_own_examples_and_have_their_prompts() {
+        for name in ["crew", "solo"] {
+            let policy = preset(name).expect("it ships, so it works");
+            assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
+        }
     }
 
     #[test]

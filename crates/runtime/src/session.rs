@@ -5,6 +5,7 @@
 
 mod follow;
 mod open;
+mod undo;
 
 use std::sync::Arc;
 
@@ -14,11 +15,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
-    Command, Effort, Fault, LogId, Message, ModelRef, Policy, RunId, SessionChange, SessionState,
-    SessionView, Telling,
+    Command, Digest, Effort, Fault, LogId, Message, ModelRef, Policy, RunId, SessionChange,
+    SessionState, SessionView, Telling, Trees,
 };
 
+use undo::Changes;
+
 pub use open::NewSession;
+pub(crate) use undo::Keeper;
+pub use undo::Undone;
 
 use crate::door::DoorError;
 use crate::drive::{self, DriveError, Posted};
@@ -47,6 +52,7 @@ struct Shared {
     inbox: mpsc::Sender<Posted>,
     view: watch::Receiver<SessionView>,
     hub: Hub,
+    keeper: Option<Arc<Keeper>>,
     suspend: CancellationToken,
     task: tokio::sync::Mutex<Option<JoinHandle<Result<(), DriveError>>>>,
     _suspends_when_dropped: DropGuard,
@@ -61,6 +67,8 @@ pub enum SessionError {
     Closed,
     #[error("{0}")]
     Fault(Fault),
+    #[error("nothing that was done to files can be taken back: {0}")]
+    NothingToUndo(String),
     #[error(transparent)]
     Door(#[from] DoorError),
 }
@@ -134,6 +142,42 @@ impl Session {
             return Err(SessionError::Busy);
         }
         self.say(Command::Compact { by: self.shared.by.clone() }).await
+    }
+
+    /// Takes back what the last round of calls did to files; nothing, if none is left that did something.
+    pub async fn undo(&self) -> Result<Option<Undone>, SessionError> {
+        let changes = self.changes().await?;
+        match changes.last_round() {
+            Some((to, tree)) => self.put_back(to, tree).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts the files back to what they were after a line of the log. Only while nothing is going on.
+    pub async fn rewind(&self, to: u64) -> Result<Undone, SessionError> {
+        let nothing = || SessionError::NothingToUndo("no call has changed any".to_owned());
+        let tree = self.changes().await?.at(to).ok_or_else(nothing)?;
+        self.put_back(to, tree).await
+    }
+
+    async fn changes(&self) -> Result<Changes, SessionError> {
+        let log = LogId::run(self.shared.run.clone());
+        let changes = Changes::read(&*self.shared.shop.journal, &log).await;
+        Ok(changes.map_err(DoorError::from)?)
+    }
+
+    async fn put_back(&self, to: u64, tree: Digest) -> Result<Undone, SessionError> {
+        if self.state() != SessionState::Idle {
+            return Err(SessionError::Busy);
+        }
+        let Some(keeper) = &self.shared.keeper else {
+            let why = "no snapshots are taken here".to_owned();
+            return Err(SessionError::NothingToUndo(why));
+        };
+        let restored = keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        let trees = Trees { before: restored.before.digest, after: tree };
+        self.say(Command::Restored { by: self.shared.by.clone(), to, trees }).await?;
+        Ok(Undone { to, restored })
     }
 
     /// Closes the session: the reply on its way is dropped, commands are ended with everything they started,

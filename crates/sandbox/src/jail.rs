@@ -3,12 +3,13 @@
 //! planted; where the kernel has no `openat2`, each name is opened from its parent and no link is followed.
 //! Reads may follow links that stay inside; writes follow none, because a scope is a matter of paths.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use types::WorkPath;
 
@@ -22,6 +23,13 @@ pub(crate) enum Links {
     Refuse,
 }
 
+/// What happens where a folder on the way is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Make,
+    Refuse,
+}
+
 /// A folder that no path leaves.
 #[derive(Debug)]
 pub(crate) struct Jail {
@@ -29,7 +37,15 @@ pub(crate) struct Jail {
 }
 
 /// A rename elsewhere in the tree makes the kernel give up a lookup; it is then made again, this often.
+#[cfg(target_os = "linux")]
 const LOOKUPS: u32 = 64;
+
+/// Looking at something without reading it, as far as the system knows the difference.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -68,25 +84,38 @@ impl Jail {
     ) -> Result<(OwnedFd, &'a str), EnvError> {
         let (above, name) = split(path)?;
         let failed = |errno| refused(errno, "making the folders of", path);
-        let mut folder =
-            rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty()).map_err(failed)?;
-        for part in above.components() {
-            match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(failed(errno)),
+        let above = above.components().map(OsStr::new);
+        Ok((self.enter(above, Missing::Make).map_err(failed)?, name))
+    }
+
+    /// The folder that is reached name by name, each opened from the one before it, without following any link.
+    pub(crate) fn enter<'n>(
+        &self,
+        names: impl Iterator<Item = &'n OsStr>,
+        missing: Missing,
+    ) -> Result<OwnedFd, Errno> {
+        let mut folder = rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty())?;
+        for name in names {
+            if missing == Missing::Make {
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
             }
-            let flags = FOLDER | OFlags::NOFOLLOW;
-            folder = rustix::fs::openat(&folder, part, flags, Mode::empty())
-                .map_err(|errno| link_in(&folder, part, errno))
-                .map_err(failed)?;
+            folder = rustix::fs::openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|errno| link_in(&folder, name, errno))?;
         }
-        Ok((folder, name))
+        Ok(folder)
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> &OwnedFd {
+        &self.root
     }
 
     /// What is at a path, without following a link in its last place; nothing when nothing is there.
     pub(crate) fn kind(&self, path: &WorkPath) -> Result<Option<FileType>, EnvError> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        match self.resolve(path, flags, Links::Follow) {
+        match self.resolve(path, LOOK, Links::Follow) {
             Ok(fd) => {
                 let stat =
                     rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "looking at", path))?;
@@ -99,9 +128,8 @@ impl Jail {
 
     /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
     pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
         let failed = |errno| refused(errno, "looking at", path);
-        let fd = self.resolve(path, flags, Links::Follow).map_err(failed)?;
+        let fd = self.resolve(path, LOOK, Links::Follow).map_err(failed)?;
         Self::place(&fd, path, root)
     }
 
@@ -111,6 +139,10 @@ impl Jail {
         path: &WorkPath,
         root: &Path,
     ) -> Result<WorkPath, EnvError> {
+        if cfg!(not(target_os = "linux")) {
+            // No link was followed on the way, so it is where it was asked for.
+            return Ok(path.clone());
+        }
         let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
             .map_err(|source| EnvError::Io { doing: "looking at", path: path.clone(), source })?;
         let inside = place.strip_prefix(root).ok().and_then(|place| place.to_str());
@@ -128,7 +160,9 @@ impl Jail {
         (text.len() as u64 <= limit).then_some(text)
     }
 
+    #[cfg(target_os = "linux")]
     fn resolve(&self, path: &WorkPath, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+        use rustix::fs::ResolveFlags;
         let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let how = match links {
             Links::Follow => how,
@@ -145,31 +179,45 @@ impl Jail {
         Err(last)
     }
 
+    #[cfg(not(target_os = "linux"))]
+    fn resolve(&self, path: &WorkPath, flags: OFlags, _links: Links) -> Result<OwnedFd, Errno> {
+        self.walk(path, flags)
+    }
+
     /// The way for kernels without `openat2`: name by name, following no link at all.
     fn walk(&self, path: &WorkPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let Ok((above, name)) = split(path) else {
             return rustix::fs::openat(&self.root, ".", flags, Mode::empty());
         };
-        let mut folder = rustix::fs::openat(&self.root, ".", FOLDER, Mode::empty())?;
-        for part in above.components() {
-            folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|errno| link_in(&folder, part, errno))?;
-        }
+        let folder = self.enter(above.components().map(OsStr::new), Missing::Refuse)?;
         rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())
     }
 }
 
 /// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system takes for it.
 pub(crate) fn is_protected(path: &WorkPath) -> bool {
-    path.components().any(|name| {
-        let plain: String = name
-            .chars()
-            .filter(|c| !is_ignorable(*c))
-            .flat_map(char::to_lowercase)
-            .take_while(|c| *c != ':')
-            .collect();
-        matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
-    })
+    path.components().any(is_git)
+}
+
+/// The same for one name, which need not be text.
+pub(crate) fn is_protected_name(name: &[u8]) -> bool {
+    // Most names are plain, and no file system takes a plain name for one of git's.
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let first = name.first();
+    if first != Some(&b'.') && name.iter().all(plain) {
+        return false;
+    }
+    is_git(&String::from_utf8_lossy(name))
+}
+
+fn is_git(name: &str) -> bool {
+    let plain: String = name
+        .chars()
+        .filter(|c| !is_ignorable(*c))
+        .flat_map(char::to_lowercase)
+        .take_while(|c| *c != ':')
+        .collect();
+    matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
 }
 
 /// Code points that some file systems leave out when they compare names.
@@ -192,7 +240,7 @@ fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
 }
 
 /// A link where a folder was wanted shows as "not a folder" or "loop"; say which it was.
-fn link_in(folder: impl AsFd, name: &str, errno: Errno) -> Errno {
+fn link_in(folder: impl AsFd, name: &OsStr, errno: Errno) -> Errno {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     match stat {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,

@@ -55,6 +55,10 @@
 
 mod capture;
 mod change;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(not(target_os = "linux"))]
+#[path = "confine/elsewhere.rs"]
 mod confine;
 pub mod conformance;
 mod document;
@@ -67,6 +71,7 @@ mod jail;
 mod local;
 mod process;
 mod search;
+mod snapshot;
 mod stream;
 mod sweep;
 mod variables;
@@ -84,6 +89,9 @@ pub use git::{GitError, GitRequest, Glance, Merged, Repo, root_of};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
+pub use snapshot::{
+    Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
+};
 pub use stream::{Listener, Stream};
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};

@@ -218,8 +218,13 @@ impl Environment for LocalEnvironment {
         let folder = self.jail.folder(&request.folder, Links::Follow)?;
         let variables = self.variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
-            // The child resolves this name itself, so it starts in the very folder that was checked.
-            let place = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+            // The child resolves this name itself, so it starts in the very folder that was checked, where the system
+            // has such names.
+            let place = if cfg!(target_os = "linux") {
+                PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+            } else {
+                self.root.join(request.folder.as_str())
+            };
             let command = self.shell.command(&request.command, &place, variables);
             return process::run(command, self.listener.clone(), request.timeout, stop).await;
         };
@@ -308,7 +313,7 @@ fn write(jail: &Jail, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
 }
 
 /// A new empty file beside the one to be written, under a name that nobody else has.
-fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
+pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for n in 0..10_000_u32 {
         let name = format!("{STAGING}{}-{n}", std::process::id());

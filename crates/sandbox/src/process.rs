@@ -81,9 +81,13 @@ pub(crate) fn own_session(command: &mut std::process::Command) {
     // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
     unsafe {
         command.pre_exec(|| {
-            let (all, flag) = (libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
-            if libc::syscall(libc::SYS_close_range, 3, all, flag) < 0 {
-                return Err(io::Error::last_os_error());
+            // Elsewhere, what we open ourselves is closed all the same, because it is marked so when it is opened.
+            #[cfg(target_os = "linux")]
+            {
+                let (all, flag) = (libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+                if libc::syscall(libc::SYS_close_range, 3, all, flag) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
             }
             Ok(rustix::process::setsid().map(|_| ())?)
         });

@@ -1,16 +1,19 @@
 //! The two pipes of a command, read as they fill. What is promised about order: each stream is whole and in its own
 //! order; between the two, what arrived first comes first, as long as we are quick enough to see it arrive.
 
+#[cfg(target_os = "linux")]
+mod ready;
+#[cfg(not(target_os = "linux"))]
+#[path = "stream/elsewhere.rs"]
+mod ready;
+
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use rustix::event::epoll;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-
 use crate::capture::{CAP_BYTES, Capture};
+use ready::Ready;
 
 /// Where a piece of output came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +47,7 @@ const PIECES: usize = 16;
 /// Everything that a command says.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    ready: AsyncFd<OwnedFd>,
+    ready: Ready,
     pipes: [Option<File>; 2],
     both: Capture,
     apart: [Capture; 2],
@@ -61,32 +64,19 @@ pub(crate) struct Said {
     pub(crate) dropped: u64,
 }
 
-/// The pipe that has had something for the longest; the kernel hands them out in the order in which they filled.
-fn first(ready: &OwnedFd) -> io::Result<usize> {
-    let mut found: Vec<epoll::Event> = Vec::with_capacity(1);
-    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    epoll::wait(ready, rustix::buffer::spare_capacity(&mut found), Some(&now))?;
-    let place = found.first().map(|event| usize::from(event.data.u64() == 1));
-    place.ok_or_else(|| io::ErrorKind::WouldBlock.into())
-}
-
 impl Streams {
     /// The ends to read from, and those for the command: its output, its errors.
-    #[expect(unsafe_code, reason = "registering a descriptor of ours, which is owned here")]
     pub(crate) fn open(listener: Option<Listener>) -> io::Result<(Self, PipeWriter, PipeWriter)> {
         let ((out, to_out), (err, to_err)) = (io::pipe()?, io::pipe()?);
-        let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let watched = |pipe: PipeReader, key: u64| -> io::Result<Option<File>> {
+        let pipe = |pipe: PipeReader| -> io::Result<File> {
             let pipe = OwnedFd::from(pipe);
             rustix::io::ioctl_fionbio(&pipe, true)?;
-            epoll::add(&ready, &pipe, epoll::EventData::new_u64(key), epoll::EventFlags::IN)?;
-            Ok(Some(File::from(pipe)))
+            Ok(File::from(pipe))
         };
-        let pipes = [watched(out, 0)?, watched(err, 1)?];
+        let (out, err) = (pipe(out)?, pipe(err)?);
         let streams = Self {
-            // SAFETY: it owns the descriptor, hands out only references to it, and closes it after it left the reactor.
-            ready: unsafe { AsyncFd::register(ready) }?,
-            pipes,
+            ready: Ready::new([&out, &err])?,
+            pipes: [Some(out), Some(err)],
             both: Capture::new(CAP_BYTES),
             apart: [Capture::new(CAP_BYTES), Capture::new(CAP_BYTES)],
             listener,
@@ -102,10 +92,10 @@ impl Streams {
     /// Waits until there is something, and takes in some of it: a command that never stops talking must not keep
     /// its own time-out from being seen. Cancel-safe.
     pub(crate) async fn listen(&mut self) -> io::Result<()> {
-        drop(self.ready.readable().await?);
+        self.ready.wait().await?;
         for _ in 0..PIECES {
             // Looked at in here, something that arrives meanwhile is not overlooked.
-            match self.ready.try_io(Interest::READABLE, first) {
+            match self.ready.next() {
                 Ok(place) => self.read(place)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
@@ -117,7 +107,7 @@ impl Streams {
     /// Takes in what is there now, but not for ever.
     pub(crate) fn take_in(&mut self) -> io::Result<()> {
         for _ in 0..4 * PIECES {
-            match first(self.ready.get_ref()) {
+            match self.ready.now() {
                 Ok(place) => self.read(place)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
@@ -130,7 +120,7 @@ impl Streams {
         let Some(pipe) = &mut self.pipes[place] else { return Ok(()) };
         match pipe.read(&mut self.buffer) {
             Ok(0) => {
-                epoll::delete(self.ready.get_ref(), &*pipe)?;
+                self.ready.forget(pipe)?;
                 self.pipes[place] = None;
             }
             Ok(count) => {

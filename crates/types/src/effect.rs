@@ -55,6 +55,8 @@ pub enum Effect {
         model: crate::ModelRef,
         /// Where it may write, if that is not where its attempt may.
         scope: Option<Scope>,
+        /// Whether it may change files.
+        changes: bool,
     },
     /// Commit what the attempt left in its worktree.
     Seal {

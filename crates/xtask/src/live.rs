@@ -2,6 +2,7 @@
 //! not there is left out, and how to get it is said. Nothing here is needed to build or to test the product.
 
 mod server;
+mod session;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,11 +12,12 @@ use anyhow::{Context as _, bail};
 use server::Server;
 
 const HELP: &str = "\
-usage: cargo xtask live FOLDER [--record]
+usage: cargo xtask live FOLDER [--record | --session]
 
 Starts the model servers that are in FOLDER, asks each of them fifteen things in every dialect that it speaks,
 prints the table, and stops them. --record also writes the exchanges to crates/llm/recordings, from which the
-same table is made in the tests.
+same table is made in the tests. --session asks nothing of that: the largest model there is works as one agent,
+with the program as it is built, and must read a file to answer a question, and edit a file.
 
 FOLDER holds, as far as wanted:
   models/server/llama-server and models/*.gguf   llama.cpp's server and a small model (with MODEL.gguf.jinja
@@ -33,6 +35,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
             println!("{HELP}");
             return Ok(());
         }
+        [folder, "--session"] => return as_an_agent(root, Path::new(folder)),
         [folder] => (*folder, false),
         [folder, "--record"] => (*folder, true),
         _ => bail!("{HELP}"),
@@ -40,7 +43,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let folder = std::path::absolute(folder).context("finding the folder")?;
     let scratch = root.join("target/live");
     std::fs::create_dir_all(&scratch).context("making a folder for logs")?;
-    let llama = start("llama.cpp", llama(&folder, &scratch));
+    let llama = start("llama.cpp", llama(&folder, &scratch, Pick::First));
     let aimock = start("aimock", aimock(root, &folder, &scratch));
     let behind = llama.as_ref().context("LiteLLM has no model without llama.cpp");
     let litellm = start("litellm", behind.and_then(|llama| litellm(&folder, &scratch, llama)));
@@ -62,6 +65,17 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
         bail!("there is no server in {}\n\n{HELP}", folder.display());
     }
     parity(root, &seats, record)
+}
+
+fn as_an_agent(root: &Path, folder: &Path) -> anyhow::Result<()> {
+    let folder = std::path::absolute(folder).context("finding the folder")?;
+    let scratch = root.join("target/live");
+    std::fs::create_dir_all(&scratch).context("making a folder for logs")?;
+    let built = [root.join("target/release/bosun"), root.join("target/debug/bosun")];
+    let binary = built.into_iter().find(|binary| binary.is_file());
+    let binary = binary.context("the program is not built; run `cargo build -p bosun`")?;
+    let server = llama(&folder, &scratch, Pick::Largest)?;
+    session::run(&binary, &scratch, &server, KEY)
 }
 
 /// A server that can be started, or a line about why not.
@@ -95,7 +109,14 @@ fn parity(root: &Path, seats: &[String], record: bool) -> anyhow::Result<()> {
     if status.success() { Ok(()) } else { bail!("the table could not be made") }
 }
 
-fn llama(folder: &Path, scratch: &Path) -> anyhow::Result<Server> {
+/// Which of several models.
+#[derive(Clone, Copy)]
+enum Pick {
+    First,
+    Largest,
+}
+
+fn llama(folder: &Path, scratch: &Path, pick: Pick) -> anyhow::Result<Server> {
     let models = folder.join("models");
     let program = there(models.join("server/llama-server"))?;
     let mut weights: Vec<PathBuf> = std::fs::read_dir(&models)?
@@ -103,8 +124,11 @@ fn llama(folder: &Path, scratch: &Path) -> anyhow::Result<Server> {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|kind| kind == "gguf"))
         .collect();
-    weights.sort();
-    let weights = weights.first().context("there is no .gguf file")?;
+    match pick {
+        Pick::First => weights.sort_by(|a, b| b.cmp(a)),
+        Pick::Largest => weights.sort_by_key(|file| file.metadata().map_or(0, |file| file.len())),
+    }
+    let weights = weights.last().context("there is no .gguf file")?;
     let mut command = Command::new(&program);
     command.env("LD_LIBRARY_PATH", models.join("server")).arg("-m").arg(weights);
     command.args(["--alias", "local", "-c", "16384", "--jinja", "--offline", "-np", "1"]);

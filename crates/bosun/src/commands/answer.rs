@@ -4,6 +4,7 @@ use runtime::Order;
 use types::Command;
 
 use crate::args;
+use crate::commands::sessions;
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::{
@@ -13,6 +14,9 @@ use crate::print::{
 
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
+    if let Some(known) = sessions::one(&bosun, &args.run).await? {
+        return sessions::answer(home, &bosun, &known, args).await;
+    }
     let view = bosun.view(&args.run).await?;
     let mut open = view.questions.iter().filter(|question| question.answer.is_none());
     let open = open.find(|question| args.question.is_none_or(|number| number == question.id));

@@ -5,12 +5,16 @@ use runtime::{DoorError, Mix, Order};
 use types::{Command, Status};
 
 use crate::args;
+use crate::commands::sessions;
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print;
 
 pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
+    if let Some(known) = sessions::one(&bosun, &args.run).await? {
+        return sessions::cancel(&bosun, &known, args).await;
+    }
     let view = bosun.view(&args.run).await?;
     if !matches!(view.status, Status::Running | Status::Waiting) {
         return Err(DoorError::Over { run: args.run, status: view.status.word() }.into());

@@ -1,31 +1,43 @@
-//! `bosun list`: all runs, the newest first.
+//! `bosun list`: all runs and sessions, the newest first.
 
 use runtime::Order;
+use types::{RunView, Timestamp};
 
 use crate::args;
+use crate::commands::sessions;
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
-    let runs = home.open(Order::Arrival).await?.list().await?;
-    if runs.is_empty() && !args.json {
+    let bosun = home.open(Order::Arrival).await?;
+    let mut all: Vec<(Timestamp, String)> = vec![];
+    for view in bosun.list().await? {
+        let line = if args.json { serde_json::to_string(&view)? } else { line(&view) };
+        all.push((view.started, line));
+    }
+    for known in sessions::all(&bosun).await? {
+        let line = if args.json { known.json().to_string() } else { known.line() };
+        all.push((known.started, line));
+    }
+    if all.is_empty() && !args.json {
         print::note(&Wrong::NoRuns.to_string());
     }
-    for view in runs {
-        if args.json {
-            print::json(&view)?;
-        } else {
-            let done = view.tasks.iter().filter(|task| task.commit.is_some()).count();
-            print::line(&format!(
-                "{:<12} {}  {:<20} {done}/{} tasks  {}",
-                view.run,
-                view.started,
-                view.status.word(),
-                view.tasks.len(),
-                print::one_line(&view.goal, 60),
-            ))?;
-        }
+    all.sort_by_key(|(started, _)| std::cmp::Reverse(*started));
+    for (_, line) in all {
+        print::line(&line)?;
     }
     Ok(Exit::Done)
+}
+
+fn line(view: &RunView) -> String {
+    let done = view.tasks.iter().filter(|task| task.commit.is_some()).count();
+    format!(
+        "{:<12} {}  {:<20} {done}/{} tasks  {}",
+        view.run,
+        view.started,
+        view.status.word(),
+        view.tasks.len(),
+        print::one_line(&view.goal, 60),
+    )
 }

@@ -6,7 +6,7 @@ use runtime::{Bosun, Mix, Order};
 use types::{Digest, Event, LogId, RunId};
 
 use crate::args;
-use crate::commands::pick;
+use crate::commands::{newest, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, lines};
@@ -15,9 +15,11 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = pick(&bosun, args.run, |_| true, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     // Also reads the policy that the run was started with, and checks it against its hash.
-    bosun.view(&run).await?;
+    if sessions::one(&bosun, &run).await?.is_none() {
+        bosun.view(&run).await?;
+    }
     if args.verify {
         return verify(&bosun, &run).await;
     }

@@ -4,13 +4,18 @@ use runtime::Order;
 use types::Status;
 
 use crate::args;
-use crate::commands::pick;
+use crate::commands::{pick, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::follow::{self, Form};
 
 pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
+    if let Some(run) = &args.run
+        && let Some(known) = sessions::one(&bosun, run).await?
+    {
+        return sessions::resume(home, &bosun, known, args.json).await;
+    }
     let open = |status| matches!(status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, |view| open(view.status), Wrong::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;

@@ -6,28 +6,31 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
+use crate::commands::solo;
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
 
-pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
-    let text = object.as_ref().map_or(args.goal.as_str(), |object| object.user_request.as_str());
-    if text.trim().is_empty() {
+    if let Some(object) = &object {
+        args.goal = object.user_request.clone();
+    }
+    if args.goal.trim().is_empty() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     let mut policy = policy(args.policy.as_deref(), &args.preset)?;
     policy.headless |= args.headless;
-    let script = args.script.as_deref().map(read).transpose()?;
     let bosun = home.open(order).await?;
-    let model = match (script, args.model.clone()) {
-        (Some(script), _) => bosun.keep_script(&script).await?,
-        (None, named) => named
-            .or_else(|| object.as_ref().and_then(preferred))
-            .or_else(|| home.default_model())
-            .ok_or(Wrong::NoModel)?,
-    };
+    if solo::is_solo(&policy) {
+        return solo::solo(home, &bosun, &args, policy).await;
+    }
+    if args.output_schema.is_some() {
+        return Err(Wrong::SchemaForACrew.into());
+    }
+    let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
+    let model = model(home, &bosun, args.script.as_deref(), named).await?;
     let new = NewRun {
         request: request(&args, object, model),
         repository: args.repo.clone(),
@@ -47,6 +50,19 @@ pub(crate) async fn start(
 ) -> anyhow::Result<Exit> {
     let handle = bosun.start(new).await?;
     follow::follow(home, bosun, handle, form).await
+}
+
+/// The model to work with: a script, the one that is named, or the first for which there is a key.
+pub(crate) async fn model(
+    home: &Home,
+    bosun: &Bosun,
+    script: Option<&Path>,
+    named: Option<ModelRef>,
+) -> anyhow::Result<ModelRef> {
+    match script.map(read).transpose()? {
+        Some(script) => Ok(bosun.keep_script(&script).await?),
+        None => Ok(named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?),
+    }
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, Wrong> {

@@ -3,14 +3,22 @@
 use runtime::Order;
 
 use crate::args;
-use crate::commands::pick;
+use crate::commands::{newest, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, report};
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = pick(&bosun, args.run, |_| true, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    if let Some(known) = sessions::one(&bosun, &run).await? {
+        if args.json {
+            print::json(&known.json())?;
+        } else {
+            print::text(&known.report(home))?;
+        }
+        return Ok(Exit::Done);
+    }
     let view = bosun.view(&run).await?;
     if args.json {
         print::json(&view)?;

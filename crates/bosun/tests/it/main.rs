@@ -11,9 +11,17 @@ mod commands;
 mod ask;
 // The real binary killed at random moments.
 mod kill;
+// One agent, killed in the middle of a call.
+mod killed;
 // What the rules say about commands.
 mod permit;
 // Tools by hand.
 mod tools;
+// A conversation on a terminal.
+mod chat;
+// One agent without a person.
+mod solo;
 // How to run the real binary.
 mod binary;
+// How to run it in a terminal.
+mod screen;

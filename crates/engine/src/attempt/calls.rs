@@ -61,6 +61,11 @@ fn has(slot: &Slot, access: Access) -> bool {
     matches!(&slot.inspection, Inspection::Would(facts) if facts.access == access)
 }
 
+/// Whether a call may change files.
+pub(super) fn changes(slot: &Slot) -> bool {
+    has(slot, Access::Write) || has(slot, Access::Execute)
+}
+
 fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Event> {
     let tool = slot.call.tool.clone();
     let refused =

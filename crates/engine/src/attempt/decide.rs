@@ -20,6 +20,10 @@ const TOO_LONG: &str = "model.context_too_long";
 const MOST_EMPTY: u32 = 2;
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
+    // Files can be put back also when everything is said.
+    if let Input::Command(Command::Restored { by, to, trees }) = input {
+        return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];
+    }
     if attempt.is_over() {
         return vec![];
     }
@@ -81,10 +85,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::Compact { .. } if root.talk == Talk::Idle && root.turns > 0 => {
             vec![ask(attempt, root, true)]
         }
-        Command::Restored { by, to, trees } => {
-            vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }]
-        }
-        Command::Compact { .. } => vec![],
+        Command::Compact { .. } | Command::Restored { .. } => vec![],
     }
 }
 

@@ -4,7 +4,7 @@
 use types::{Effect, EffectId, TimerId};
 
 use super::session::{Session, Talk};
-use super::{Attempt, agents};
+use super::{Attempt, agents, calls};
 use crate::{InFlight, brief};
 
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
@@ -51,6 +51,7 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 arguments: slot.arguments(),
                 model: session.model.clone(),
                 scope: session.parent.map(|_| session.scope().clone()),
+                changes: calls::changes(slot),
             }));
         }
         Talk::Idle | Talk::ToAsk | Talk::Summarised { .. } | Talk::Broken { .. } => {}

@@ -23,7 +23,7 @@ fn talking() -> Bench<Attempt> {
 }
 
 /// The outcomes of all calls in the history, where every call must have exactly one result.
-fn results(attempt: &Attempt) -> Vec<(String, CallOutcome)> {
+pub(super) fn results(attempt: &Attempt) -> Vec<(String, CallOutcome)> {
     let mut open: Vec<String> = Vec::new();
     let mut seen = Vec::new();
     for message in attempt.history() {

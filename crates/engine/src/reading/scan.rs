@@ -169,7 +169,7 @@ impl Found {
                 self.push(&mut word, voice);
             } else if c.is_alphanumeric() {
                 word.extend(c.to_lowercase());
-            } else if !(matches!(c, '\'' | '’') && !word.is_empty()) {
+            } else if !matches!(c, '\'' | '’') || word.is_empty() {
                 self.push(&mut word, voice);
                 match c {
                     '。' | '！' | '？' => self.rest(Pause::Sentence),

@@ -183,3 +183,24 @@ async fn a_role_without_a_script_is_told_so() {
     let fault = ask(&model(""), &request("T1.1", vec![])).await.expect_err("nothing fits");
     assert!(fault.what.contains("no [[attempt]] fits"), "{}", fault.what);
 }
+
+#[tokio::test]
+async fn a_reply_that_is_held_has_said_its_text_and_ends_when_the_file_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("go");
+    let script = format!(
+        "[[attempt]]\nrole = \"coder\"\n[[attempt.reply]]\nsay = \"held\"\nhold = {:?}\n",
+        file.display().to_string()
+    );
+    let mut stream = model(&script).stream(request("T1.1", vec![]));
+    let mut text = String::new();
+    while text != "held" {
+        match stream.next().await.expect("an item") {
+            StreamItem::Text(piece) => text.push_str(&piece),
+            StreamItem::Started => {}
+            other => panic!("{other:?} came before the file was there"),
+        }
+    }
+    std::fs::write(&file, "").expect("the file");
+    assert!(matches!(stream.next().await, Some(StreamItem::Finished(_))));
+}

@@ -10,8 +10,8 @@ use sandbox::MAX_OUTPUT;
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
-    Brief, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy, Replied,
-    Scope, SessionId, StreamItem, Timestamp, ToolOutput,
+    Brief, CallId, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy,
+    Replied, Scope, StreamItem, Timestamp, ToolOutput,
 };
 
 use super::field::{Field, Tailor};
@@ -19,6 +19,7 @@ use super::hearing::Hearing;
 use super::{kept_whole, stopped};
 use crate::drive::Hands;
 use crate::hub::{Delta, Hub};
+use crate::session::Keeper;
 use crate::shop::Shop;
 use crate::web::Internet;
 
@@ -37,6 +38,8 @@ pub(crate) struct AttemptHands {
     shown: usize,
     log: LogId,
     hub: Hub,
+    /// Where files are kept as they were, if they are.
+    keeper: Option<Arc<Keeper>>,
 }
 
 type Asked = Vec<(ModelRef, Arc<dyn Model>)>;
@@ -47,7 +50,8 @@ struct Made<'a> {
     arguments: &'a serde_json::Value,
     model: &'a ModelRef,
     scope: Option<&'a Scope>,
-    session: SessionId,
+    call: CallId,
+    changes: bool,
 }
 
 impl AttemptHands {
@@ -70,6 +74,7 @@ impl AttemptHands {
             shown: brief.output_chars,
             log,
             hub,
+            keeper: None,
         })
     }
 
@@ -120,14 +125,22 @@ impl AttemptHands {
         let web = self.web.as_deref().map(|web| web as &dyn Web);
         let hearing = Hearing::new(
             self.log.clone(),
-            made.session,
+            made.call.session,
             self.hub.clone(),
             self.shop.redactor.clone(),
         );
         let env = self.field.open(&self.shop, made.scope, hearing.listener()).await?;
         let place = Place::new(&*env, &self.seen, stop).with_web(web);
         let registry = self.tailor.registry(made.model);
+        let keeper = self.keeper.as_ref().filter(|_| made.changes);
+        let before = match keeper {
+            Some(keeper) => keeper.before(made.call).await,
+            None => None,
+        };
         let mut output = registry.run(made.tool, made.arguments, &place).await;
+        if let Some(keeper) = keeper {
+            output.trees = keeper.after(made.call, before).await;
+        }
         let cut = Cut::of(made.tool, &self.policy.tools, self.shown);
         let said = std::mem::take(&mut output.text);
         let whole = hearing.whole_above(MAX_OUTPUT);
@@ -157,16 +170,17 @@ pub(crate) struct Unplaced {
     shown: usize,
     log: LogId,
     hub: Hub,
+    keeper: Option<Arc<Keeper>>,
 }
 
 impl Unplaced {
     /// For a conversation that has a log of its own, and people who follow it.
-    pub(crate) fn of_session(self, log: LogId, hub: Hub) -> Self {
-        Self { log, hub, ..self }
+    pub(crate) fn of_session(self, log: LogId, hub: Hub, keeper: Option<Arc<Keeper>>) -> Self {
+        Self { log, hub, keeper, ..self }
     }
 
     pub(crate) fn working_in(self, field: Field, tailor: Tailor) -> AttemptHands {
-        let Self { shop, policy, seen, web, shown, log, hub } = self;
+        let Self { shop, policy, seen, web, shown, log, hub, keeper } = self;
         let (tailor, models) = (Arc::new(tailor.at(&field)), Arc::default());
         AttemptHands {
             shop,
@@ -179,6 +193,7 @@ impl Unplaced {
             shown,
             log,
             hub,
+            keeper,
         }
     }
 }
@@ -197,9 +212,10 @@ impl Hands<Attempt> for AttemptHands {
         Box::pin(async move {
             match effect {
                 Effect::AskModel { request } => hands.ask(*request, &stop).await,
-                Effect::RunTool { call, tool, arguments, model, scope } => {
-                    let (model, scope, session) = (&model, scope.as_ref(), call.session);
-                    let made = Made { tool: &tool, arguments: &arguments, model, scope, session };
+                Effect::RunTool { call, tool, arguments, model, scope, changes } => {
+                    let (model, scope) = (&model, scope.as_ref());
+                    let made =
+                        Made { tool: &tool, arguments: &arguments, model, scope, call, changes };
                     hands.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
                 }
                 Effect::Probe => Outcome::Probed(hands.shop.yard.proof().await),

@@ -12,7 +12,8 @@ use types::{
     LogId, ModelRef, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
 };
 
-use super::{SOMEBODY, Session, SessionError, Shared};
+use super::undo::{Changes, Undone};
+use super::{Keeper, SOMEBODY, Session, SessionError, Shared};
 use crate::door::{Bosun, DoorError, draw_run_id, listen};
 use crate::drive::{Drive, WhenWaiting};
 use crate::perform::attempt::AttemptHands;
@@ -136,6 +137,26 @@ impl Bosun {
         self.converse(drive, policy, &folder, None, by.to_owned()).await
     }
 
+    /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was
+    /// doing is not gone on with.
+    pub async fn rewind(&self, run: &RunId, to: u64, by: &str) -> Result<Undone, SessionError> {
+        let (policy, folder) = self.session_of(run).await?;
+        let log = LogId::run(run.clone());
+        let changes = Changes::read(&*self.shop.journal, &log).await.map_err(DoorError::from)?;
+        let machine = Attempt::new(policy);
+        let mut drive =
+            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+        let nothing = |why: &str| SessionError::NothingToUndo(why.to_owned());
+        let tree = changes.at(to).ok_or_else(|| nothing("no call has changed any"))?;
+        let keeper =
+            Keeper::open(&self.shop, &folder).ok_or_else(|| nothing("its folder is gone"))?;
+        let restored = keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        let trees = types::Trees { before: restored.before.digest, after: tree };
+        let said = types::Command::Restored { by: by.to_owned(), to, trees };
+        drive.take(&Input::Command(said), None).await.map_err(DoorError::from)?;
+        Ok(Undone { to, restored })
+    }
+
     /// Whether a log is that of a conversation.
     pub async fn is_session(&self, run: &RunId) -> Result<bool, DoorError> {
         let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
@@ -188,12 +209,18 @@ impl Bosun {
                 Field::Folder(Box::new(place))
             }
         };
+        let keeper = match &field {
+            Field::Folder(_) if policy.session.snapshots => Keeper::open(&self.shop, folder),
+            _ => None,
+        };
+        let keeper = keeper.map(Arc::new);
         let log = LogId::run(brief.run.clone());
         let hub = self.shop.hub.of_session();
         let tailor = Tailor::new(&self.shop, &policy, &brief.role);
         let seen = drive.machine.seen();
         let hands = AttemptHands::unplaced(self.shop.clone(), policy.clone(), &brief, &seen);
-        let hands = hands.map_err(SessionError::Fault)?.of_session(log, hub.clone());
+        let hands =
+            hands.map_err(SessionError::Fault)?.of_session(log, hub.clone(), keeper.clone());
         let hands = hands.working_in(field, Tailor::new(&self.shop, &policy, &brief.role));
         let Some(view) = drive.machine.view() else { return Err(SessionError::Closed) };
         let (sender, view) = watch::channel(view);
@@ -221,6 +248,7 @@ impl Bosun {
                 inbox,
                 view,
                 hub,
+                keeper,
                 task: tokio::sync::Mutex::new(Some(task)),
                 _suspends_when_dropped: suspend.clone().drop_guard(),
                 suspend,

@@ -1,7 +1,7 @@
 //! Places for files that a command may make although they are not there yet. What can be mounted must exist, so an
 //! empty file stands in for each while commands run, with a time of its own; one that nobody touched is taken away.
 
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Mode, Nsecs, OFlags, Timespec, Timestamps};
 use types::{Scope, WorkPath};
 
 use crate::jail::{self, Jail};
@@ -40,7 +40,7 @@ pub(super) fn clear(jail: &Jail, scope: &Scope) {
             continue;
         };
         let untouched =
-            found.st_mtime == NEVER.tv_sec && found.st_mtime_nsec as i64 == NEVER.tv_nsec;
+            found.st_mtime == NEVER.tv_sec && found.st_mtime_nsec as Nsecs == NEVER.tv_nsec;
         if found.st_size == 0 && untouched {
             // If it cannot be removed, it stays as an empty file at a place where one was to be.
             rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, Nsecs, OFlags};
 
 use crate::jail::{Jail, Links};
 
@@ -32,7 +32,7 @@ impl Near {
     pub(super) fn changed(&mut self, jail: &Jail, path: &str) -> Option<(i64, i64)> {
         let (folder, name) = self.folder_of(jail, path)?;
         let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some((stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)))
+        Some((stat.st_mtime, stat.st_mtime_nsec as Nsecs))
     }
 
     fn folder_of<'n>(&mut self, jail: &Jail, path: &'n str) -> Option<(&OwnedFd, &'n str)> {

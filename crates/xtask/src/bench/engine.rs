@@ -1,4 +1,4 @@
-//! The mind: the example `speed` of engine.
+//! The mind: the example `decisions` of testkit, because the engine itself has no clock.
 
 use std::path::Path;
 
@@ -6,5 +6,5 @@ pub(super) const ABOUT: &str =
     "deterministic decisions: admission and routing of every labelled request";
 
 pub(super) fn run(root: &Path) -> anyhow::Result<()> {
-    super::example(root, "engine", "speed")
+    super::example(root, "testkit", "decisions")
 }

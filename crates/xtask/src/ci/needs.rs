@@ -17,6 +17,7 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { program: "sh", probe: &["-c", "exit 0"], package: "dash" },
     Need { program: "git", probe: &["--version"], package: "git" },
+    Need { program: "tmux", probe: &["-V"], package: "tmux" },
 ];
 
 pub(crate) fn meet(_root: &Path) -> anyhow::Result<()> {

@@ -1,0 +1,30 @@
+//! `bosun chat`: a conversation on the terminal. A pure `App` holds what is on the screen; a thin loop feeds it keys,
+//! events and time, and paints what it says. Nothing here decides anything about the work itself.
+
+mod app;
+mod below;
+mod calls;
+mod changes;
+mod diff;
+mod editor;
+mod inline;
+mod keys;
+mod look;
+mod markdown;
+mod painter;
+mod past;
+mod slash;
+mod talk;
+mod told;
+mod visible;
+mod wish;
+mod wrap;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use app::App;
+pub(crate) use painter::{Colours, Terminal};
+pub(crate) use past::Past;
+pub(crate) use talk::talk;
+pub(crate) use visible::visible;

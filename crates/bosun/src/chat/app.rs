@@ -1,0 +1,200 @@
+//! The conversation as it stands on the screen: what has happened becomes rows that scroll away, what is going on is
+//! drawn below them. Plain state: events, keys and time go in, rows and wishes come out; no terminal, no session.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use types::{Call, CallId, Effort, Span, Timestamp};
+
+use super::editor::Editor;
+use super::look::{BAD, DIM};
+use super::markdown::Markdown;
+use super::past::Past;
+use super::wish::Wish;
+use super::wrap::Row;
+
+/// How many lines of a running command are shown.
+pub(crate) const TAIL: usize = 4;
+/// The most of a model's thinking that is held for the key that unfolds it.
+const MOST_THOUGHT: usize = 64 * 1024;
+
+/// Where the session stands; told by the loop.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Standing {
+    pub(crate) state: State,
+    pub(crate) model: String,
+    pub(crate) effort: Option<Effort>,
+    /// Tokens in the conversation, and how many the model can take.
+    pub(crate) used: u64,
+    pub(crate) window: Option<u64>,
+    pub(crate) cost: Option<String>,
+    pub(crate) tokens: u64,
+    pub(crate) turns: u32,
+    /// What was said and is not heard yet.
+    pub(crate) queued: Vec<String>,
+    /// How many sub-agents are at work.
+    pub(crate) agents: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    #[default]
+    Idle,
+    Processing,
+    AwaitingInput,
+    Closed,
+}
+
+/// A question that waits for the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) question: u32,
+    pub(crate) text: String,
+    pub(crate) rule: String,
+    /// It is about whether a call may be made; otherwise any text is an answer.
+    pub(crate) approval: bool,
+}
+
+/// A call that is being made.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) call: CallId,
+    pub(crate) title: String,
+    pub(crate) since: Timestamp,
+    pub(crate) tail: VecDeque<String>,
+    /// What a command has written since its last line break.
+    pub(crate) partial: String,
+    pub(crate) elapsed: Span,
+}
+
+/// Something that was said and waits for its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) text: String,
+    pub(crate) later: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) editor: Editor,
+    pub(crate) standing: Standing,
+    pub(crate) asked: Option<Asked>,
+    pub(crate) queue: Vec<Queued>,
+    pub(crate) running: Vec<Running>,
+    /// The calls of the turn, until they are answered.
+    pub(crate) calls: BTreeMap<CallId, Call>,
+    pub(crate) text: Markdown,
+    /// The text of this turn as it streamed in.
+    pub(crate) streamed: String,
+    pub(crate) thought: String,
+    pub(crate) thinking: bool,
+    /// The whole output of the last call, for the key that unfolds it.
+    pub(crate) last_output: String,
+    /// How long the session has been working on the current input.
+    pub(crate) working: Span,
+    /// Ctrl-C was pressed once with nothing to stop.
+    pub(crate) leaving: bool,
+    rows: Vec<Row>,
+}
+
+impl App {
+    pub(crate) fn new(past: Past) -> Self {
+        Self {
+            editor: Editor::new(past),
+            standing: Standing::default(),
+            asked: None,
+            queue: vec![],
+            running: vec![],
+            calls: BTreeMap::new(),
+            text: Markdown::default(),
+            streamed: String::new(),
+            thought: String::new(),
+            thinking: false,
+            last_output: String::new(),
+            working: Span(0),
+            leaving: false,
+            rows: vec![],
+        }
+    }
+
+    /// The rows that are done and scroll away.
+    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.rows)
+    }
+
+    pub(crate) fn say(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    pub(crate) fn say_all(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.rows.extend(rows);
+    }
+
+    /// Something for the person that is not part of the conversation.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.say(Row::text(text, DIM).hang(2));
+    }
+
+    /// Something that went wrong.
+    pub(crate) fn problem(&mut self, text: impl Into<String>) {
+        self.say(Row::text(text, BAD).hang(2));
+    }
+
+    /// What was queued and is heard by now becomes part of the conversation.
+    pub(crate) fn stand(&mut self, standing: Standing) {
+        if standing.state != State::Processing {
+            self.working = Span(0);
+        }
+        let mut left = standing.queued.clone();
+        let (waiting, heard) = std::mem::take(&mut self.queue).into_iter().partition(|queued| {
+            let place = left.iter().position(|text| *text == queued.text);
+            place.map(|place| left.remove(place)).is_some()
+        });
+        self.queue = waiting;
+        let heard: Vec<Queued> = heard;
+        for queued in heard {
+            self.say(Row::blank());
+            self.say_person(&queued.text);
+        }
+        self.standing = standing;
+    }
+
+    /// Time has gone by.
+    pub(crate) fn pass(&mut self, span: Span) {
+        if self.standing.state == State::Processing {
+            self.working = Span(self.working.0 + span.0);
+        }
+        for running in &mut self.running {
+            running.elapsed = Span(running.elapsed.0 + span.0);
+        }
+    }
+
+    /// Something that was recorded before we came: what was queued then was heard long ago.
+    pub(crate) fn recall(&mut self, line: &types::Envelope) {
+        self.on_event(line);
+        for queued in std::mem::take(&mut self.queue) {
+            self.say(Row::blank());
+            self.say_person(&queued.text);
+        }
+    }
+
+    pub(crate) fn think(&mut self, piece: &str) {
+        self.thinking = true;
+        if self.thought.len() < MOST_THOUGHT {
+            self.thought.push_str(piece);
+        }
+    }
+
+    /// The wish came to nothing: what was typed comes back, if there is room.
+    pub(crate) fn give_back(&mut self, wish: &Wish, why: &str) {
+        self.problem(types::one_line(why, 300));
+        if let Wish::Submit(text) | Wish::Steer(text) | Wish::FollowUp(text) = wish
+            && self.editor.is_empty()
+        {
+            self.editor.set(text);
+        }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.standing.state, State::Processing | State::AwaitingInput)
+    }
+}

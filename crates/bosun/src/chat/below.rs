@@ -1,0 +1,136 @@
+//! What is drawn below the conversation: what is coming in, what runs, what waits, where one types, and one line that
+//! says where the session stands. Everything fits into the width and height that it is given.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::app::{App, State};
+use super::calls;
+use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
+use super::slash;
+use super::visible::visible;
+use super::wrap::{Row, columns, cut, wrap};
+
+impl App {
+    /// The lines below the conversation.
+    pub(crate) fn view(&self, width: u16, height: u16) -> Vec<Line<'static>> {
+        let wide = usize::from(width).max(8);
+        let mut below = self.prompt(wide);
+        below.push(self.status(wide));
+        let room = usize::from(height).saturating_sub(below.len() + 1).max(1);
+        let mut above: Vec<Line<'static>> = self.coming(wide);
+        above.extend(self.under_way(wide));
+        above.extend(self.waiting(wide));
+        // What does not fit is what came first.
+        let surplus = above.len().saturating_sub(room);
+        above.drain(..surplus);
+        above.push(Line::default());
+        above.extend(below);
+        above
+    }
+
+    /// The reply on its way in.
+    fn coming(&self, width: usize) -> Vec<Line<'static>> {
+        if self.thinking {
+            let thought = visible(&self.thought);
+            let row = Row::text(format!("  {}", last_line(&thought)), DIM).hang(2);
+            let mut lines = wrap(&row, width);
+            let surplus = lines.len().saturating_sub(3);
+            lines.drain(..surplus);
+            return lines;
+        }
+        self.text.rest().map(|row| wrap(&row, width)).unwrap_or_default()
+    }
+
+    /// The calls that are being made, with the last that they said.
+    fn under_way(&self, width: usize) -> Vec<Line<'static>> {
+        let mut lines = vec![];
+        for running in &self.running {
+            let took = calls::seconds(running.elapsed);
+            let title = cut(&format!("  {}", running.title), width.saturating_sub(took.len() + 2));
+            lines.push(Line::from(vec![Span::raw(title), Span::styled(format!("  {took}"), DIM)]));
+            let partial = std::iter::once(&running.partial).filter(|text| !text.trim().is_empty());
+            for line in running.tail.iter().chain(partial) {
+                lines.push(Line::styled(cut(&format!("    {}", visible(line)), width), DIM));
+            }
+        }
+        lines
+    }
+
+    /// What was said and is not taken yet, and the question that is open.
+    fn waiting(&self, width: usize) -> Vec<Line<'static>> {
+        let mut lines = vec![];
+        for queued in &self.queue {
+            let when = if queued.later { "when it is done" } else { "queued" };
+            let text = types::one_line(&queued.text, 300);
+            lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
+        }
+        if let Some(asked) = &self.asked {
+            let text = visible(&asked.text);
+            for (place, line) in text.lines().enumerate() {
+                let sign = if place == 0 { "? " } else { "  " };
+                let head = Span::styled(sign, WAITING.patch(BOLD));
+                let row = Row::new(vec![head, Span::styled(line.to_owned(), WAITING)]).hang(2);
+                lines.extend(wrap(&row, width));
+            }
+            let hint = if asked.approval {
+                format!("  y allows, n denies, or say why not ({})", asked.rule)
+            } else {
+                "  type an answer, Enter sends it".to_owned()
+            };
+            lines.extend(wrap(&Row::text(hint, DIM).hang(2), width));
+        }
+        lines
+    }
+
+    fn prompt(&self, width: usize) -> Vec<Line<'static>> {
+        let (sign, style) =
+            if self.asked.is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+        let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
+        let mut lines = vec![];
+        for (place, mut line) in self.editor.view(room).into_iter().enumerate() {
+            let head = if place == 0 { Span::styled(sign, style) } else { Span::raw("  ") };
+            line.spans.insert(0, head);
+            lines.push(line);
+        }
+        for (name, form, what) in slash::beginning(&self.editor.text()) {
+            lines.push(Line::styled(
+                cut(&format!("  {:<26}{what}", format!("{name} {form}")), width),
+                DIM,
+            ));
+        }
+        lines
+    }
+
+    /// One line, of which the less important parts go first when there is no room.
+    fn status(&self, width: usize) -> Line<'static> {
+        let standing = &self.standing;
+        let (state, style): (String, Style) = match standing.state {
+            _ if self.leaving => ("Ctrl-C again leaves".to_owned(), WAITING),
+            State::Processing => {
+                (format!("working {} (Esc stops)", calls::seconds(self.working)), BOLD)
+            }
+            State::AwaitingInput => ("waits for you".to_owned(), WAITING),
+            State::Idle => ("ready".to_owned(), PLAIN),
+            State::Closed => ("over".to_owned(), WAITING),
+        };
+        let mut parts = vec![types::one_line(&standing.model, 40)];
+        parts.extend(standing.effort.map(|effort| format!("effort {}", effort.word())));
+        let agents = Some(standing.agents).filter(|agents| *agents > 0);
+        parts.extend(agents.map(|agents| format!("{agents} sub-agents")));
+        parts.extend(standing.cost.as_ref().map(|cost| format!("${cost}")));
+        let window = standing.window.filter(|window| *window > 0);
+        let percent = window.map(|window| standing.used.saturating_mul(100) / window);
+        parts.extend(percent.map(|percent| format!("context {percent} %")));
+        let used = |parts: &[String]| parts.iter().map(|part| columns(part) + 3).sum::<usize>();
+        while !parts.is_empty() && columns(&state) + used(&parts) > width {
+            parts.remove(0);
+        }
+        let rest: String = parts.iter().map(|part| format!(" · {part}")).collect();
+        Line::from(vec![Span::styled(cut(&state, width), style), Span::styled(rest, DIM)])
+    }
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}

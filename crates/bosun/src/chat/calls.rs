@@ -1,0 +1,146 @@
+//! A tool call on one line: what it is, and how it went. Calm on purpose; whoever wants the whole has it on a key.
+
+use ratatui::style::Style;
+use serde_json::Value;
+use types::{Arguments, Call, CallOutcome, Shown, Span, one_line};
+
+use super::diff;
+use super::look::{BAD, DIM};
+
+/// The most characters of a call's title.
+const TITLE: usize = 100;
+/// A call that took less than this is not worth a number.
+const QUICK: Span = Span::millis(500);
+
+/// What a call is, without its outcome: `shell cargo test`.
+pub(crate) fn title(call: &Call) -> String {
+    let Arguments::Json(arguments) = &call.arguments else {
+        return format!("{} with arguments that are not JSON", one_line(&call.tool, 40));
+    };
+    let known =
+        ["command", "path", "file_path", "pattern", "url", "question", "message", "task", "agent"];
+    let main = known.iter().find_map(|key| arguments.get(key)).and_then(Value::as_str);
+    let main = main.map(ToOwned::to_owned).or_else(|| patched(arguments));
+    let main = main.unwrap_or_else(|| match arguments {
+        Value::Object(map) if map.is_empty() => String::new(),
+        other => other.to_string(),
+    });
+    one_line(&format!("{} {main}", call.tool), TITLE)
+}
+
+fn patched(arguments: &Value) -> Option<String> {
+    let patch = arguments.get("patch")?.as_str()?;
+    let files = patch.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
+    let files: Vec<&str> = files.map(|(_, file)| file).collect();
+    (!files.is_empty()).then(|| files.join(", "))
+}
+
+/// How a call went, in a few words, and in which style.
+pub(crate) fn outcome(
+    call: &Call,
+    outcome: CallOutcome,
+    output: &Shown,
+    took: Span,
+) -> (String, Style) {
+    let text = output.text.trim_end();
+    let said = match (outcome, ending(text)) {
+        (CallOutcome::Unknown, _) => "cut off; whether it took effect is not known".to_owned(),
+        (_, Some(ending)) => ending,
+        (CallOutcome::Ok, None) => done(call, text),
+        (CallOutcome::Error | CallOutcome::Refused, None) => one_line(text, TITLE),
+    };
+    let style = if outcome == CallOutcome::Ok { DIM } else { BAD };
+    (if took >= QUICK { format!("{said}  {}", seconds(took)) } else { said }, style)
+}
+
+/// A length of time for people.
+pub(crate) fn seconds(span: Span) -> String {
+    match span.0 {
+        0..=59_999 => format!("{}.{} s", span.0 / 1000, span.0 % 1000 / 100),
+        more => format!("{} min {} s", more / 60_000, more % 60_000 / 1000),
+    }
+}
+
+/// What the last line of a command's output says about its end.
+fn ending(text: &str) -> Option<String> {
+    let last = text.rsplit('\n').next()?.strip_prefix('[')?.strip_suffix(']')?;
+    if let Some(code) = last.strip_prefix("exit code ") {
+        return Some(format!("exit {}", one_line(code, 10)));
+    }
+    let known = ["ended by signal", "timed out", "stopped before"];
+    let word = last.split(';').next()?;
+    known.iter().any(|known| last.starts_with(known)).then(|| one_line(word, 60))
+}
+
+fn done(call: &Call, text: &str) -> String {
+    if let Some(change) = diff::of(call) {
+        return format!("+{} -{}", change.added, change.removed);
+    }
+    let lines = text.lines().count();
+    match call.tool.as_str() {
+        "grep" | "glob" => count(lines, "match", "matches"),
+        "list_dir" => count(lines, "entry", "entries"),
+        _ if lines == 1 => one_line(text, 60),
+        _ => count(lines, "line", "lines"),
+    }
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    match number {
+        0 => "nothing".to_owned(),
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(tool: &str, arguments: Value) -> Call {
+        Call {
+            wire_id: "1".to_owned(),
+            tool: tool.to_owned(),
+            arguments: Arguments::Json(arguments),
+        }
+    }
+
+    fn told(call: &Call, ended: CallOutcome, text: &str, millis: u64) -> String {
+        let shown = Shown { text: text.to_owned(), ..Shown::default() };
+        format!("{}  {}", title(call), outcome(call, ended, &shown, Span(millis)).0)
+    }
+
+    #[test]
+    fn a_call_is_one_line_with_its_outcome() {
+        let read = call("read_file", json!({"path": "src/a.rs"}));
+        let text = "     1\ta\n".repeat(42);
+        assert_eq!(told(&read, CallOutcome::Ok, &text, 3), "read_file src/a.rs  42 lines");
+        let shell = call("shell", json!({"command": "cargo test\n--all"}));
+        let text = "ok\n[exit code 0]";
+        assert_eq!(
+            told(&shell, CallOutcome::Ok, text, 1_230),
+            "shell cargo test --all  exit 0  1.2 s"
+        );
+        let text = "x\n[timed out after 9 ms and was ended; give more]";
+        assert_eq!(
+            told(&shell, CallOutcome::Error, text, 9),
+            "shell cargo test --all  timed out after 9 ms and was ended"
+        );
+        let grep = call("grep", json!({"pattern": "x"}));
+        assert_eq!(told(&grep, CallOutcome::Ok, "a:1:x", 0), "grep x  1 match");
+        let edit =
+            call("edit_file", json!({"file_path": "a", "old_string": "1", "new_string": "2\n3"}));
+        assert_eq!(told(&edit, CallOutcome::Ok, "replaced", 0), "edit_file a  +2 -1");
+        let patch =
+            call("apply_patch", json!({"patch": "*** Begin Patch\n*** Add File: b.rs\n+x"}));
+        assert_eq!(told(&patch, CallOutcome::Ok, "done", 0), "apply_patch b.rs  +1 -0");
+    }
+
+    #[test]
+    fn a_hostile_call_stays_on_its_line() {
+        let nasty = call("sh\x1b[2Jell", json!({"command": "a\r\nb\x07"}));
+        let line = told(&nasty, CallOutcome::Error, "no\x1b]0;x\x07\nmore", 0);
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+    }
+}

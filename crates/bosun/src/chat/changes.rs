@@ -1,0 +1,103 @@
+//! What happens to the session itself, as rows: what is said to it, what is changed, what stops it, what its sub-agents
+//! are up to. The turns and calls are told elsewhere.
+
+use types::{Compaction, Event, Fault, SessionChange, SessionEnd, SessionId, Telling, one_line};
+
+use super::app::{App, Queued};
+use super::look::{BAD, DIM, PLAIN, WAITING};
+use super::wrap::Row;
+use ratatui::text::Span;
+
+impl App {
+    pub(crate) fn on_change(&mut self, event: &Event) {
+        match event {
+            Event::SessionTold { session: SessionId::ROOT, how, text, .. } => self.told(*how, text),
+            Event::SessionChanged { change, .. } => self.changed(change),
+            Event::SessionWarned { decision, .. } => {
+                let text = format!("{} ({})", one_line(&decision.reason, 300), decision.rule);
+                self.say(Row::text(text, WAITING).hang(2));
+            }
+            Event::SessionPaused { session, decision, fault, .. } => {
+                let why = format!("{} ({})", one_line(&decision.reason, 300), decision.rule);
+                self.paused(*session, &why, fault.as_ref());
+            }
+            Event::SessionCompacted { how, .. } => self.note(match how {
+                Compaction::Trimmed => "made room: the outputs of old calls are left out",
+                Compaction::Summarised { .. } => "made room: the older part is a summary now",
+                Compaction::Dropped => "made room: of the older part only the calls are named",
+            }),
+            Event::WorkspaceRestored { to, .. } => {
+                self.note(format!("files are what they were after line {to} of the log"));
+            }
+            Event::SessionStarted { session, parent: Some(_), brief } => {
+                self.note(format!(
+                    "  agent {}: started: {}",
+                    session.0,
+                    one_line(&brief.task, 120)
+                ));
+            }
+            Event::SessionEnded { session, end } => self.ended(*session, end),
+            _ => {}
+        }
+    }
+
+    fn told(&mut self, how: Telling, text: &str) {
+        let later = match how {
+            Telling::Submit => {
+                self.say(Row::blank());
+                self.say_person(text);
+                return;
+            }
+            Telling::Steer => false,
+            Telling::FollowUp => true,
+        };
+        self.queue.push(Queued { text: text.to_owned(), later });
+    }
+
+    fn changed(&mut self, change: &SessionChange) {
+        if let Some(model) = &change.model {
+            self.note(format!("model: {}", one_line(&model.to_string(), 100)));
+        }
+        if let Some(effort) = change.effort {
+            self.note(format!("effort: {}", effort.word()));
+        }
+    }
+
+    /// What was going on is over: nothing runs any more, nothing is asked any more.
+    fn paused(&mut self, session: SessionId, why: &str, fault: Option<&Fault>) {
+        let stopped: Vec<_> =
+            self.running.extract_if(.., |running| running.call.session == session).collect();
+        for running in stopped {
+            let title = Span::styled(format!("  {}", running.title), PLAIN);
+            self.say(Row::new(vec![title, Span::styled("  stopped", BAD)]).hang(4));
+        }
+        self.calls.retain(|call, _| call.session != session);
+        if session != SessionId::ROOT {
+            self.note(format!("  agent {}: stopped: {why}", session.0));
+            return;
+        }
+        self.thinking = false;
+        self.end_text();
+        if self.asked.take().is_some() {
+            self.editor.take_up();
+        }
+        match fault {
+            Some(fault) => self.problem(format!("stopped: {}; {why}", one_line(&fault.what, 300))),
+            None => self.say(Row::text(format!("stopped: {why}"), WAITING).hang(2)),
+        }
+    }
+
+    fn ended(&mut self, session: SessionId, end: &SessionEnd) {
+        let how = match end {
+            SessionEnd::Submitted { .. } => "is done".to_owned(),
+            SessionEnd::Failed { fault } => format!("failed: {}", one_line(&fault.what, 200)),
+            SessionEnd::Cancelled => "was cancelled".to_owned(),
+            SessionEnd::Closed => "is closed".to_owned(),
+        };
+        if session == SessionId::ROOT {
+            self.say(Row::text(format!("the session {how}"), DIM));
+        } else {
+            self.note(format!("  agent {}: {how}", session.0));
+        }
+    }
+}

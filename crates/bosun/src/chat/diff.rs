@@ -1,0 +1,142 @@
+//! What an edit changes, in colour, read off the arguments of the call: the call says it before it is made, so a person
+//! can look at it while deciding. Long ones are cut; the file itself has the whole.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+use types::{Arguments, Call};
+
+use super::look::{ADDED, BOLD, DIM, REMOVED};
+use super::visible::visible;
+use super::wrap::Row;
+
+/// The most rows of one edit.
+const MOST: usize = 24;
+/// Texts above this are not compared.
+const LARGEST: usize = 256 * 1024;
+
+/// The change that a call makes: its rows, and how many lines it adds and removes. Nothing for calls that edit nothing.
+pub(crate) fn of(call: &Call) -> Option<Change> {
+    let Arguments::Json(arguments) = &call.arguments else { return None };
+    let text = |key: &str| arguments.get(key).and_then(Value::as_str);
+    let mut change = Change::default();
+    if let Some(patch) = text("patch") {
+        patch.lines().for_each(|line| change.patch_line(line));
+    } else if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
+        if old.len() + new.len() > LARGEST {
+            return None;
+        }
+        change.compare(old, new);
+    } else if call.tool.contains("write") {
+        text("content")?.lines().for_each(|line| change.line('+', line, ADDED));
+    } else {
+        return None;
+    }
+    Some(change)
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
+    rows: Vec<Row>,
+    left_out: usize,
+}
+
+impl Change {
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = self.rows.clone();
+        if self.left_out > 0 {
+            rows.push(Row::text(format!("    … {} more lines", self.left_out), DIM));
+        }
+        rows
+    }
+
+    fn compare(&mut self, old: &str, new: &str) {
+        for change in TextDiff::from_lines(old, new).iter_all_changes() {
+            let line = change.value().trim_end_matches(['\n', '\r']);
+            match change.tag() {
+                ChangeTag::Delete => self.line('-', line, REMOVED),
+                ChangeTag::Insert => self.line('+', line, ADDED),
+                ChangeTag::Equal => self.line(' ', line, DIM),
+            }
+        }
+    }
+
+    fn patch_line(&mut self, line: &str) {
+        if let Some(head) = line.strip_prefix("*** ") {
+            let named = ["Begin Patch", "End Patch", "End of File"];
+            if !named.contains(&head.trim()) {
+                self.push(Row::text(format!("    {}", visible(head)), BOLD));
+            }
+            return;
+        }
+        let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        match sign {
+            "+" => self.line('+', rest, ADDED),
+            "-" => self.line('-', rest, REMOVED),
+            _ => self.line(' ', if sign == " " { rest } else { line }, DIM),
+        }
+    }
+
+    fn line(&mut self, sign: char, text: &str, style: Style) {
+        match sign {
+            '+' => self.added += 1,
+            '-' => self.removed += 1,
+            _ => {}
+        }
+        let text = format!("    {sign} {}", visible(text));
+        self.push(Row::new(vec![Span::styled(text, style)]).hang(6).exact());
+    }
+
+    fn push(&mut self, row: Row) {
+        if self.rows.len() < MOST {
+            self.rows.push(row);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn change(tool: &str, arguments: Value) -> Option<Change> {
+        let arguments = Arguments::Json(arguments);
+        of(&Call { wire_id: "1".to_owned(), tool: tool.to_owned(), arguments })
+    }
+
+    fn drawn(change: &Change) -> Vec<String> {
+        change.rows().iter().map(Row::content).collect()
+    }
+
+    #[test]
+    fn an_edit_shows_what_goes_and_what_comes() {
+        let edit =
+            json!({"path": "a", "old_string": "one\ntwo\n", "new_string": "one\n2\x1b[0m\n"});
+        let change = change("edit_file", edit).expect("an edit");
+        assert_eq!(drawn(&change), ["      one", "    - two", "    + 2␛[0m"]);
+        assert_eq!((change.added, change.removed), (1, 1));
+    }
+
+    #[test]
+    fn a_patch_shows_its_files_and_lines() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn a\n x\n-y\n+z\n*** End Patch";
+        let change = change("apply_patch", json!({ "patch": patch })).expect("an edit");
+        let expected = ["    Update File: a.rs", "      @@ fn a", "      x", "    - y", "    + z"];
+        assert_eq!(drawn(&change), expected);
+    }
+
+    #[test]
+    fn a_long_file_is_cut_and_reading_is_no_change() {
+        let content = "x\n".repeat(100);
+        let change_of =
+            change("write_file", json!({"path": "a", "content": content})).expect("an edit");
+        assert_eq!(change_of.added, 100);
+        assert!(drawn(&change_of)[MOST].contains("76 more lines"));
+        assert_eq!(change("read_file", json!({"path": "a"})), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! Markdown as it streams in: each line that is whole is drawn once and for good; the last one, still coming, is drawn
+//! anew each time. Line by line on purpose: what has scrolled away cannot be drawn differently afterwards.
+
+use ratatui::text::Span;
+
+use super::inline;
+use super::look::{BOLD, CODE, DIM, HEADING, PLAIN};
+use super::visible::visible;
+use super::wrap::Row;
+
+/// A line that is longer than this is broken, so that what is held is bounded.
+const LONGEST: usize = 16 * 1024;
+
+/// A text on its way in.
+#[derive(Debug, Default)]
+pub(crate) struct Markdown {
+    /// The line that is not whole yet, as it came.
+    last: String,
+    fence: Option<Fence>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+impl Markdown {
+    /// Takes a piece; the lines that are whole now.
+    pub(crate) fn push(&mut self, piece: &str) -> Vec<Row> {
+        let mut rows = vec![];
+        for part in piece.split_inclusive('\n') {
+            self.last.push_str(part);
+            if part.ends_with('\n') || self.last.len() > LONGEST {
+                let line = std::mem::take(&mut self.last);
+                rows.extend(draw(&mut self.fence, line.trim_end_matches(['\n', '\r'])));
+            }
+        }
+        rows
+    }
+
+    /// The line that is still coming, as it looks now.
+    pub(crate) fn rest(&self) -> Option<Row> {
+        let mut fence = self.fence;
+        (!self.last.is_empty()).then(|| draw(&mut fence, &self.last)).flatten()
+    }
+
+    /// There is no more: the last line, if there is one.
+    pub(crate) fn finish(&mut self) -> Option<Row> {
+        let line = std::mem::take(&mut self.last);
+        let drawn = (!line.is_empty()).then(|| draw(&mut self.fence, &line)).flatten();
+        self.fence = None;
+        drawn
+    }
+}
+
+/// A whole text.
+pub(crate) fn rows(text: &str) -> Vec<Row> {
+    let mut markdown = Markdown::default();
+    let mut rows = markdown.push(text);
+    rows.extend(markdown.finish());
+    rows
+}
+
+fn draw(fence: &mut Option<Fence>, line: &str) -> Option<Row> {
+    let line = visible(line);
+    let line = line.as_str();
+    match (*fence, fence_of(line)) {
+        (Some(open), Some((close, "")))
+            if close.mark == open.mark && close.length >= open.length =>
+        {
+            *fence = None;
+            None
+        }
+        (Some(_), _) => {
+            Some(Row::new(vec![Span::styled(format!("  {line}"), CODE)]).hang(2).exact())
+        }
+        (None, Some((open, language))) => {
+            *fence = Some(open);
+            let title = if language.is_empty() { "code" } else { language };
+            Some(Row::text(format!("  {title}"), DIM))
+        }
+        (None, None) => Some(outside(line)),
+    }
+}
+
+/// A line that opens or closes a block of code, with what it says about the language.
+fn fence_of(line: &str) -> Option<(Fence, &str)> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = line.chars().take_while(|c| *c == mark).count();
+    let language = line[length..].trim();
+    (length >= 3 && !language.contains('`')).then_some((Fence { mark, length }, language))
+}
+
+fn outside(line: &str) -> Row {
+    let trimmed = line.trim_start();
+    let margin = line.len() - trimmed.len();
+    let hashes = trimmed.bytes().take_while(|b| *b == b'#').count();
+    if (1..=6).contains(&hashes) && trimmed[hashes..].starts_with(' ') {
+        let style = if hashes <= 2 { HEADING } else { BOLD };
+        return Row::new(inline::spans(trimmed[hashes..].trim(), style));
+    }
+    if is_rule(trimmed) {
+        return Row::text("───", DIM);
+    }
+    if let Some(quoted) = trimmed.strip_prefix('>') {
+        let mut spans = vec![Span::styled("│ ", DIM)];
+        spans.extend(inline::spans(quoted.trim_start(), DIM));
+        return Row::new(spans).hang(2);
+    }
+    if let Some((sign, item)) = item(trimmed) {
+        let head = format!("{}{sign} ", " ".repeat(margin));
+        let hang = head.chars().count();
+        let mut spans = vec![Span::styled(head, DIM)];
+        spans.extend(inline::spans(item, PLAIN));
+        return Row::new(spans).hang(hang);
+    }
+    let mut spans = vec![];
+    if margin > 0 {
+        spans.push(Span::raw(" ".repeat(margin)));
+    }
+    spans.extend(inline::spans(trimmed, PLAIN));
+    Row::new(spans).hang(margin)
+}
+
+fn is_rule(line: &str) -> bool {
+    let bare: Vec<char> = line.chars().filter(|c| *c != ' ').collect();
+    bare.len() >= 3 && matches!(bare[0], '-' | '*' | '_') && bare.iter().all(|c| *c == bare[0])
+}
+
+/// The sign and the text of an item of a list.
+fn item(line: &str) -> Option<(String, &str)> {
+    if let Some(rest) = ["- ", "* ", "+ "].iter().find_map(|sign| line.strip_prefix(sign)) {
+        return Some(("•".to_owned(), rest.trim_start()));
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = line[digits..].strip_prefix(['.', ')'])?.strip_prefix(' ')?;
+    (1..=9).contains(&digits).then(|| (line[..=digits].to_owned(), rest.trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(text: &str) -> Vec<String> {
+        rows(text).iter().map(Row::content).collect()
+    }
+
+    #[test]
+    fn blocks_are_drawn_by_what_they_are() {
+        let text =
+            "# Title\n\n- one **x**\n  1. two\n> said\n---\n```rust\nlet a = \"**\";\n```\nend";
+        let expected = [
+            "Title",
+            "",
+            "• one x",
+            "  1. two",
+            "│ said",
+            "───",
+            "  rust",
+            "  let a = \"**\";",
+            "end",
+        ];
+        assert_eq!(drawn(text), expected);
+    }
+
+    #[test]
+    fn a_text_looks_the_same_however_it_was_cut_into_pieces() {
+        let text = "## A\nsome *text* with `code`\n~~~~\n```\nx\n~~~\n~~~~\n1) done\r\nlast";
+        let whole = rows(text);
+        for size in 1..9 {
+            let mut markdown = Markdown::default();
+            let characters: Vec<char> = text.chars().collect();
+            let mut pieces: Vec<Row> = vec![];
+            for piece in characters.chunks(size) {
+                pieces.extend(markdown.push(&piece.iter().collect::<String>()));
+            }
+            pieces.extend(markdown.finish());
+            assert_eq!(pieces, whole, "pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn the_line_that_is_still_coming_is_shown_and_changes_nothing() {
+        let mut markdown = Markdown::default();
+        assert!(markdown.push("a **b").is_empty());
+        assert_eq!(markdown.rest().map(|row| row.content()), Some("a **b".to_owned()));
+        assert_eq!(markdown.push("** c\n")[0].content(), "a b c");
+        assert_eq!(markdown.rest(), None);
+    }
+
+    #[test]
+    fn escapes_of_a_hostile_model_are_signs() {
+        assert_eq!(drawn("x \x1b[31m`\x1b]8;;y`"), ["x ␛[31m␛]8;;y"]);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_broken() {
+        let mut markdown = Markdown::default();
+        let rows: usize = (0..100).map(|_| markdown.push(&"x".repeat(1_000)).len()).sum();
+        assert!(rows >= 5, "{rows}");
+    }
+}

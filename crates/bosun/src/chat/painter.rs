@@ -1,0 +1,232 @@
+//! The terminal: put into the state that a conversation needs, painted, and always put back. What is done is written
+//! once above and belongs to the terminal's own history, to be scrolled and copied; only the lines below are painted
+//! anew. Nothing is ever asked of the terminal, so nothing it answers can be mistaken for a key.
+
+use std::io::{self, Write};
+
+use crossterm::cursor::{Hide, MoveToColumn, MoveUp, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::style::{
+    Attribute, Color as Ink, Print, ResetColor, SetAttribute, SetForegroundColor,
+};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, disable_raw_mode,
+    enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Line;
+
+use super::wrap::{Row, wrap};
+
+/// Whether colours are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colours {
+    Shown,
+    Left,
+}
+
+/// The terminal while a conversation has it. Dropping it puts everything back.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    canvas: Canvas<io::Stdout>,
+}
+
+impl Terminal {
+    pub(crate) fn enter(colours: Colours) -> io::Result<Self> {
+        enable_raw_mode()?;
+        let terminal = Self { canvas: Canvas::new(io::stdout(), colours) };
+        put_back_on_panic();
+        execute!(io::stdout(), EnableBracketedPaste, Hide)?;
+        Ok(terminal)
+    }
+
+    pub(crate) fn canvas(&mut self) -> &mut Canvas<io::Stdout> {
+        &mut self.canvas
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Err(error) = self.canvas.leave().and_then(|()| put_back()) {
+            tracing::debug!(%error, "putting the terminal back");
+        }
+    }
+}
+
+fn put_back() -> io::Result<()> {
+    execute!(io::stdout(), DisableBracketedPaste, Show, ResetColor)?;
+    disable_raw_mode()
+}
+
+/// The message of a panic is for a person: it needs a terminal that works.
+fn put_back_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        // Panics elsewhere are caught and become faults; the conversation goes on.
+        if std::thread::current().name() == Some("main")
+            && let Err(error) = put_back()
+        {
+            tracing::debug!(%error, "putting the terminal back");
+        }
+        before(panic);
+    }));
+}
+
+/// Where lines are painted.
+#[derive(Debug)]
+pub(crate) struct Canvas<W: Write> {
+    out: W,
+    colours: Colours,
+    /// What is painted below, and on how many columns.
+    below: Vec<Line<'static>>,
+    width: u16,
+}
+
+impl<W: Write> Canvas<W> {
+    pub(crate) fn new(out: W, colours: Colours) -> Self {
+        Self { out, colours, below: vec![], width: 80 }
+    }
+
+    /// Writes rows that are done, and paints what is below them.
+    pub(crate) fn paint(
+        &mut self,
+        rows: &[Row],
+        below: Vec<Line<'static>>,
+        width: u16,
+    ) -> io::Result<()> {
+        if rows.is_empty() && below == self.below && width == self.width {
+            return Ok(());
+        }
+        // All in one write, so that no terminal shows half of it.
+        let mut bytes = vec![];
+        queue!(bytes, BeginSynchronizedUpdate)?;
+        self.go_up(&mut bytes, width)?;
+        for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
+            self.line(&mut bytes, &line)?;
+            queue!(bytes, Print("\r\n"))?;
+        }
+        for (place, line) in below.iter().enumerate() {
+            if place > 0 {
+                queue!(bytes, Print("\r\n"))?;
+            }
+            self.line(&mut bytes, line)?;
+        }
+        queue!(bytes, Clear(ClearType::FromCursorDown), EndSynchronizedUpdate)?;
+        self.below = below;
+        self.width = width;
+        self.out.write_all(&bytes)?;
+        self.out.flush()
+    }
+
+    /// Takes away what is below, and leaves the cursor on an empty line.
+    pub(crate) fn leave(&mut self) -> io::Result<()> {
+        let mut bytes = vec![];
+        self.go_up(&mut bytes, self.width)?;
+        queue!(bytes, Clear(ClearType::FromCursorDown))?;
+        self.below.clear();
+        self.out.write_all(&bytes)?;
+        self.out.flush()
+    }
+
+    /// Begins with an empty screen.
+    pub(crate) fn wipe(&mut self) -> io::Result<()> {
+        self.below.clear();
+        execute!(self.out, Clear(ClearType::All), crossterm::cursor::MoveTo(0, 0))
+    }
+
+    /// To the first row of what was painted. A terminal that has become narrower has broken its lines anew.
+    fn go_up(&self, bytes: &mut Vec<u8>, width: u16) -> io::Result<()> {
+        let width = usize::from(width.max(1));
+        let rows: usize = self.below.iter().map(|line| line.width().div_ceil(width).max(1)).sum();
+        queue!(bytes, MoveToColumn(0))?;
+        match u16::try_from(rows.saturating_sub(1)) {
+            Ok(0) | Err(_) => Ok(()),
+            Ok(up) => queue!(bytes, MoveUp(up)),
+        }
+    }
+
+    fn line(&self, bytes: &mut Vec<u8>, line: &Line<'_>) -> io::Result<()> {
+        for span in &line.spans {
+            let style = line.style.patch(span.style);
+            self.style(bytes, style)?;
+            // Whatever came from outside is visible by now; this holds even where somebody forgot.
+            let text: String = span.content.chars().filter(|c| !c.is_control()).collect();
+            queue!(bytes, Print(text))?;
+            if style != Style::default() {
+                queue!(bytes, SetAttribute(Attribute::Reset))?;
+            }
+        }
+        queue!(bytes, Clear(ClearType::UntilNewLine))
+    }
+
+    fn style(&self, bytes: &mut Vec<u8>, style: Style) -> io::Result<()> {
+        let attributes = [
+            (Modifier::BOLD, Attribute::Bold),
+            (Modifier::DIM, Attribute::Dim),
+            (Modifier::ITALIC, Attribute::Italic),
+            (Modifier::UNDERLINED, Attribute::Underlined),
+            (Modifier::REVERSED, Attribute::Reverse),
+            (Modifier::CROSSED_OUT, Attribute::CrossedOut),
+        ];
+        for (modifier, attribute) in attributes {
+            if style.add_modifier.contains(modifier) {
+                queue!(bytes, SetAttribute(attribute))?;
+            }
+        }
+        let ink = match style.fg {
+            Some(Color::Red) => Ink::DarkRed,
+            Some(Color::Green) => Ink::DarkGreen,
+            Some(Color::Yellow) => Ink::DarkYellow,
+            Some(Color::Cyan) => Ink::DarkCyan,
+            _ => return Ok(()),
+        };
+        if self.colours == Colours::Left {
+            return Ok(());
+        }
+        queue!(bytes, SetForegroundColor(ink))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::look::{BAD, BOLD};
+
+    fn painted(canvas: &mut Canvas<Vec<u8>>) -> String {
+        let bytes = std::mem::take(&mut canvas.out);
+        String::from_utf8(bytes).expect("text").replace('\x1b', "^")
+    }
+
+    #[test]
+    fn what_is_done_is_written_once_and_what_is_below_is_painted_anew() {
+        let mut canvas = Canvas::new(vec![], Colours::Left);
+        canvas.paint(&[], vec![Line::raw("a"), Line::raw("b")], 40).expect("painted");
+        assert!(painted(&mut canvas).contains("a^[K\r\nb^[K^[J"));
+        canvas.paint(&[], vec![Line::raw("a"), Line::raw("b")], 40).expect("painted");
+        assert_eq!(painted(&mut canvas), "", "nothing has changed");
+        canvas.paint(&[Row::text("done", BOLD)], vec![Line::raw("c")], 40).expect("painted");
+        let second = painted(&mut canvas);
+        assert!(second.contains("^[1G^[1A^[1mdone^[0m^[K\r\nc^[K^[J"), "{second}");
+    }
+
+    #[test]
+    fn a_terminal_that_became_narrower_is_painted_from_the_right_row() {
+        let mut canvas = Canvas::new(vec![], Colours::Left);
+        canvas.paint(&[], vec![Line::raw("x".repeat(60)), Line::raw("b")], 80).expect("painted");
+        painted(&mut canvas);
+        canvas.paint(&[], vec![Line::raw("b")], 40).expect("painted");
+        assert!(painted(&mut canvas).contains("^[2A"), "two rows are one line now");
+    }
+
+    #[test]
+    fn without_colours_there_are_none_and_controls_never_get_through() {
+        for (colours, ink) in [(Colours::Left, false), (Colours::Shown, true)] {
+            let mut canvas = Canvas::new(vec![], colours);
+            canvas.paint(&[Row::text("x\x1b[2Jy\x07", BAD)], vec![], 40).expect("painted");
+            let text = painted(&mut canvas);
+            assert!(text.contains("x[2Jy"), "{text}");
+            assert_eq!(text.contains("38;5;1"), ink, "{text}");
+        }
+    }
+}

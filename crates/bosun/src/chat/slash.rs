@@ -1,0 +1,142 @@
+//! The commands that begin with a slash: read from what was typed, or refused with what there is instead.
+
+use types::{Effort, ModelRef};
+
+/// What a person can say beside talking to the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Slash {
+    Model(Option<ModelRef>),
+    Effort(Option<Effort>),
+    Compact,
+    Undo,
+    Rewind(u64),
+    Queue(String),
+    Cost,
+    Help,
+    Quit,
+}
+
+/// Every command: its name, what comes after it, and what it does.
+pub(crate) const ALL: [(&str, &str, &str); 9] = [
+    ("/model", "[PROVIDER/MODEL]", "show or change the model"),
+    ("/effort", "[LEVEL]", "show or change how hard it thinks"),
+    ("/compact", "", "make room: replace the older part by a summary"),
+    ("/undo", "", "take back the last round's changes to files"),
+    ("/rewind", "SEQ", "take files back to what they were at this event"),
+    ("/queue", "TEXT", "say this when it is done, not while it works"),
+    ("/cost", "", "what was spent so far"),
+    ("/help", "", "this list, and the keys"),
+    ("/quit", "", "leave; the conversation can be resumed"),
+];
+
+/// What was typed is no command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotACommand {
+    #[error("there is no {0}; there are {names}", names = names())]
+    Unknown(String),
+    #[error("{0}; write it as {1}")]
+    Wrong(String, String),
+}
+
+/// Reads a command; nothing if the text is not meant as one.
+pub(crate) fn read(text: &str) -> Option<Result<Slash, NotACommand>> {
+    let text = text.trim();
+    let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    // A path such as /usr/bin is not a command, and neither is a text of several lines.
+    if !name.starts_with('/') || name[1..].contains('/') {
+        return None;
+    }
+    Some(command(name, rest.trim()))
+}
+
+/// The commands that begin like this.
+pub(crate) fn beginning(text: &str) -> Vec<(&'static str, &'static str, &'static str)> {
+    if !text.starts_with('/') || text.contains(char::is_whitespace) {
+        return vec![];
+    }
+    ALL.into_iter().filter(|(name, ..)| name.starts_with(text)).collect()
+}
+
+fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
+    let known = ALL.iter().find(|(known, ..)| *known == name);
+    let Some((_, form, _)) = known else {
+        return Err(NotACommand::Unknown(types::one_line(name, 40)));
+    };
+    let wrong = |cause: String| NotACommand::Wrong(cause, format!("{name} {form}"));
+    match (name, rest) {
+        ("/model", "") => Ok(Slash::Model(None)),
+        ("/model", rest) => rest
+            .parse()
+            .map(|model| Slash::Model(Some(model)))
+            .map_err(|error: types::NotAModel| wrong(error.to_string())),
+        ("/effort", "") => Ok(Slash::Effort(None)),
+        ("/effort", rest) => effort(rest).map(|effort| Slash::Effort(Some(effort))).map_err(wrong),
+        ("/rewind", rest) => rest.parse().map(Slash::Rewind).map_err(|_| {
+            wrong("which event is not said; `bosun log` shows their numbers".to_owned())
+        }),
+        ("/queue", "") => Err(wrong("there is nothing to say later".to_owned())),
+        ("/queue", rest) => Ok(Slash::Queue(rest.to_owned())),
+        ("/compact", "") => Ok(Slash::Compact),
+        ("/undo", "") => Ok(Slash::Undo),
+        ("/cost", "") => Ok(Slash::Cost),
+        ("/help", "") => Ok(Slash::Help),
+        ("/quit", "") => Ok(Slash::Quit),
+        _ => Err(wrong(format!("{name} takes nothing after it"))),
+    }
+}
+
+fn effort(word: &str) -> Result<Effort, String> {
+    let known = [
+        Effort::None,
+        Effort::Minimal,
+        Effort::Low,
+        Effort::Medium,
+        Effort::High,
+        Effort::Xhigh,
+        Effort::Max,
+    ];
+    known.into_iter().find(|effort| effort.word() == word).ok_or_else(|| {
+        let words: Vec<&str> = known.into_iter().map(Effort::word).collect();
+        format!("the levels are {}", words.join(", "))
+    })
+}
+
+fn names() -> String {
+    ALL.map(|(name, ..)| name).join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_with_what_comes_after_them() {
+        let model = "openai/gpt-5".parse().expect("a model");
+        assert_eq!(read("/model openai/gpt-5"), Some(Ok(Slash::Model(Some(model)))));
+        assert_eq!(read(" /effort high "), Some(Ok(Slash::Effort(Some(Effort::High)))));
+        assert_eq!(read("/rewind 17"), Some(Ok(Slash::Rewind(17))));
+        assert_eq!(read("/queue then test it"), Some(Ok(Slash::Queue("then test it".to_owned()))));
+        assert_eq!(read("what is /model?"), None);
+        assert_eq!(read("/usr/bin/env is missing"), None);
+    }
+
+    #[test]
+    fn an_unknown_command_says_what_there_is() {
+        let said = read("/modle").expect("meant as one").expect_err("unknown").to_string();
+        assert!(
+            said.contains("/modle") && ALL.iter().all(|(name, ..)| said.contains(name)),
+            "{said}"
+        );
+        let said = read("/effort huge").expect("meant as one").expect_err("unknown").to_string();
+        assert!(said.contains("xhigh") && said.contains("/effort [LEVEL]"), "{said}");
+        assert!(read("/undo everything").expect("meant as one").is_err());
+        assert!(read("/rewind").expect("meant as one").is_err());
+    }
+
+    #[test]
+    fn what_is_being_typed_finds_the_commands_that_begin_so() {
+        let names: Vec<&str> = beginning("/co").into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["/compact", "/cost"]);
+        assert!(beginning("/model x").is_empty() && beginning("hi").is_empty());
+    }
+}

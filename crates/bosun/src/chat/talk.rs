@@ -1,0 +1,185 @@
+//! The loop: keys, what the session says, and time go into the `App`; its wishes go to the session; what it looks like
+//! goes to the terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
+
+use std::time::Duration;
+
+use crossterm::event::{Event as Key, EventStream};
+use futures::{Stream, StreamExt as _};
+use runtime::{Session, SessionError, SessionItem};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use types::{SessionState, Span};
+
+use super::app::{App, Standing, State};
+use super::painter::Terminal;
+use super::wish::Wish;
+
+/// How often the screen is painted at most.
+const FRAME: Duration = Duration::from_millis(33);
+/// How many wishes may wait for the session.
+const MOST_WISHES: usize = 64;
+
+/// A wish, and what came of it.
+type Fulfilled = (Wish, Result<Option<String>, SessionError>);
+
+/// Talks until the person leaves.
+pub(crate) async fn talk(
+    session: &Session,
+    mut app: App,
+    terminal: &mut Terminal,
+    items: impl Stream<Item = SessionItem> + Send + 'static,
+) -> anyhow::Result<App> {
+    let mut keys = EventStream::new();
+    let mut items = Box::pin(items.fuse());
+    let mut frames = tokio::time::interval(FRAME);
+    frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut ends = Ends::new()?;
+    let (wishes, queue) = mpsc::channel(MOST_WISHES);
+    let (results, mut fulfilled) = mpsc::channel(MOST_WISHES);
+    let worker = tokio::spawn(fulfil(session.clone(), queue, results.clone()));
+    loop {
+        tokio::select! {
+            key = keys.next() => {
+                let Some(key) = key.transpose()? else { break };
+                match on_key(&mut app, key) {
+                    None => {}
+                    Some(Wish::Leave) => break,
+                    Some(Wish::Redraw) => terminal.canvas().wipe()?,
+                    // Nothing may hold it up, not even what was wished before.
+                    Some(Wish::Interrupt) => {
+                        tokio::spawn(interrupt(session.clone(), results.clone()));
+                    }
+                    Some(wish) => {
+                        if let Err(error) = wishes.try_send(wish) {
+                            app.give_back(&error.into_inner(), "too much at once; wait a little");
+                        }
+                    }
+                }
+            }
+            item = items.next(), if !items.is_done() => take(&mut app, session, item),
+            Some((wish, result)) = fulfilled.recv() => match result {
+                Ok(Some(said)) => app.note(said),
+                Ok(None) => {}
+                Err(error) => app.give_back(&wish, &error.to_string()),
+            },
+            () = ends.next() => break,
+            _ = frames.tick() => {
+                app.pass(Span::millis(33));
+                app.stand(standing(session));
+                paint(&mut app, terminal)?;
+            }
+        }
+    }
+    worker.abort();
+    paint(&mut app, terminal)?;
+    Ok(app)
+}
+
+fn on_key(app: &mut App, key: Key) -> Option<Wish> {
+    match key {
+        Key::Key(key) => app.on_key(key),
+        Key::Paste(text) => {
+            app.on_paste(&text);
+            None
+        }
+        _ => None,
+    }
+}
+
+fn take(app: &mut App, session: &Session, item: Option<SessionItem>) {
+    match item {
+        Some(SessionItem::Event(line)) => {
+            app.on_event(&line);
+            app.stand(standing(session));
+        }
+        Some(SessionItem::Delta(delta)) => app.on_delta(&delta),
+        None => app.note("the session is over"),
+    }
+}
+
+fn paint(app: &mut App, terminal: &mut Terminal) -> std::io::Result<()> {
+    let (width, height) = crossterm::terminal::size()?;
+    let rows = app.take_rows();
+    let below = app.view(width, height);
+    terminal.canvas().paint(&rows, below, width)
+}
+
+/// Where the session stands, in the words of the screen.
+pub(crate) fn standing(session: &Session) -> Standing {
+    let view = session.view();
+    Standing {
+        state: match view.state {
+            SessionState::Idle => State::Idle,
+            SessionState::Processing => State::Processing,
+            SessionState::AwaitingInput => State::AwaitingInput,
+            SessionState::Closed => State::Closed,
+        },
+        model: view.model.to_string(),
+        effort: view.effort,
+        used: view.context,
+        window: view.window,
+        cost: view.cost.map(|cost| cost.to_string()),
+        tokens: view.usage.input + view.usage.output,
+        turns: view.turns,
+        queued: view.queued,
+        agents: view.agents.iter().filter(|agent| agent.state == SessionState::Processing).count(),
+    }
+}
+
+/// Takes wishes one after the other, in the order in which they were made.
+async fn fulfil(
+    session: Session,
+    mut wishes: mpsc::Receiver<Wish>,
+    results: mpsc::Sender<Fulfilled>,
+) {
+    while let Some(wish) = wishes.recv().await {
+        let result = one(&session, &wish).await;
+        if results.send((wish, result)).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn interrupt(session: Session, results: mpsc::Sender<Fulfilled>) {
+    let result = session.interrupt().await.map(|()| None);
+    // Nobody is there any more who could be told.
+    let _left = results.send((Wish::Interrupt, result)).await;
+}
+
+async fn one(session: &Session, wish: &Wish) -> Result<Option<String>, SessionError> {
+    match wish.clone() {
+        Wish::Submit(text) => session.submit(text).await?,
+        Wish::Steer(text) => session.steer(text).await?,
+        Wish::FollowUp(text) => session.follow_up(text).await?,
+        Wish::Answer { question, text } => session.answer(question, text).await?,
+        Wish::Model(model) => session.change(Some(model), None, None).await?,
+        Wish::Effort(effort) => session.change(None, Some(effort), None).await?,
+        Wish::Compact => session.compact().await?,
+        Wish::Undo | Wish::Rewind(_) => return Ok(Some("nothing to take back yet".to_owned())),
+        Wish::Interrupt => session.interrupt().await?,
+        Wish::Redraw | Wish::Leave => {}
+    }
+    Ok(None)
+}
+
+/// The signals after which the terminal must be put back and the session left in good order.
+struct Ends {
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Ends {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}

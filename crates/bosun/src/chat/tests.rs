@@ -1,0 +1,347 @@
+//! The screen without a terminal: keys, events and time go in, rows and lines come out.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use runtime::{Delta, DeltaKind};
+use serde_json::json;
+use types::{
+    Arguments, Block, By, Call, CallId, CallOutcome, Decision, Digest, Envelope, Event, LogId,
+    ModelReply, RuleId, RunId, SessionId, Shown, Span, StopReason, Telling, Timestamp, Usage,
+};
+
+use super::app::{App, Standing, State};
+use super::past::Past;
+use super::wish::Wish;
+use super::wrap::Row;
+
+struct Stage {
+    app: App,
+    seq: u64,
+    at: i64,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let mut app = App::new(Past::default());
+        app.stand(standing(State::Idle));
+        Self { app, seq: 0, at: 0 }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.seq += 1;
+        self.at += 1_000;
+        self.app.on_event(&Envelope {
+            v: 1,
+            seq: self.seq,
+            at: Timestamp::from_millis(self.at),
+            run: run(),
+            attempt: None,
+            by: By::engine(),
+            prev: Digest::ZERO,
+            event,
+        });
+    }
+
+    fn delta(&mut self, kind: DeltaKind, text: &str) {
+        let (log, session) = (LogId::run(run()), SessionId::ROOT);
+        self.app.on_delta(&Delta { log, session, kind, text: text.to_owned() });
+    }
+
+    fn asked(&mut self) {
+        let model = "script/x".parse().expect("a model");
+        let (digest, reserved) = (Digest::ZERO, types::Spend::default());
+        let session = SessionId::ROOT;
+        self.event(Event::ModelAsked {
+            session,
+            turn: 1,
+            model,
+            digest,
+            messages: 1,
+            reserved,
+            summary: false,
+        });
+    }
+
+    fn replied(&mut self, blocks: Vec<Block>) {
+        let model = "script/x".parse().expect("a model");
+        let reply = Box::new(ModelReply::new(blocks, StopReason::End, Usage::default(), None));
+        let session = SessionId::ROOT;
+        self.event(Event::ModelReplied { session, turn: 1, model, reply, inspections: vec![] });
+    }
+
+    fn calls(&mut self, tool: &str, arguments: serde_json::Value) -> CallId {
+        let arguments = Arguments::Json(arguments);
+        let call = Call { wire_id: "w".to_owned(), tool: tool.to_owned(), arguments };
+        self.replied(vec![Block::call(call)]);
+        let call = CallId { session: SessionId::ROOT, turn: 1, index: 0 };
+        let decision = Decision::new(RuleId::fixed("permit.command"), "fine");
+        self.event(Event::ToolStarted { call, tool: tool.to_owned(), decision });
+        call
+    }
+
+    fn ends(&mut self, call: CallId, outcome: CallOutcome, text: &str) {
+        let output = Shown { text: text.to_owned(), ..Shown::default() };
+        self.event(Event::ToolFinished {
+            call,
+            outcome,
+            output,
+            images: vec![],
+            files: vec![],
+            trees: None,
+        });
+    }
+
+    fn type_in(&mut self, text: &str) {
+        for c in text.chars() {
+            self.press(KeyCode::Char(c));
+        }
+    }
+
+    fn press(&mut self, code: KeyCode) -> Option<Wish> {
+        self.app.on_key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    fn control(&mut self, c: char) -> Option<Wish> {
+        self.app.on_key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))
+    }
+
+    fn enter(&mut self, text: &str) -> Option<Wish> {
+        self.type_in(text);
+        self.press(KeyCode::Enter)
+    }
+
+    fn rows(&mut self) -> Vec<String> {
+        self.app.take_rows().iter().map(Row::content).collect()
+    }
+
+    fn view(&self, width: u16) -> Vec<String> {
+        self.app.view(width, 24).iter().map(ToString::to_string).collect()
+    }
+}
+
+fn run() -> RunId {
+    "r_12345678".parse().expect("an id")
+}
+
+fn standing(state: State) -> Standing {
+    Standing {
+        state,
+        model: "script/abc".to_owned(),
+        window: Some(1_000),
+        used: 120,
+        cost: Some("0.05".to_owned()),
+        ..Standing::default()
+    }
+}
+
+/// What streams in is shown as it comes, line by line, and each line once.
+#[test]
+fn a_reply_streams_in_line_by_line() {
+    let mut stage = Stage::new();
+    stage.asked();
+    stage.delta(DeltaKind::Text, "# He");
+    assert!(stage.view(40)[0] == "He", "{:?}", stage.view(40));
+    stage.delta(DeltaKind::Text, "llo\nwor");
+    assert_eq!(stage.rows(), ["", "Hello"]);
+    stage.replied(vec![Block::text("# Hello\nworld")]);
+    assert_eq!(stage.rows(), ["world"]);
+}
+
+#[test]
+fn a_reply_that_nobody_heard_streaming_is_shown_whole() {
+    let mut stage = Stage::new();
+    stage.replied(vec![Block::text("a\nb")]);
+    assert_eq!(stage.rows(), ["", "a", "b"]);
+    stage.asked();
+    stage.delta(DeltaKind::Text, "lost the mid");
+    stage.replied(vec![Block::text("never lost")]);
+    assert!(stage.rows().contains(&"never lost".to_owned()));
+}
+
+#[test]
+fn thinking_is_folded_into_one_line_and_can_be_unfolded() {
+    let mut stage = Stage::new();
+    stage.asked();
+    stage.delta(DeltaKind::Thinking, "First this.\nThen that.");
+    assert!(stage.view(40)[0].contains("Then that."), "the newest is shown");
+    stage.delta(DeltaKind::Text, "Done.");
+    assert_eq!(stage.rows(), ["", "  thought: First this. Then that.", ""]);
+    stage.control('t');
+    assert_eq!(stage.rows(), ["thoughts", "First this.", "Then that."]);
+}
+
+#[test]
+fn a_call_is_shown_while_it_runs_and_folded_when_it_ends() {
+    let mut stage = Stage::new();
+    let call = stage.calls("shell", json!({"command": "make"}));
+    stage.delta(DeltaKind::Output, "1\n2\n3\n4\n5\n10 %\r20 %");
+    stage.app.pass(Span(3_200));
+    let view = stage.view(40);
+    assert_eq!(view[0], "  shell make  3.2 s");
+    assert_eq!(view[1..6], ["    2", "    3", "    4", "    5", "    20 %"]);
+    stage.ends(call, CallOutcome::Error, "five\n[exit code 2]");
+    assert_eq!(stage.rows(), ["  shell make  exit 2  1.0 s"]);
+    assert_eq!(stage.view(40)[0], "", "nothing runs any more");
+    stage.control('o');
+    assert_eq!(stage.rows(), ["    five", "    [exit code 2]"]);
+}
+
+#[test]
+fn an_edit_shows_its_change() {
+    let mut stage = Stage::new();
+    let edit = json!({"path": "a.rs", "old_string": "x", "new_string": "y"});
+    let call = stage.calls("edit_file", edit);
+    stage.ends(call, CallOutcome::Ok, "replaced 1 time in a.rs");
+    assert_eq!(stage.rows(), ["  edit_file a.rs  +1 -1  1.0 s", "    - x", "    + y"]);
+}
+
+/// Enter is an input when idle, steering while it works, and an answer to a question.
+#[test]
+fn enter_speaks_to_whoever_listens() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.enter("go"), Some(Wish::Submit("go".to_owned())));
+    stage.app.stand(standing(State::Processing));
+    assert_eq!(stage.enter("left"), Some(Wish::Steer("left".to_owned())));
+    assert_eq!(stage.enter("/queue then"), Some(Wish::FollowUp("then".to_owned())));
+    stage.type_in("half a th");
+    let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
+    let (text, attempt, call) = (
+        "May it run rm?".to_owned(),
+        None,
+        Some(CallId { session: SessionId::ROOT, turn: 1, index: 0 }),
+    );
+    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call });
+    stage.app.stand(standing(State::AwaitingInput));
+    let view = stage.view(60).join("\n");
+    assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
+    assert!(view.contains("waits for you") && !view.contains("half"), "{view}");
+    assert_eq!(stage.press(KeyCode::Enter), None, "nothing is no answer");
+    let wish = stage.enter("y");
+    assert_eq!(wish, Some(Wish::Answer { question: 3, text: "y".to_owned() }));
+    let (by, text) = ("me".to_owned(), "y".to_owned());
+    stage.event(Event::QuestionAnswered { question: 3, by, text });
+    assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
+    assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
+}
+
+/// What is said while it works is shown as queued until it is heard.
+#[test]
+fn steering_is_shown_as_queued_until_it_is_heard() {
+    let mut stage = Stage::new();
+    let (session, by) = (SessionId::ROOT, "you".to_owned());
+    let told = |how, text: &str| Event::SessionTold {
+        session,
+        how,
+        by: by.clone(),
+        text: text.to_owned(),
+    };
+    stage.event(told(Telling::Submit, "build it"));
+    assert_eq!(stage.rows(), ["", "> build it"]);
+    stage.event(told(Telling::Steer, "in Rust"));
+    stage.event(told(Telling::FollowUp, "then test"));
+    let queued = vec!["in Rust".to_owned(), "then test".to_owned()];
+    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    let view = stage.view(60).join("\n");
+    assert!(
+        view.contains("queued: in Rust") && view.contains("when it is done: then test"),
+        "{view}"
+    );
+    let queued = vec!["then test".to_owned()];
+    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    assert_eq!(stage.rows(), ["", "> in Rust"]);
+    assert!(!stage.view(60).join("\n").contains("queued: in Rust"));
+}
+
+#[test]
+fn an_interrupt_clears_what_was_going_on_and_says_so() {
+    let mut stage = Stage::new();
+    stage.calls("shell", json!({"command": "sleep 100"}));
+    stage.delta(DeltaKind::Text, "half a li");
+    let decision = Decision::new(RuleId::fixed("session.interrupted"), "the person stopped it");
+    let (session, by) = (SessionId::ROOT, "you".to_owned());
+    stage.event(Event::SessionPaused { session, by, decision, fault: None });
+    let rows = stage.rows().join("\n");
+    assert!(rows.contains("half a li") && rows.contains("shell sleep 100  stopped"), "{rows}");
+    assert!(rows.contains("the person stopped it"), "{rows}");
+    assert!(!stage.view(40).join("\n").contains("sleep"));
+}
+
+#[test]
+fn escape_stops_the_turn_and_leaving_takes_two() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.press(KeyCode::Esc), None);
+    stage.app.stand(standing(State::Processing));
+    assert_eq!(stage.press(KeyCode::Esc), Some(Wish::Interrupt));
+    assert_eq!(stage.control('c'), Some(Wish::Interrupt));
+    stage.app.stand(standing(State::Idle));
+    stage.type_in("x");
+    assert_eq!(stage.control('c'), None, "it clears the line first");
+    assert_eq!(stage.control('c'), None);
+    assert!(stage.view(40).join("\n").contains("Ctrl-C again leaves"));
+    assert_eq!(stage.control('c'), Some(Wish::Leave));
+    stage.press(KeyCode::Left);
+    assert_eq!(stage.control('d'), Some(Wish::Leave));
+}
+
+#[test]
+fn several_lines_are_typed_with_alt_enter_or_a_backslash() {
+    let mut stage = Stage::new();
+    stage.type_in("one");
+    stage.app.on_key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
+    assert_eq!(stage.enter("two\\"), None);
+    stage.app.on_paste("three\nfour");
+    let wish = stage.press(KeyCode::Enter);
+    assert_eq!(wish, Some(Wish::Submit("one\ntwo\nthree\nfour".to_owned())));
+}
+
+#[test]
+fn slash_commands_are_completed_explained_and_refused() {
+    let mut stage = Stage::new();
+    stage.type_in("/und");
+    assert!(stage.view(60).join("\n").contains("/undo"), "{:?}", stage.view(60));
+    stage.press(KeyCode::Tab);
+    assert_eq!(stage.press(KeyCode::Enter), Some(Wish::Undo));
+    assert_eq!(stage.enter("/nope"), None);
+    assert!(stage.rows()[0].contains("/compact"));
+    assert_eq!(stage.enter("/cost"), None);
+    assert!(stage.rows()[0].contains("$0.05"));
+    stage.enter("/help");
+    assert!(stage.rows().iter().any(|row| row.contains("Alt-Enter")));
+}
+
+#[test]
+fn what_could_not_be_said_comes_back() {
+    let mut stage = Stage::new();
+    stage.app.give_back(&Wish::Submit("again".to_owned()), "it is busy\x1b[2J");
+    assert_eq!(stage.rows(), ["it is busy [2J"]);
+    assert_eq!(stage.press(KeyCode::Enter), Some(Wish::Submit("again".to_owned())));
+}
+
+#[test]
+fn everything_fits_into_forty_columns_and_few_rows() {
+    let mut stage = Stage::new();
+    stage.app.stand(standing(State::Processing));
+    stage.delta(DeltaKind::Text, &"word ".repeat(300));
+    stage.type_in(&"long ".repeat(100));
+    for (width, height) in [(40, 24), (40, 12), (20, 12), (8, 12)] {
+        let lines = stage.app.view(width, height);
+        assert!(lines.len() <= usize::from(height), "{} lines at {width}x{height}", lines.len());
+        for line in &lines {
+            assert!(line.width() <= usize::from(width), "{width}: {line}");
+        }
+    }
+    let status = stage.view(40).pop().expect("a line");
+    assert!(status.contains("working") && status.contains("12 %"), "{status}");
+}
+
+#[test]
+fn a_hostile_tool_cannot_reach_the_terminal() {
+    let mut stage = Stage::new();
+    let call = stage.calls("shell", json!({"command": "x\x1b[2J"}));
+    stage.delta(DeltaKind::Output, "\x1b]52;c;aGk=\x07\n\u{9b}5n");
+    stage.delta(DeltaKind::Text, "\x1b[?1049h");
+    stage.ends(call, CallOutcome::Ok, "\x1bcboo\n[exit code 0]");
+    stage.control('o');
+    let shown = [stage.rows(), stage.view(80)].concat().join("\n");
+    let bad: Vec<char> = shown.chars().filter(|c| c.is_control() && *c != '\n').collect();
+    assert!(bad.is_empty(), "{bad:?} in {shown}");
+}

@@ -1,0 +1,220 @@
+//! What the session records and streams, as rows: every fact once, in the order of the log. Text that streamed in is
+//! held against the whole reply, so that a piece that was missed is not missing in the end.
+
+use ratatui::text::Span as Piece;
+use runtime::{Delta, DeltaKind};
+use types::{
+    CallId, CallOutcome, Envelope, Event, ModelReply, SessionId, Shown, Timestamp, one_line,
+};
+
+use super::app::{App, Asked, Running, TAIL};
+use super::calls;
+use super::diff;
+use super::look::{BAD, DIM, PERSON, PLAIN, WAITING};
+use super::markdown;
+use super::visible::visible;
+use super::wrap::Row;
+
+/// The most characters of a line of a command's output that is held.
+const LONGEST: usize = 400;
+
+impl App {
+    pub(crate) fn on_delta(&mut self, delta: &Delta) {
+        // What sub-agents say is for whoever started them; what their commands do is shown.
+        if delta.session != SessionId::ROOT && delta.kind != DeltaKind::Output {
+            return;
+        }
+        match delta.kind {
+            DeltaKind::Thinking => self.think(&delta.text),
+            DeltaKind::Text => {
+                self.end_thought();
+                if self.streamed.is_empty() && !delta.text.is_empty() {
+                    self.say(Row::blank());
+                }
+                self.streamed.push_str(&delta.text);
+                let rows = self.text.push(&delta.text);
+                self.say_all(rows);
+            }
+            DeltaKind::Output => self.hear(&delta.text),
+        }
+    }
+
+    pub(crate) fn on_event(&mut self, line: &Envelope) {
+        match &line.event {
+            Event::ModelAsked { session, .. } if *session == SessionId::ROOT => self.begin_turn(),
+            Event::ModelReplied { session, turn, reply, .. } => {
+                if *session == SessionId::ROOT {
+                    self.end_turn(reply);
+                }
+                for (index, call) in (0..).zip(reply.calls()) {
+                    let id = CallId { session: *session, turn: *turn, index };
+                    self.calls.insert(id, call.clone());
+                }
+            }
+            Event::ModelFailed { fault, .. } => {
+                self.end_text();
+                self.problem(format!("the model did not answer: {}", one_line(&fault.what, 300)));
+            }
+            Event::ToolStarted { call, tool, .. } => self.begin_call(*call, tool, line.at),
+            Event::ToolFinished { call, outcome, output, .. } => {
+                self.end_call(*call, *outcome, output, line.at);
+            }
+            Event::ToolRefused { call, tool, decision, .. } => {
+                let why =
+                    format!("refused: {} ({})", one_line(&decision.reason, 200), decision.rule);
+                self.tell_call(*call, tool, (why, BAD));
+                self.calls.remove(call);
+            }
+            Event::ToolLost { call, .. } => {
+                let why = "cut off; whether it took effect is not known".to_owned();
+                self.tell_call(*call, "call", (why, WAITING));
+                self.calls.remove(call);
+            }
+            Event::QuestionAsked { question, text, decision, call, .. } => {
+                let tool =
+                    call.and_then(|call| self.calls.get(&call)).map(|call| call.tool.as_str());
+                let approval = call.is_some() && tool != Some("ask_user");
+                if let Some(change) = call.and_then(|call| self.calls.get(&call)).and_then(diff::of)
+                {
+                    self.say_all(change.rows());
+                }
+                let (question, rule) = (*question, decision.rule.to_string());
+                self.asked = Some(Asked { question, text: text.clone(), rule, approval });
+                self.editor.put_aside();
+            }
+            Event::QuestionAnswered { question, text, .. } => self.answered(*question, text),
+            Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
+                let text = format!("{} ({})", one_line(&decision.reason, 200), decision.rule);
+                self.say(Row::text(text, WAITING).hang(2));
+            }
+            event => self.on_change(event),
+        }
+    }
+
+    fn begin_turn(&mut self) {
+        self.streamed.clear();
+        self.thought.clear();
+        self.thinking = false;
+    }
+
+    /// The reply is whole: what did not stream in comes now.
+    fn end_turn(&mut self, reply: &ModelReply) {
+        if self.thought.is_empty() {
+            self.thought = reply.thinking();
+            self.thinking = !self.thought.is_empty();
+        }
+        self.end_thought();
+        let whole = reply.text();
+        let rest = whole.strip_prefix(self.streamed.as_str());
+        match rest {
+            Some(rest) if self.streamed.is_empty() && !rest.is_empty() => {
+                self.say(Row::blank());
+                self.say_all(markdown::rows(rest));
+            }
+            Some(rest) => {
+                let rows = self.text.push(rest);
+                self.say_all(rows);
+                self.end_text();
+            }
+            None => {
+                self.end_text();
+                self.note("some of this was missed on its way; the whole:");
+                self.say_all(markdown::rows(&whole));
+            }
+        }
+        self.streamed.clear();
+    }
+
+    pub(crate) fn end_text(&mut self) {
+        let last = self.text.finish();
+        self.say_all(last);
+    }
+
+    /// Folds what was thought into one line.
+    fn end_thought(&mut self) {
+        if std::mem::take(&mut self.thinking) {
+            let thought = one_line(&self.thought, 70);
+            self.say(Row::blank());
+            self.say(Row::text(format!("  thought: {thought}"), DIM).hang(2));
+        }
+    }
+
+    fn begin_call(&mut self, id: CallId, tool: &str, at: Timestamp) {
+        let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
+        let title = format!("{}{title}", agent(id));
+        let (tail, partial, elapsed) = Default::default();
+        self.running.push(Running { call: id, title, since: at, tail, partial, elapsed });
+    }
+
+    fn end_call(&mut self, id: CallId, outcome: CallOutcome, output: &Shown, at: Timestamp) {
+        let place = self.running.iter().position(|running| running.call == id);
+        let since = place.map_or(at, |place| self.running.remove(place).since);
+        self.last_output.clone_from(&output.text);
+        let Some(call) = self.calls.remove(&id) else { return };
+        let told = calls::outcome(&call, outcome, output, at.since(since));
+        let title = Piece::styled(format!("  {}{}", agent(id), calls::title(&call)), PLAIN);
+        self.say(Row::new(vec![title, Piece::styled(format!("  {}", told.0), told.1)]).hang(4));
+        if let Some(change) = diff::of(&call).filter(|_| outcome == CallOutcome::Ok) {
+            self.say_all(change.rows());
+        }
+    }
+
+    fn tell_call(&mut self, id: CallId, tool: &str, told: (String, ratatui::style::Style)) {
+        self.running.retain(|running| running.call != id);
+        let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
+        let title = Piece::styled(format!("  {}{title}", agent(id)), PLAIN);
+        self.say(Row::new(vec![title, Piece::styled(format!("  {}", told.0), told.1)]).hang(4));
+    }
+
+    fn answered(&mut self, question: u32, text: &str) {
+        if self.asked.as_ref().is_some_and(|asked| asked.question == question)
+            && let Some(asked) = self.asked.take()
+        {
+            let line = Row::text(format!("? {}", one_line(&asked.text, 300)), WAITING);
+            self.say(line.hang(2));
+            self.editor.take_up();
+        }
+        self.say_person(text);
+    }
+
+    /// What a person said, as it stays.
+    pub(crate) fn say_person(&mut self, text: &str) {
+        for (place, line) in visible(text).lines().enumerate() {
+            let sign = if place == 0 { "> " } else { "  " };
+            let row = vec![Piece::styled(sign, PERSON), Piece::raw(line.to_owned())];
+            self.say(Row::new(row).hang(2));
+        }
+    }
+
+    /// What a running command says: only the last lines are held.
+    fn hear(&mut self, text: &str) {
+        let Some(running) = self.running.last_mut() else { return };
+        for part in text.split_inclusive('\n') {
+            let whole = part.ends_with('\n');
+            // A carriage return writes over what stands on the line.
+            let part = part.trim_end_matches(['\n', '\r']);
+            match part.rsplit_once('\r') {
+                Some((_, last)) => last.clone_into(&mut running.partial),
+                None => running.partial.push_str(part),
+            }
+            if running.partial.chars().count() > LONGEST {
+                running.partial = running.partial.chars().take(LONGEST).collect();
+            }
+            if whole {
+                running.tail.push_back(std::mem::take(&mut running.partial));
+            }
+            if running.tail.len() > TAIL {
+                running.tail.pop_front();
+            }
+        }
+    }
+}
+
+/// Whose call it is, if it is not the session's own.
+fn agent(call: CallId) -> String {
+    if call.session == SessionId::ROOT {
+        String::new()
+    } else {
+        format!("agent {}: ", call.session.0)
+    }
+}

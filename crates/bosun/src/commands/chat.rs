@@ -1,0 +1,128 @@
+//! `bosun chat`: a conversation with one agent, on a terminal. Opens a session or goes on with one, and leaves it so that
+//! it can be gone on with.
+
+use std::io::IsTerminal as _;
+
+use anyhow::Context as _;
+use runtime::{Bosun, NewSession, Order, Session};
+use types::{Envelope, Event, LogId, RunId, SessionId, SessionState, Telling};
+
+use crate::args;
+use crate::chat::{self, App, Colours, Past, Terminal};
+use crate::commands::{run, sessions};
+use crate::exit::{Exit, Wrong};
+use crate::home::{self, Home};
+use crate::print;
+
+/// How many inputs of an earlier conversation are shown again.
+const SHOWN_AGAIN: usize = 3;
+const PAGE: usize = 1_000;
+
+pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(Wrong::NoTerminal.into());
+    }
+    let bosun = home.open(Order::Arrival).await?;
+    let session = match &args.resume {
+        Some(named) => {
+            bosun.reopen(&which(&bosun, named.clone(), &args).await?, &home::person()).await?
+        }
+        None => open(home, &bosun, &args).await?,
+    };
+    let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
+    let last = recall(&mut app, &bosun, session.id()).await?;
+    if args.resume.is_none() {
+        app.note(format!(
+            "bosun {} · {} · /help",
+            env!("CARGO_PKG_VERSION"),
+            print::one_line(&place(&args), 60)
+        ));
+    }
+    if let Some(text) = args.text.filter(|text| !text.trim().is_empty()) {
+        session.submit(text).await?;
+    }
+    let colours = if colourless() { Colours::Left } else { Colours::Shown };
+    let mut terminal = Terminal::enter(colours).context("taking the terminal")?;
+    let talked = chat::talk(&session, app, &mut terminal, session.events_after(last)).await;
+    drop(terminal);
+    talked?;
+    leave(home, &session).await
+}
+
+/// The session that was named, or the newest one in this folder.
+async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow::Result<RunId> {
+    if let Some(run) = named {
+        return Ok(run);
+    }
+    let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());
+    let known = sessions::all(bosun).await?;
+    let here = |known: &&sessions::Known| {
+        known.view.state != SessionState::Closed && std::path::Path::new(&known.folder) == folder
+    };
+    Ok(known.iter().find(here).map(|known| known.run.clone()).ok_or(Wrong::NoSessionHere)?)
+}
+
+async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
+    let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
+    let policy = run::policy(args.policy.as_deref(), "solo")?;
+    let new = NewSession {
+        policy,
+        effort: args.effort,
+        instruction: args.instruction.clone(),
+        by: home::person(),
+        ..NewSession::new(&args.folder, model)?
+    };
+    Ok(bosun.open(new).await?)
+}
+
+/// Shows the end of what was said before; the last line that is known.
+async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
+    let log = LogId::run(run.clone());
+    let mut lines: Vec<Envelope> = vec![];
+    loop {
+        let page =
+            bosun.journal().read(&log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        lines.extend(page);
+    }
+    let inputs =
+        lines.iter().enumerate().filter(|(_, line)| is_input(line)).map(|(place, _)| place);
+    let inputs: Vec<usize> = inputs.collect();
+    if !inputs.is_empty() {
+        let from = inputs[inputs.len().saturating_sub(SHOWN_AGAIN)];
+        if inputs.len() > SHOWN_AGAIN {
+            app.note(format!(
+                "… {} inputs before this: bosun log {run}",
+                inputs.len() - SHOWN_AGAIN
+            ));
+        }
+        lines[from..].iter().for_each(|line| app.recall(line));
+    }
+    Ok(lines.last().map_or(0, |line| line.seq))
+}
+
+fn is_input(line: &Envelope) -> bool {
+    matches!(line.event, Event::SessionTold { session: SessionId::ROOT, how: Telling::Submit, .. })
+}
+
+/// Lets go of the session, and says how to go on with it.
+async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
+    let (run, view) = (session.id().clone(), session.view());
+    session.suspend().await?;
+    let cost = view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
+    print::note(&format!("{run}: {} turns{cost}", view.turns));
+    if view.state != SessionState::Closed {
+        print::note(&format!("go on with: {} chat --resume {run}", home.flag()));
+    }
+    Ok(Exit::Done)
+}
+
+fn place(args: &args::Chat) -> String {
+    std::path::absolute(&args.folder).unwrap_or_else(|_| args.folder.clone()).display().to_string()
+}
+
+fn colourless() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}

@@ -1,0 +1,193 @@
+//! Sessions among the runs: a log that begins with a session is a conversation of one agent. What the commands that
+//! know runs say about them.
+
+use std::fmt::Write as _;
+
+use futures::StreamExt as _;
+use runtime::{Bosun, SessionError};
+use serde_json::json;
+use types::{Command, Event, LogId, RunId, SessionId, SessionState, SessionView, Timestamp};
+
+use crate::args;
+use crate::commands::solo;
+use crate::exit::{Exit, Wrong};
+use crate::home::{self, Home};
+use crate::print::{self, one_line};
+
+/// A session as it stands in its log.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) run: RunId,
+    pub(crate) started: Timestamp,
+    pub(crate) folder: String,
+    /// The first thing that was said to it.
+    pub(crate) about: String,
+    pub(crate) view: SessionView,
+}
+
+/// One session; nothing if the log is not that of one.
+pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Known>> {
+    let head = bosun.journal().read(&LogId::run(run.clone()), 0, 8).await?;
+    let Some((first, Event::SessionStarted { brief, .. })) =
+        head.first().map(|line| (line, &line.event))
+    else {
+        return Ok(None);
+    };
+    let about = head.iter().find_map(|line| match &line.event {
+        Event::SessionTold { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    let (folder, about) = (brief.folder.clone().unwrap_or_default(), about.unwrap_or_default());
+    let view = bosun.session_view(run).await?;
+    Ok(Some(Known { run: run.clone(), started: first.at, folder, about, view }))
+}
+
+/// All sessions, the newest first.
+pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<Known>> {
+    let mut known = vec![];
+    for log in bosun.journal().logs(None).await? {
+        if log.log.attempt.is_none() {
+            known.extend(one(bosun, &log.log.run).await?);
+        }
+    }
+    known.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.run.cmp(&a.run)));
+    Ok(known)
+}
+
+impl Known {
+    /// For a list.
+    pub(crate) fn line(&self) -> String {
+        let state = format!("session {}", self.view.state.word());
+        let (turns, about) = (self.view.turns, one_line(&self.about, 60));
+        format!("{:<12} {}  {state:<20} {turns} turns  {about}", self.run, self.started)
+    }
+
+    /// For programs.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let view = &self.view;
+        json!({
+            "run": self.run,
+            "session": {
+                "state": view.state,
+                "started": self.started,
+                "folder": self.folder,
+                "about": self.about,
+                "model": view.model,
+                "effort": view.effort,
+                "turns": view.turns,
+                "usage": view.usage,
+                "spent": view.spent,
+                "cost": view.cost,
+                "context": view.context,
+                "window": view.window,
+                "question": view.question.as_ref().map(|asked| json!({ "question": asked.question, "text": asked.text })),
+            },
+        })
+    }
+
+    /// For a person, with what can be done next.
+    pub(crate) fn report(&self, home: &Home) -> String {
+        let view = &self.view;
+        let mut out = String::new();
+        let cost = view.cost.map_or("cost unknown".to_owned(), |cost| format!("${cost}"));
+        let _ = writeln!(out, "\n{}  {}\n", view.state.word(), one_line(&self.about, 100));
+        let _ = writeln!(out, "  folder    {}", one_line(&self.folder, 200));
+        let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
+        let _ = writeln!(
+            out,
+            "  spent     {} tokens in, {} out, {cost}, {} turns",
+            view.usage.input, view.usage.output, view.turns
+        );
+        let _ = writeln!(out, "  session   {}\n", self.run);
+        let (bosun, run) = (home.flag(), &self.run);
+        if let Some(asked) = &view.question {
+            let _ = writeln!(out, "  asked:    {}", one_line(&asked.text, 300));
+            let _ = writeln!(out, "  answer:   {bosun} answer {run} \"…\"");
+        }
+        if view.state != SessionState::Closed {
+            let _ = writeln!(out, "  go on:    {bosun} chat --resume {run}");
+        }
+        let _ = writeln!(out, "  see why:  {bosun} log {run}");
+        out
+    }
+}
+
+/// Goes on with a session as it was left, without a person.
+pub(crate) async fn resume(
+    home: &Home,
+    bosun: &Bosun,
+    known: Known,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    if known.view.state == SessionState::Idle {
+        print::note(&format!(
+            "it waits for the next input: {} chat --resume {}",
+            home.flag(),
+            known.run
+        ));
+        return Ok(Exit::Done);
+    }
+    let last = last_line(bosun, &known.run).await?;
+    let session = bosun.reopen(&known.run, &home::person()).await?;
+    solo::stay(home, bosun, &session, json, None, last).await
+}
+
+/// Answers what a session asks, and goes on with it if nobody else does.
+pub(crate) async fn answer(
+    home: &Home,
+    bosun: &Bosun,
+    known: &Known,
+    args: args::Answer,
+) -> anyhow::Result<Exit> {
+    let asked = known.view.question.as_ref();
+    let asked = asked.filter(|asked| args.question.is_none_or(|number| number == asked.question));
+    let question = asked.ok_or(Wrong::NoQuestion { run: known.run.clone() })?.question;
+    if bosun.is_driven(&known.run).await? {
+        let command = Command::Answer { by: home::person(), question, text: args.text };
+        bosun.post(&known.run, &command).await?;
+        print::note("handed on to the process that drives the session");
+        return Ok(Exit::Done);
+    }
+    let last = last_line(bosun, &known.run).await?;
+    let session = bosun.reopen(&known.run, &home::person()).await?;
+    session.answer(question, args.text).await?;
+    solo::stay(home, bosun, &session, args.json, None, last).await
+}
+
+/// Closes a session for good, whoever is driving it.
+pub(crate) async fn cancel(
+    bosun: &Bosun,
+    known: &Known,
+    args: args::Cancel,
+) -> anyhow::Result<Exit> {
+    if known.view.state == SessionState::Closed {
+        return Err(SessionError::Closed.into());
+    }
+    if bosun.is_driven(&known.run).await? {
+        let command = Command::Cancel { by: home::person(), reason: args.reason };
+        bosun.post(&known.run, &command).await?;
+        let mut lines = bosun.journal().follow(LogId::run(known.run.clone()), 0);
+        let ends =
+            |event: &Event| matches!(event, Event::SessionEnded { session: SessionId::ROOT, .. });
+        while let Some(line) = lines.next().await {
+            if ends(&line?.event) {
+                break;
+            }
+        }
+    } else {
+        bosun.reopen(&known.run, &home::person()).await?.abort().await?;
+    }
+    let Some(known) = one(bosun, &known.run).await? else { return Ok(Exit::Done) };
+    if args.json {
+        print::json(&known.json())?;
+    } else {
+        print::line(&format!("session {} is {}", known.run, known.view.state.word()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The number of the last line of a session's log.
+pub(crate) async fn last_line(bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
+    let logs = bosun.journal().logs(Some(run)).await?;
+    Ok(logs.iter().find(|log| log.log.attempt.is_none()).map_or(0, |log| log.last_seq))
+}

@@ -1,0 +1,210 @@
+//! One agent without a person: `bosun run` with a policy that has the role `solo`. The final reply goes to standard
+//! output, what happens on the way to standard error; or everything as JSON lines.
+
+use std::path::Path;
+
+use futures::StreamExt as _;
+use runtime::llm;
+use runtime::{Bosun, NewSession, Session, SessionItem};
+use serde_json::{Value, json};
+use types::{
+    Block, Budget, Event, ModelReply, OutputSchema, Policy, RoleId, SessionId, SessionState, Span,
+    StopReason, Usage,
+};
+
+use crate::args;
+use crate::commands::{run, sessions};
+use crate::exit::{Exit, Wrong};
+use crate::home::{self, Home};
+use crate::print::{self, follow, lines};
+
+/// How often an answer that does not fit its schema is asked for again.
+const ASKED_AGAIN: u32 = 3;
+
+/// Whether a policy is for one agent alone.
+pub(crate) fn is_solo(policy: &Policy) -> bool {
+    policy.roles.contains_key(&RoleId::fixed("solo"))
+}
+
+pub(crate) async fn solo(
+    home: &Home,
+    bosun: &Bosun,
+    args: &args::Run,
+    mut policy: Policy,
+) -> anyhow::Result<Exit> {
+    policy.headless |= args.headless;
+    let wanted = args.output_schema.as_deref().map(schema).transpose()?;
+    let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
+    let budget =
+        Budget { tokens: args.tokens, time_ms: args.time.map(Span::seconds), ..Budget::default() };
+    let new =
+        NewSession { policy, budget, by: home::person(), ..NewSession::new(&args.repo, model)? };
+    let session = bosun.open(new).await?;
+    let text = match &wanted {
+        None => args.goal.clone(),
+        Some(wanted) => format!("{}\n\n{}", args.goal, asks(wanted)),
+    };
+    session.submit(text).await?;
+    stay(home, bosun, &session, args.json, wanted.as_ref(), 0).await
+}
+
+/// Stays with a session until it rests, and says what came of it.
+pub(crate) async fn stay(
+    home: &Home,
+    bosun: &Bosun,
+    session: &Session,
+    json: bool,
+    wanted: Option<&OutputSchema>,
+    after: u64,
+) -> anyhow::Result<Exit> {
+    let mut watch = Watch { json, stopped: None, seen: after };
+    let mut items = Box::pin(session.events_after(after));
+    let stop = tokio_util::sync::CancellationToken::new();
+    let listening = tokio::spawn(follow::take_signals(stop.clone()));
+    let mut left = ASKED_AGAIN;
+    let (exit, object) = loop {
+        let state = tokio::select! {
+            () = stop.cancelled() => {
+                session.suspend().await?;
+                print::note(&format!("stopped; everything is kept. Go on with: {} resume {}", home.flag(), session.id()));
+                return Ok(Exit::Cancelled);
+            }
+            state = watch.until_rest(bosun, session, &mut items) => state?,
+        };
+        let exit = match (state, &watch.stopped) {
+            (SessionState::AwaitingInput, _) => Exit::Waiting,
+            (SessionState::Closed, _) => Exit::Failed,
+            (_, Some(exit)) => *exit,
+            _ => Exit::Done,
+        };
+        let Some(wanted) = wanted.filter(|_| exit == Exit::Done) else { break (exit, None) };
+        match checked(&session.last_words().await?, wanted) {
+            Ok(object) => break (exit, Some(object)),
+            Err(what) if left == 0 => {
+                print::note(&format!("the answer does not fit its schema: {what}"));
+                break (Exit::Failed, None);
+            }
+            Err(what) => {
+                left -= 1;
+                session.submit(format!("{what}\n\n{}", asks(wanted))).await?;
+            }
+        }
+    };
+    listening.abort();
+    finish(home, bosun, session, json, exit, object).await
+}
+
+async fn finish(
+    home: &Home,
+    bosun: &Bosun,
+    session: &Session,
+    json: bool,
+    exit: Exit,
+    object: Option<Value>,
+) -> anyhow::Result<Exit> {
+    let (reply, run) = (session.last_words().await?, session.id().clone());
+    session.suspend().await?;
+    let known = sessions::one(bosun, &run).await?;
+    if json {
+        let mut report = known.map(|known| known.json()).unwrap_or_default();
+        report["reply"] = json!(reply);
+        if let Some(object) = object {
+            report["object"] = object;
+        }
+        print::json(&json!({ "report": report }))?;
+        return Ok(exit);
+    }
+    match object {
+        Some(object) => print::json(&object)?,
+        None if exit == Exit::Done => print::line(&crate::chat::visible(&reply))?,
+        None => {}
+    }
+    let Some(known) = known else { return Ok(exit) };
+    let cost = known.view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
+    print::note(&format!(
+        "{run}: {} turns, {} tokens{cost}",
+        known.view.turns, known.view.spent.tokens
+    ));
+    if let Some(asked) = known.view.question {
+        print::note(&format!("it asks: {}", print::one_line(&asked.text, 300)));
+        print::note(&format!("answer with: {} answer {run} \"…\"", home.flag()));
+    }
+    Ok(exit)
+}
+
+/// What is shown on the way, and how the work on the input was stopped, if it was.
+struct Watch {
+    json: bool,
+    stopped: Option<Exit>,
+    /// The last line that was shown.
+    seen: u64,
+}
+
+impl Watch {
+    /// Shows what happens until the session rests and everything up to there was shown.
+    async fn until_rest(
+        &mut self,
+        bosun: &Bosun,
+        session: &Session,
+        items: &mut (impl futures::Stream<Item = SessionItem> + Unpin),
+    ) -> anyhow::Result<SessionState> {
+        self.stopped = None;
+        let rest = session.rest();
+        tokio::pin!(rest);
+        let state = loop {
+            tokio::select! {
+                biased;
+                item = items.next() => match item {
+                    Some(item) => self.show(&item)?,
+                    None => break session.rest().await,
+                },
+                state = &mut rest => break state,
+            }
+        };
+        // That it rests may be known before its last lines have come.
+        let last = sessions::last_line(bosun, session.id()).await?;
+        while self.seen < last {
+            let Some(item) = items.next().await else { break };
+            self.show(&item)?;
+        }
+        Ok(state)
+    }
+
+    fn show(&mut self, item: &SessionItem) -> anyhow::Result<()> {
+        let SessionItem::Event(line) = item else { return Ok(()) };
+        self.seen = line.seq;
+        if let Event::SessionPaused { session: SessionId::ROOT, decision, .. } = &line.event {
+            self.stopped = Some(if decision.rule.as_str().starts_with("budget") {
+                Exit::OutOfBudget
+            } else {
+                Exit::Failed
+            });
+        }
+        if self.json {
+            return print::json(&**line);
+        }
+        if let Some(text) = lines::of_session(&line.event) {
+            print::note(&format!("  {text}"));
+        }
+        Ok(())
+    }
+}
+
+/// The form that the answer must have, from a file.
+fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
+    let text = run::read(path)?;
+    let schema = serde_json::from_str(&text).map_err(|error| Wrong::Json {
+        path: path.display().to_string(),
+        cause: error.to_string(),
+    })?;
+    Ok(OutputSchema { name: "answer".to_owned(), schema })
+}
+
+fn asks(wanted: &OutputSchema) -> String {
+    format!("Your last reply must be nothing but JSON that fits this schema:\n{}", wanted.schema)
+}
+
+fn checked(words: &str, wanted: &OutputSchema) -> Result<Value, String> {
+    let reply = ModelReply::new(vec![Block::text(words)], StopReason::End, Usage::default(), None);
+    llm::structured(&reply, wanted).map_err(|fault| fault.what)
+}

@@ -1,0 +1,147 @@
+//! A terminal to run the binary in: tmux, driven by keys, read as a person reads it. Waiting is for something to be on
+//! the screen, never for time to pass.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::binary::{Place, stderr, stdout};
+
+/// How long something may take to appear; far more than it ever needs.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(15);
+
+/// A terminal with the binary in it.
+pub(crate) struct Screen {
+    socket: String,
+}
+
+/// Whether there is a tmux. Where tests must not be left out, its absence is a failure.
+pub(crate) fn can_be_had() -> bool {
+    let there = tmux(&["-V"]).is_ok_and(|output| output.status.success());
+    if !there {
+        let must = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!must, "tmux is missing, and this test needs it");
+        eprintln!("WARNING: tmux is missing; the terminal was NOT tested. Install tmux.");
+    }
+    there
+}
+
+impl Screen {
+    /// Opens a terminal of so many columns and rows, with a shell in a folder.
+    pub(crate) fn open(place: &Place, folder: &Path, columns: u16, rows: u16) -> Self {
+        let socket = place.path().join("tmux").display().to_string();
+        let screen = Self { socket };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let home = format!("BOSUN_HOME={}", place.home().display());
+        let temporary = place.path().join("tmp");
+        std::fs::create_dir_all(&temporary).expect("a folder for temporary files");
+        let temporary = format!("TMPDIR={}", temporary.display());
+        let folder = folder.display().to_string();
+        screen.ask(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-s",
+            "it",
+            "-x",
+            &columns,
+            "-y",
+            &rows,
+            "-c",
+            &folder,
+            "-e",
+            &home,
+            "-e",
+            &temporary,
+            "-e",
+            "TERM=screen-256color",
+            "sh",
+        ]);
+        screen.waits_until("a prompt", |screen| !screen.trim().is_empty());
+        screen
+    }
+
+    /// Types a command line into the shell.
+    pub(crate) fn run(&self, words: &str) {
+        self.types(&format!("{} {words}", env!("CARGO_BIN_EXE_bosun")));
+        self.press("Enter");
+    }
+
+    /// Types a text, as it is.
+    pub(crate) fn types(&self, text: &str) {
+        self.ask(&["send-keys", "-t", "it", "-l", text]);
+    }
+
+    /// Presses a key by tmux's name for it: Enter, Escape, C-c, M-Enter.
+    pub(crate) fn press(&self, key: &str) {
+        self.ask(&["send-keys", "-t", "it", key]);
+    }
+
+    /// Pastes a text the way terminals do.
+    pub(crate) fn pastes(&self, text: &str) {
+        self.ask(&["set-buffer", text]);
+        self.ask(&["paste-buffer", "-p", "-t", "it"]);
+    }
+
+    /// Everything that is on the screen and was scrolled away.
+    pub(crate) fn text(&self) -> String {
+        self.ask(&["capture-pane", "-p", "-t", "it", "-S", "-2000"])
+    }
+
+    /// The same, with styles.
+    pub(crate) fn styled(&self) -> String {
+        self.ask(&["capture-pane", "-p", "-e", "-t", "it", "-S", "-2000"])
+    }
+
+    /// Waits until a text is on the screen, and returns all of it.
+    pub(crate) fn waits_for(&self, text: &str) -> String {
+        self.waits_until(&format!("{text:?} to be there"), |screen| screen.contains(text))
+    }
+
+    pub(crate) fn waits_until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = self.text();
+            if holds(&screen) {
+                return screen;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited too long for {what}:\n{screen}");
+            pause();
+        }
+    }
+
+    /// Asks a process to end.
+    #[expect(clippy::disallowed_methods, reason = "somebody outside ends the program")]
+    pub(crate) fn ends(&self, process: &str) {
+        let ended = Command::new("kill").args(["-TERM", process]).status();
+        assert!(ended.is_ok_and(|status| status.success()), "{process} is there to be ended");
+    }
+
+    fn ask(&self, words: &[&str]) -> String {
+        let all = [&["-S", self.socket.as_str()], words].concat();
+        let output = tmux(&all).expect("tmux runs");
+        assert!(output.status.success(), "tmux {words:?}: {}", stderr(&output));
+        stdout(&output)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        tmux(&["-S", &self.socket, "kill-server"]).ok();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a terminal is part of the stage")]
+fn tmux(words: &[&str]) -> std::io::Result<Output> {
+    Command::new("tmux").args(words).env_remove("TMUX").output()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a foreign program's screen can only be looked at again"
+)]
+fn pause() {
+    std::thread::sleep(LOOK_EVERY);
+}

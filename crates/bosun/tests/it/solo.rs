@@ -1,0 +1,144 @@
+//! `bosun run --preset solo`: one agent without a person, and the commands that know its sessions.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::binary::{Place, stderr, stdout};
+
+fn stage(place: &Place, replies: &str) -> (PathBuf, String) {
+    let folder = place.path().join("work");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let script = place.path().join("script.toml");
+    std::fs::write(&script, format!("[[attempt]]\nrole = \"solo\"\n{replies}")).expect("a script");
+    (folder, script.display().to_string())
+}
+
+fn run(place: &Place, replies: &str, more: &[&str]) -> std::process::Output {
+    let (folder, script) = stage(place, replies);
+    let folder = folder.display().to_string();
+    let words = ["run", "--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
+    place.run(&[&words, more].concat())
+}
+
+/// In any folder, the final reply goes to standard output and everything else to standard error.
+#[test]
+fn the_final_reply_goes_to_stdout_in_a_folder_that_is_no_repository() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+say = "First I write."
+call = { tool = "write_file", path = "a.txt", content = "hi\n" }
+[[attempt.reply]]
+say = "It is written."
+"#;
+    let output = run(&place, replies, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "It is written.\n");
+    assert!(stderr(&output).contains("write_file"), "{}", stderr(&output));
+    assert!(place.path().join("work/a.txt").exists());
+    let listed = stdout(&place.run(&["list"]));
+    assert!(listed.contains("session idle") && listed.contains("Do it for me"), "{listed}");
+    let shown = stdout(&place.run(&["show"]));
+    assert!(shown.contains("chat --resume"), "{shown}");
+    let verified = place.run(&["log", "--verify"]);
+    assert!(verified.status.success(), "{}", stderr(&verified));
+}
+
+/// JSON lines, of which the last is the report.
+#[test]
+fn json_lines_end_with_a_report() {
+    let place = Place::new();
+    let output = run(&place, "[[attempt.reply]]\nsay = \"Yes.\"\n", &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["event"], "session.started");
+    let report = &lines.last().expect("a last line")["report"];
+    assert_eq!(report["reply"], "Yes.");
+    assert_eq!(report["session"]["state"], "IDLE");
+}
+
+/// An answer that does not fit its schema is asked for again, a bounded number of times.
+#[test]
+fn an_answer_that_does_not_fit_its_schema_is_asked_for_again() {
+    let place = Place::new();
+    let schema = place.path().join("schema.json");
+    let text = r#"{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"]}"#;
+    std::fs::write(&schema, text).expect("a schema");
+    let schema = schema.display().to_string();
+    let replies = "[[attempt.reply]]\nsay = \"It is 30.\"\n[[attempt.reply]]\nsay = '{\"age\": \"30\"}'\n\
+                   [[attempt.reply]]\nsay = '{\"age\": 30}'\n";
+    let output = run(&place, replies, &["--output-schema", &schema]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "{\"age\":30}\n");
+    let never = "[[attempt.reply]]\nsay = \"no\"\n".repeat(9);
+    let output = run(&place, &never, &["--output-schema", &schema]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not fit"), "{}", stderr(&output));
+    let crew = place.run(&["run", "--output-schema", &schema, "Do it for me"]);
+    assert_eq!(crew.status.code(), Some(2), "{}", stderr(&crew));
+}
+
+/// A question ends the process with 3; `bosun answer` goes on from there, also in another process.
+#[test]
+fn a_question_is_answered_by_another_process() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "ask_user", question = "Which colour?" }
+[[attempt.reply]]
+say = "Green it is."
+"#;
+    let output = run(&place, replies, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Which colour?"), "{}", stderr(&output));
+    let listed: Value =
+        serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
+    assert_eq!(listed["session"]["question"]["text"], "Which colour?");
+    let id = listed["run"].as_str().expect("an id").to_owned();
+    let answered = place.run(&["answer", &id, "green"]);
+    assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
+    assert_eq!(stdout(&answered), "Green it is.\n");
+    let none = place.run(&["answer", &id, "green"]);
+    assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
+    let cancelled = place.run(&["cancel", &id]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
+    assert!(stdout(&cancelled).contains("closed"), "{}", stdout(&cancelled));
+    let resumed = place.run(&["resume", &id]);
+    assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
+}
+
+/// With nobody to ask, what would be asked is denied, and the model is told.
+#[test]
+fn headless_denies_what_would_be_asked() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "shell", command = "rm -r old" }
+[[attempt.reply]]
+say = "It was refused."
+"#;
+    std::fs::create_dir_all(place.path().join("work/old")).expect("a folder");
+    let output = run(&place, replies, &["--headless"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("permit.deletes"), "{}", stderr(&output));
+    assert!(place.path().join("work/old").exists());
+}
+
+#[test]
+fn a_model_that_fails_ends_with_1_and_says_why() {
+    let place = Place::new();
+    let replies = "[[attempt.reply]]\nfault = { class = \"structural\", code = \"model.broken\", what = \"it broke\" }\n";
+    let output = run(&place, replies, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("it broke"), "{}", stderr(&output));
+}
+
+/// The budget of a session holds: what does not fit is not asked.
+#[test]
+fn a_budget_that_is_spent_ends_with_4() {
+    let place = Place::new();
+    let output = run(&place, "[[attempt.reply]]\nsay = \"hi\"\n", &["--tokens", "10"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+}

@@ -1,0 +1,171 @@
+//! Taking back what was done to files: which snapshot a line of the log stands for, and putting the files back to it.
+//! The snapshots are the sandbox's; that it happened is an event like any other.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sandbox::{Restored, Snapshots};
+use store::{Journal, JournalError};
+use types::{CallId, Digest, Event, LogId, SessionId, Trees};
+
+use crate::shop::Shop;
+
+/// How many lines are read at a time.
+const PAGE: usize = 500;
+
+/// Files that were put back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undone {
+    /// The line of the log after which they were like this.
+    pub to: u64,
+    pub restored: Restored,
+}
+
+/// Keeps the snapshots of one workspace, as the calls in it come.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    snapshots: Arc<Snapshots>,
+    /// The turn of the last snapshot, and what it was.
+    last: Mutex<Option<((SessionId, u32), Digest)>>,
+}
+
+impl Keeper {
+    /// Nothing where no snapshots can be taken; the work goes on without them.
+    pub(crate) fn open(shop: &Shop, folder: &Path) -> Option<Self> {
+        match Snapshots::new(folder, &shop.home.join("snapshots")) {
+            Ok(snapshots) => Some(Self { snapshots: Arc::new(snapshots), last: Mutex::default() }),
+            Err(error) => {
+                tracing::warn!(%error, "no changes to files can be taken back");
+                None
+            }
+        }
+    }
+
+    /// The files before a call. Within one turn, they are what they were after the call before it.
+    pub(crate) async fn before(&self, call: CallId) -> Option<Digest> {
+        let known = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match known {
+            Some((turn, tree)) if turn == (call.session, call.turn) => Some(tree),
+            _ => self.take(call).await,
+        }
+    }
+
+    /// The files before and after a call, if it changed any.
+    pub(crate) async fn after(&self, call: CallId, before: Option<Digest>) -> Option<Trees> {
+        let (before, after) = (before?, self.take(call).await?);
+        (before != after).then_some(Trees { before, after })
+    }
+
+    async fn take(&self, call: CallId) -> Option<Digest> {
+        let snapshots = self.snapshots.clone();
+        let taken = tokio::task::spawn_blocking(move || snapshots.take()).await.ok()?;
+        let tree = match taken {
+            Ok(tree) => Some(tree.digest),
+            Err(error) => {
+                tracing::warn!(%error, "this change to files cannot be taken back");
+                None
+            }
+        };
+        let turn = (call.session, call.turn);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = tree.map(|tree| (turn, tree));
+        tree
+    }
+
+    pub(crate) async fn restore(&self, tree: Digest) -> Result<Restored, String> {
+        let snapshots = self.snapshots.clone();
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let work = tokio::task::spawn_blocking(move || snapshots.restore(&tree)).await;
+        work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
+    }
+}
+
+/// Where in the log files were changed.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// In order: the line, and the files before and after it.
+    lines: Vec<(u64, Trees)>,
+    /// The rounds that changed files and were not taken back: the line before each, and the files then.
+    rounds: Vec<(u64, (SessionId, u32), Digest)>,
+}
+
+impl Changes {
+    pub(super) async fn read(journal: &dyn Journal, log: &LogId) -> Result<Self, JournalError> {
+        let (mut changes, mut after) = (Self::default(), 0);
+        loop {
+            let lines = journal.read(log, after, PAGE).await?;
+            let Some(last) = lines.last() else { return Ok(changes) };
+            after = last.seq;
+            for line in &lines {
+                changes.take(line.seq, &line.event);
+            }
+        }
+    }
+
+    fn take(&mut self, seq: u64, event: &Event) {
+        match event {
+            Event::ToolFinished { call, trees: Some(trees), .. } => {
+                let turn = (call.session, call.turn);
+                self.lines.push((seq, *trees));
+                if self.rounds.last().is_none_or(|(_, last, _)| *last != turn) {
+                    self.rounds.push((seq - 1, turn, trees.before));
+                }
+            }
+            Event::WorkspaceRestored { to, trees, .. } => {
+                self.lines.push((seq, *trees));
+                self.rounds.retain(|(before, ..)| before < to);
+            }
+            _ => {}
+        }
+    }
+
+    /// What the files were after a line.
+    pub(super) fn at(&self, to: u64) -> Option<Digest> {
+        let before = self.lines.iter().rev().find(|(seq, _)| *seq <= to);
+        let after = || self.lines.iter().find(|(seq, _)| *seq > to);
+        before.map(|(_, trees)| trees.after).or_else(|| after().map(|(_, trees)| trees.before))
+    }
+
+    /// The last round that changed files and was not taken back: the line before it, and the files then.
+    pub(super) fn last_round(&self) -> Option<(u64, Digest)> {
+        self.rounds.last().map(|(to, _, tree)| (*to, *tree))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::{CallOutcome, Shown};
+
+    fn tree(name: &str) -> Digest {
+        Digest::of(name.as_bytes())
+    }
+
+    fn changed(turn: u32, before: &str, after: &str) -> Event {
+        Event::ToolFinished {
+            call: CallId { session: SessionId::ROOT, turn, index: 0 },
+            outcome: CallOutcome::Ok,
+            output: Shown::default(),
+            images: vec![],
+            files: vec![],
+            trees: Some(Trees { before: tree(before), after: tree(after) }),
+        }
+    }
+
+    #[test]
+    fn rounds_are_taken_back_one_after_the_other() {
+        let mut changes = Changes::default();
+        changes.take(10, &changed(1, "a", "b"));
+        changes.take(11, &changed(1, "b", "c"));
+        changes.take(20, &changed(2, "c", "d"));
+        assert_eq!(changes.last_round(), Some((19, tree("c"))));
+        let trees = Trees { before: tree("d"), after: tree("c") };
+        changes.take(21, &Event::WorkspaceRestored { by: "ann".to_owned(), to: 19, trees });
+        assert_eq!(changes.last_round(), Some((9, tree("a"))));
+        assert_eq!(changes.at(5), Some(tree("a")));
+        assert_eq!((changes.at(10), changes.at(15)), (Some(tree("b")), Some(tree("c"))));
+        assert_eq!((changes.at(20), changes.at(30)), (Some(tree("d")), Some(tree("c"))));
+        let trees = Trees { before: tree("c"), after: tree("a") };
+        changes.take(22, &Event::WorkspaceRestored { by: "ann".to_owned(), to: 9, trees });
+        assert_eq!(changes.last_round(), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! What stands here where the system is not Linux: nothing. There are no walls to build, so none are claimed: the proof
+//! says that nothing holds commands, whoever requires more is refused, and a command that was to be confined is not
+//! run. Files are still reached through the jail only.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
+
+use crate::{EnvError, Hosts, Listener};
+
+const REASON: &str =
+    "walls around commands are built of namespaces, Landlock and seccomp, which only Linux has";
+
+/// Stands for the second start of this program, which there is none of here.
+#[derive(Debug, Clone)]
+pub struct Twin(());
+
+impl Twin {
+    #[must_use]
+    pub fn enter() -> Self {
+        Self(())
+    }
+}
+
+/// How commands would be confined.
+#[derive(Debug, Clone)]
+pub struct Confine {
+    scope: Option<Scope>,
+}
+
+impl Confine {
+    #[must_use]
+    pub fn new(_twin: Twin) -> Self {
+        Self { scope: None }
+    }
+
+    #[must_use]
+    pub fn writing_to(self, scope: Scope) -> Self {
+        Self { scope: Some(scope) }
+    }
+
+    #[must_use]
+    pub fn seeing(self, _path: PathBuf) -> Self {
+        self
+    }
+
+    #[must_use]
+    pub fn masking(self, _path: PathBuf) -> Self {
+        self
+    }
+
+    #[must_use]
+    pub fn holding(self, _rung: Rung) -> Self {
+        self
+    }
+
+    #[must_use]
+    pub fn reaching(self, _hosts: Hosts) -> Self {
+        self
+    }
+
+    #[must_use]
+    pub fn limits(self, _limits: Limits) -> Self {
+        self
+    }
+
+    /// There is nothing to attack.
+    pub async fn prove(&self) -> Result<Proof, EnvError> {
+        Ok(Proof::nothing(REASON))
+    }
+
+    /// What the machine can hold commands with: nothing.
+    pub async fn probe(_twin: Twin) -> Proof {
+        Proof::nothing(REASON)
+    }
+
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        self.scope.as_ref()
+    }
+
+    /// A command that shall be held is not run where nothing can hold it.
+    pub(crate) async fn run(
+        &self,
+        _spec: Spec,
+        _listener: Option<Listener>,
+        _timeout: Span,
+        _stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError> {
+        Err(EnvError::Sandbox { reason: REASON.to_owned() })
+    }
+
+    pub(crate) fn spec(
+        &self,
+        _root: &Path,
+        _folder: WorkPath,
+        _action: Action,
+        _variables: Vec<(OsString, OsString)>,
+    ) -> Spec {
+        Spec { hidden: vec![] }
+    }
+}
+
+/// Orders that nobody takes.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) hidden: Vec<WorkPath>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Action {
+    #[expect(dead_code, reason = "it is told what to run, as everywhere")]
+    Run { shell: PathBuf, line: String },
+}
+
+/// How much a command may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Processes and threads at once.
+    pub processes: u64,
+    /// Memory of one process.
+    pub memory_bytes: u64,
+    /// The largest file that may be written.
+    pub file_bytes: u64,
+    /// The private folder for temporary files.
+    pub temp_bytes: u64,
+}
+
+/// A shared confinement.
+pub(crate) type Shared = Arc<Confine>;

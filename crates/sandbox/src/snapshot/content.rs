@@ -1,0 +1,49 @@
+//! The content of one file of a workspace, read from the descriptor of its folder. No link is followed, nothing but a
+//! regular file is read, and no more of it than was said.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::stamp::Stamp;
+
+/// The bytes of a regular file, and what the file system said of it before they were read, if nothing else was true
+/// afterwards.
+pub(super) fn read(
+    folder: impl AsFd,
+    name: impl rustix::path::Arg,
+    most: u64,
+) -> Result<(Vec<u8>, Option<Stamp>), Errno> {
+    // A pipe that took the file's place must not block us before we see that it is one.
+    let flags =
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+    let before = Stamp::of(&rustix::fs::fstat(&file)?);
+    if before.kind() != FileType::RegularFile || before.size() > most {
+        return Err(Errno::FBIG);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(before.size()).unwrap_or(0) + 1);
+    let read = (&file).take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    if bytes.len() as u64 > most {
+        return Err(Errno::FBIG);
+    }
+    let after = Stamp::of(&rustix::fs::fstat(&file)?);
+    Ok((bytes, (before == after).then_some(before)))
+}
+
+/// Where a symbolic link leads to.
+pub(super) fn target(folder: impl AsFd, name: &[u8]) -> Result<Vec<u8>, Errno> {
+    rustix::fs::readlinkat(folder, OsStr::from_bytes(name), Vec::new())
+        .map(std::ffi::CString::into_bytes)
+}
+
+/// What the file system says of a name, which is not followed if it is a link.
+pub(super) fn stamp(folder: impl AsFd, name: impl rustix::path::Arg) -> Result<Stamp, Errno> {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Stamp::of(&stat))
+}

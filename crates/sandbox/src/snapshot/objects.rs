@@ -1,0 +1,256 @@
+//! Where the bytes of snapshots are: each content once, under its digest, one after the other in files that only grow,
+//! because making a file costs many times what writing to one does. Every user of a store writes to a file of his own,
+//! so there is nothing to agree on. What is read is checked against its digest; a record that was cut off ends its file.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+use types::Digest;
+
+use super::SnapshotError;
+use super::stamp::Moment;
+
+/// What a sweep did to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Swept {
+    pub removed: u64,
+    pub kept: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Objects {
+    folder: PathBuf,
+    /// Held for as long as the store is used; who sweeps must hold it alone.
+    lock: File,
+    packs: Mutex<Packs>,
+}
+
+/// What is known of the files.
+#[derive(Debug, Default)]
+struct Packs {
+    all: Vec<Pack>,
+    /// The one that is written to here.
+    own: Option<usize>,
+    places: HashMap<Digest, Place>,
+}
+
+#[derive(Debug)]
+struct Pack {
+    path: PathBuf,
+    file: File,
+    /// How far its records are known.
+    end: u64,
+}
+
+/// Where a content is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    pack: usize,
+    offset: u64,
+    bytes: usize,
+}
+
+/// The files' names begin with this.
+const NAME: &str = "pack-";
+/// Before each content stand its digest and its length: `<64 digits> <10 digits>\n`.
+const HEADER: usize = 64 + 1 + 10 + 1;
+
+impl Objects {
+    pub(super) fn open(store: &Path) -> Result<Self, SnapshotError> {
+        let failed = |source| SnapshotError::Store { doing: "opening", source };
+        // Workspaces hold secrets too; the copies are for nobody else.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(store).map_err(failed)?;
+        let folder = store.canonicalize().map_err(failed)?;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join("lock"))
+            .map_err(failed)?;
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(SnapshotError::InUse),
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        let mut packs = Packs::default();
+        packs.look(&folder).map_err(failed)?;
+        Ok(Self { folder, lock, packs: Mutex::new(packs) })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What time the file system says that it is.
+    pub(super) fn now(&self) -> Result<Moment, SnapshotError> {
+        let failed =
+            |errno: Errno| SnapshotError::Store { doing: "stamping", source: errno.into() };
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let both = Timestamps { last_access: now, last_modification: now };
+        rustix::fs::futimens(&self.lock, &both).map_err(failed)?;
+        Ok(Moment::modified(&rustix::fs::fstat(&self.lock).map_err(failed)?))
+    }
+
+    /// Keeps some bytes, and gives the digest under which they are found.
+    pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, SnapshotError> {
+        let digest = Digest::of(bytes);
+        let mut packs = self.packs();
+        if !packs.places.contains_key(&digest) {
+            let failed = |source| SnapshotError::Store { doing: "writing to", source };
+            packs.append(&self.folder, digest, bytes).map_err(failed)?;
+        }
+        Ok(digest)
+    }
+
+    /// The bytes with that digest.
+    pub(super) fn get(&self, digest: &Digest) -> Result<Vec<u8>, SnapshotError> {
+        let failed = |source| SnapshotError::Store { doing: "reading from", source };
+        let mut packs = self.packs();
+        if !packs.places.contains_key(digest) {
+            // Another user of the store may have written it meanwhile.
+            packs.look(&self.folder).map_err(failed)?;
+        }
+        let place = packs.places.get(digest).copied();
+        let place = place.ok_or(SnapshotError::Gone { digest: *digest })?;
+        let bytes = packs.read(place).map_err(failed)?;
+        drop(packs);
+        match Digest::of(&bytes) == *digest {
+            true => Ok(bytes),
+            false => Err(SnapshotError::Damaged { digest: *digest }),
+        }
+    }
+
+    /// Removes every content that is not named here, and whatever a crash left half written.
+    pub(super) fn retain(&self, named: &HashSet<Digest>) -> Result<Swept, SnapshotError> {
+        let failed = |source| SnapshotError::Store { doing: "sweeping", source };
+        match rustix::fs::flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(SnapshotError::InUse),
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        let mut packs = self.packs();
+        let swept = packs.look(&self.folder).and_then(|()| packs.sweep(&self.folder, named));
+        let shared = rustix::fs::flock(&self.lock, FlockOperation::LockShared);
+        shared.map_err(|errno| failed(errno.into()))?;
+        swept.map_err(failed)
+    }
+
+    fn packs(&self) -> MutexGuard<'_, Packs> {
+        // Nothing in there is changed before what it says is true.
+        self.packs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Packs {
+    /// Learns what is in the files by now.
+    fn look(&mut self, folder: &Path) -> io::Result<()> {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let known = self.all.iter().any(|pack| pack.path == entry.path());
+            if !known && entry.file_name().to_string_lossy().starts_with(NAME) {
+                let (path, file) = (entry.path(), File::open(entry.path())?);
+                self.all.push(Pack { path, file, end: 0 });
+            }
+        }
+        for (number, pack) in self.all.iter_mut().enumerate() {
+            let size = pack.file.metadata()?.len();
+            while let Some((digest, bytes)) = header(&pack.file, pack.end) {
+                let offset = pack.end + HEADER as u64;
+                let end = offset + bytes as u64;
+                if end > size {
+                    break;
+                }
+                self.places.entry(digest).or_insert(Place { pack: number, offset, bytes });
+                pack.end = end;
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, folder: &Path, digest: Digest, bytes: &[u8]) -> io::Result<()> {
+        let number = match self.own {
+            Some(number) => number,
+            None => self.begin(folder)?,
+        };
+        let pack = &mut self.all[number];
+        let record = [format!("{digest} {:>10}\n", bytes.len()).as_bytes(), bytes].concat();
+        let offset = pack.end + HEADER as u64;
+        if let Err(error) = pack.file.write_all_at(&record, pack.end) {
+            // Half a record would hide what comes after it, so nothing comes after it.
+            self.own = None;
+            return Err(error);
+        }
+        pack.end = offset + bytes.len() as u64;
+        self.places.insert(digest, Place { pack: number, offset, bytes: bytes.len() });
+        Ok(())
+    }
+
+    /// Makes a new file to write to.
+    fn begin(&mut self, folder: &Path) -> io::Result<usize> {
+        let (file, path) = tempfile::Builder::new().prefix(NAME).tempfile_in(folder)?.keep()?;
+        self.all.push(Pack { path, file, end: 0 });
+        let number = self.all.len() - 1;
+        self.own = Some(number);
+        Ok(number)
+    }
+
+    fn read(&self, place: Place) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; place.bytes];
+        self.all[place.pack].file.read_exact_at(&mut bytes, place.offset)?;
+        Ok(bytes)
+    }
+
+    /// Files of which nothing is needed go; of those of which something is not needed, the rest moves to a new one.
+    fn sweep(&mut self, folder: &Path, named: &HashSet<Digest>) -> io::Result<Swept> {
+        let mut swept = Swept::default();
+        let mut dirty = vec![false; self.all.len()];
+        for (digest, place) in &self.places {
+            dirty[place.pack] |= !named.contains(digest);
+        }
+        for (number, pack) in self.all.iter().enumerate() {
+            // Also what follows a record that was cut off, and contents that are elsewhere too.
+            let inside = self.places.values().filter(|place| place.pack == number);
+            let bytes: u64 = inside.map(|place| (place.bytes + HEADER) as u64).sum();
+            dirty[number] |= bytes != pack.file.metadata()?.len();
+        }
+        self.own = None;
+        let moving: Vec<(Digest, Place)> =
+            self.places.iter().map(|(digest, place)| (*digest, *place)).collect();
+        for (digest, place) in moving {
+            if !named.contains(&digest) {
+                self.places.remove(&digest);
+                swept.removed += 1;
+                continue;
+            }
+            swept.kept += 1;
+            if dirty[place.pack] {
+                let bytes = self.read(place)?;
+                self.append(folder, digest, &bytes)?;
+            }
+        }
+        if let Some(own) = self.own {
+            self.all[own].file.sync_data()?;
+        }
+        for (pack, _) in self.all.iter().zip(dirty).filter(|(_, dirty)| *dirty) {
+            std::fs::remove_file(&pack.path)?;
+        }
+        // Numbers have moved; what is there now is learned from the files.
+        *self = Self::default();
+        self.look(folder)?;
+        Ok(swept)
+    }
+}
+
+/// What the header at that place says: whose content follows, and how long it is.
+fn header(file: &File, at: u64) -> Option<(Digest, usize)> {
+    let mut header = [0; HEADER];
+    file.read_exact_at(&mut header, at).ok()?;
+    let (digest, bytes) = std::str::from_utf8(&header).ok()?.strip_suffix('\n')?.split_once(' ')?;
+    Some((digest.parse().ok()?, bytes.trim_start().parse().ok()?))
+}

@@ -1,0 +1,105 @@
+//! Which files git would ignore: the `.gitignore` of a folder, then those of the folders above, then the repository's
+//! own exclude file; the nearest that has a word on a name decides. A person's global ignores do not count, nor do the
+//! ignore files of search tools: what is only left out of a search is still somebody's work.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::fs::{Mode, OFlags};
+
+use super::content;
+
+/// The name of the file that holds a folder's rules.
+pub(super) const FILE: &str = ".gitignore";
+/// Ignore files are small; a larger one is not taken for one.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The rules that hold in a folder.
+#[derive(Debug)]
+pub(super) struct Rules {
+    own: Gitignore,
+    /// How much of a path leads to the folder whose rules these are.
+    offset: usize,
+    above: Option<Arc<Rules>>,
+}
+
+impl Rules {
+    /// Rules that stand over all folders.
+    pub(super) fn over_all(text: &[u8]) -> Self {
+        Self { own: patterns(text), offset: 0, above: None }
+    }
+
+    /// Adds the rules of a folder, whose path is so many bytes long, to those above it.
+    pub(super) fn below(above: &Arc<Self>, text: &[u8], offset: usize) -> Self {
+        Self { own: patterns(text), offset, above: Some(Arc::clone(above)) }
+    }
+
+    /// Whether a path, given from the root, is ignored. The folders on the way are not.
+    pub(super) fn ignore(&self, path: &[u8], folder: bool) -> bool {
+        let own = path.get(self.offset..).unwrap_or_default();
+        let verdict = self.own.matched(Path::new(OsStr::from_bytes(own)), folder);
+        match &self.above {
+            Some(above) if verdict.is_none() => above.ignore(path, folder),
+            _ => verdict.is_ignore(),
+        }
+    }
+}
+
+/// The text of an ignore file, if there is one.
+pub(super) fn text(folder: impl AsFd, name: &str) -> Option<Vec<u8>> {
+    content::read(folder, name, MAX_BYTES).ok().map(|(bytes, _)| bytes)
+}
+
+/// The text of the repository's own exclude file, if the workspace is a repository.
+pub(super) fn exclude_text(root: impl AsFd) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let git = rustix::fs::openat(root, ".git", flags, Mode::empty()).ok()?;
+    let about = rustix::fs::openat(git, "info", flags, Mode::empty()).ok()?;
+    text(about, "exclude")
+}
+
+fn patterns(text: &[u8]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(".");
+    let text = String::from_utf8_lossy(text);
+    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+        // A line that is no pattern ignores nothing.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_rule_decides_and_paths_count_from_its_own_folder() {
+        let all = Arc::new(Rules::over_all(b"*.tmp\n"));
+        let root = Arc::new(Rules::below(&all, b"*.log\n/build\ndocs/*.txt\n", 0));
+        let sub = Rules::below(&root, b"!keep.log\n/only\nfolder/\n", 4);
+        for (path, folder, ignored) in [
+            ("a.log", false, true),
+            ("a.tmp", false, true),
+            ("build", true, true),
+            ("docs/a.txt", false, true),
+        ] {
+            assert_eq!(root.ignore(path.as_bytes(), folder), ignored, "{path}");
+        }
+        for (path, folder, ignored) in [
+            ("sub/a.log", false, true),
+            ("sub/keep.log", false, false),
+            ("sub/only", false, true),
+            ("sub/x/only", false, false),
+            ("sub/build", true, false),
+            ("sub/folder", true, true),
+            ("sub/folder", false, false),
+            ("sub/a.tmp", false, true),
+        ] {
+            assert_eq!(sub.ignore(path.as_bytes(), folder), ignored, "{path}");
+        }
+    }
+}

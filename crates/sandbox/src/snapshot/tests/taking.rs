@@ -1,0 +1,223 @@
+//! What is in a snapshot, what it costs to take one, and what a store keeps.
+
+use super::*;
+
+#[test]
+fn the_same_files_give_the_same_snapshot_whoever_takes_it() {
+    let mut ground = Ground::new();
+    ground.put("a/b.txt", "one");
+    ground.put("a.txt", "two");
+    ground.link("a/b.txt", "link");
+    let first = ground.snapshots.take().expect("a snapshot");
+    assert_eq!((first.files, first.left_out), (3, 0));
+    assert_eq!(ground.take(), first.digest);
+    ground.reopen();
+    assert_eq!(ground.take(), first.digest);
+}
+
+#[test]
+fn the_difference_names_what_was_added_changed_and_removed() {
+    let ground = Ground::new();
+    ground.put("same/deep/a", "a");
+    ground.put("changed", "1");
+    ground.put("removed/a", "a");
+    ground.put("turned", "a file");
+    ground.put("script", "x");
+    let before = ground.take();
+    ground.put("changed", "2");
+    ground.put("added/b", "b");
+    ground.mode("script", 0o755);
+    std::fs::remove_dir_all(ground.at("removed")).expect("gone");
+    std::fs::remove_file(ground.at("turned")).expect("gone");
+    ground.put("turned/inside", "a folder now");
+    let after = ground.take();
+    let name = |name: &str, how| (name.to_owned(), how);
+    assert_eq!(
+        ground.diff(&before, &after),
+        [
+            name("added/b", How::Added),
+            name("changed", How::Changed),
+            name("removed/a", How::Removed),
+            name("script", How::Changed),
+            name("turned", How::Removed),
+            name("turned/inside", How::Added),
+        ]
+    );
+    assert_eq!(ground.diff(&after, &after), []);
+    let read = |tree, path| ground.snapshots.read(tree, Path::new(path)).expect("to be read");
+    assert_eq!(bytes(read(&before, "changed")), b"1");
+    assert_eq!(read(&before, "added/b"), None);
+    assert_eq!(read(&after, "added"), None);
+    assert_eq!(read(&after, "added/b/c"), None);
+}
+
+#[test]
+fn a_change_that_leaves_size_and_time_as_they_were_is_still_seen() {
+    let ground = Ground::new();
+    // Each content replaces the last at once, in the same inode, mostly within one tick of the file system's clock.
+    let mut seen = Vec::new();
+    for round in 0..200 {
+        std::fs::write(ground.root().join("file"), format!("{round:03}")).expect("a file");
+        seen.push(ground.take());
+    }
+    for (round, tree) in seen.iter().enumerate() {
+        let content = ground.snapshots.read(tree, Path::new("file")).expect("to be read");
+        assert_eq!(bytes(content), format!("{round:03}").into_bytes());
+    }
+}
+
+#[test]
+fn a_file_whose_time_says_nothing_is_read_again_each_time() {
+    let ground = Ground::new();
+    ground.put("file", "text");
+    let file = std::fs::File::options().write(true).open(ground.at("file")).expect("a file");
+    let to_come = std::time::UNIX_EPOCH + std::time::Duration::from_secs(10_000_000_000);
+    file.set_modified(to_come).expect("a time");
+    ground.take();
+    let index = ground.snapshots.index();
+    let index::What::Leaf(Some(seen)) = index.root.nodes[0].what else { panic!("{index:?}") };
+    assert_eq!(seen.stamp, None, "it would be taken for untouched");
+}
+
+#[test]
+fn a_time_that_was_set_back_does_not_hide_a_change() {
+    let ground = Ground::new();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let write = |text: &str| {
+        ground.put("file", text);
+        let file = std::fs::File::options().write(true).open(ground.at("file")).expect("a file");
+        file.set_modified(long_ago).expect("a time");
+    };
+    write("one");
+    let before = ground.take();
+    write("two");
+    assert_eq!(ground.diff(&before, &ground.take()), [("file".to_owned(), How::Changed)]);
+}
+
+#[test]
+fn what_git_ignores_is_not_in_a_snapshot_and_hidden_files_are() {
+    let ground = Ground::new();
+    for (path, text) in [
+        (".gitignore", "*.log\ntarget/\n"),
+        (".env", "SECRET=1"),
+        (".ignore", "*.txt"),
+        ("a.log", "ignored"),
+        ("kept.txt", "only search tools leave it out"),
+        ("target/out", "ignored"),
+        ("sub/.gitignore", "!b.log\n"),
+        ("sub/b.log", "taken in again"),
+        ("sub/target/out", "ignored"),
+        (".git/HEAD", "ref: refs/heads/main"),
+        (".git/info/exclude", "private\n"),
+        ("private", "excluded"),
+        ("sub/.git/config", "another repository's"),
+        (".bosun-staging-1-0", "half"),
+    ] {
+        ground.put(path, text);
+    }
+    let tree = ground.take();
+    let all = manifest::flat(&ground.snapshots.objects, &tree).expect("files");
+    let all: Vec<_> = all.keys().map(|path| path.to_str().expect("text")).collect();
+    let expected = [".env", ".gitignore", ".ignore", "kept.txt", "sub/.gitignore", "sub/b.log"];
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn other_rules_are_noticed_without_any_other_change() {
+    let ground = Ground::new();
+    ground.put("sub/a.log", "a");
+    let before = ground.take();
+    ground.put(".gitignore", "*.log\n");
+    let hidden = ground.take();
+    ground.put(".gitignore", "*.lag\n");
+    let shown = ground.take();
+    assert_eq!(ground.diff(&before, &hidden)[1], ("sub/a.log".to_owned(), How::Removed));
+    assert_eq!(ground.diff(&hidden, &shown)[1], ("sub/a.log".to_owned(), How::Added));
+}
+
+#[test]
+fn what_is_too_large_is_counted_and_left_out() {
+    let ground = Ground::with_limits(10, 25);
+    ground.put("a", "0123456789");
+    ground.put("b", "0123456789x");
+    ground.put("c", "0123456789");
+    ground.put("d", "0123456789");
+    ground.put("e", "01234");
+    let tree = ground.snapshots.take().expect("a snapshot");
+    assert_eq!((tree.files, tree.left_out), (5, 2));
+    let read = |path| ground.snapshots.read(&tree.digest, Path::new(path)).expect("to be read");
+    assert_eq!(read("b"), Some(Content::LeftOut));
+    assert_eq!(read("d"), Some(Content::LeftOut));
+    assert!(matches!(read("e"), Some(Content::File { .. })));
+    std::fs::remove_file(ground.at("a")).expect("gone");
+    let tree = ground.snapshots.take().expect("a snapshot");
+    let d = ground.snapshots.read(&tree.digest, Path::new("d")).expect("to be read");
+    assert!(matches!(d, Some(Content::File { .. })), "there is room for it now");
+    let mut ground = Ground::new();
+    ground.snapshots.limits.files = 3;
+    ["a", "b", "c/d"].into_iter().for_each(|path| ground.put(path, ""));
+    assert!(matches!(ground.snapshots.take(), Err(SnapshotError::TooMany { most: 3 })));
+}
+
+#[test]
+fn snapshots_that_are_no_longer_named_are_forgotten() {
+    let ground = Ground::new();
+    ground.put("same", "same");
+    ground.put("file", "one");
+    let one = ground.take();
+    ground.put("file", "two");
+    let two = ground.take();
+    ground.put("file", "three");
+    let three = ground.take();
+    let swept = ground.snapshots.keep(&[one]).expect("a sweep");
+    assert_eq!(swept, Swept { removed: 2, kept: 5 }, "the lines and the content of two");
+    assert!(matches!(ground.snapshots.restore(&two), Err(SnapshotError::Gone { .. })));
+    assert_eq!(ground.take(), three, "the last one is kept without being named");
+    ground.restore(&one);
+    assert_eq!(ground.text("file").as_deref(), Some("one"));
+    let other = open(ground.place.path());
+    assert!(matches!(other.keep(&[]), Err(SnapshotError::InUse)), "another works here too");
+}
+
+#[test]
+fn a_record_that_was_cut_off_is_not_read_and_hides_nothing_that_is_written_later() {
+    let mut ground = Ground::new();
+    ground.put("first", "one");
+    let first = ground.take();
+    ground.put("second", "second");
+    let second = ground.take();
+    let (pack, at) = kept_at(ground.place.path(), b"second").expect("it was kept");
+    let file = std::fs::File::options().write(true).open(&pack).expect("a file");
+    file.set_len(at as u64 + 3).expect("cut");
+    ground.reopen();
+    assert!(matches!(ground.snapshots.restore(&second), Err(SnapshotError::Gone { .. })));
+    assert_eq!(ground.take(), second, "it is written again");
+    ground.restore(&first);
+    ground.reopen();
+    ground.restore(&second);
+    assert_eq!(ground.text("second").as_deref(), Some("second"));
+    assert_eq!(ground.snapshots.keep(&[first, second]).expect("a sweep").removed, 0);
+    let packs = std::fs::read_dir(ground.place.path().join("store")).expect("the store").count();
+    assert_eq!(packs, 3, "the lock, and two files of which every byte is needed");
+    ground.restore(&first);
+    ground.restore(&second);
+}
+
+#[test]
+fn what_another_user_of_the_store_writes_is_found() {
+    let ground = Ground::new();
+    let other = open(ground.place.path());
+    ground.put("file", "text");
+    let tree = ground.take();
+    let content = other.read(&tree, Path::new("file")).expect("to be read");
+    assert_eq!(bytes(content), b"text");
+}
+
+#[test]
+fn a_store_inside_of_the_workspace_is_refused_before_it_is_made() {
+    let ground = Ground::new();
+    let inside = ground.at("new/store");
+    let refused = Snapshots::new(&ground.root(), &inside);
+    assert!(matches!(refused, Err(SnapshotError::Inside)));
+    assert!(!ground.at("new").exists());
+}

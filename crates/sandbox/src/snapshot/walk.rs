@@ -1,0 +1,295 @@
+//! The walk over a workspace that takes a snapshot. Each folder is opened from the one above it and no link is
+//! followed, so nothing from outside is ever read; what vanishes meanwhile was not there. What is ignored is not
+//! looked at, and git's own files never are.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use types::Digest;
+
+use super::index::{Folder, Index, Name, Node, Seen, What, renew};
+use super::manifest::{Entry, Lines, MAX_DEPTH};
+use super::objects::Objects;
+use super::rules::{self, Rules};
+use super::stamp::{Moment, Stamp};
+use super::{Limits, SnapshotError, Tree, content};
+use crate::jail;
+use crate::local::STAGING;
+
+/// Where the rules of folders come from.
+pub(super) trait Ignores {
+    /// The text of a folder's ignore file; the path ends with a slash unless it is the root's.
+    fn text(&self, folder: &OwnedFd, path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError>;
+
+    /// Whether it is the text of the file in that folder, which needs not be read again if nobody touched it.
+    fn of_the_file(&self) -> bool;
+}
+
+/// The rules are those that the workspace has now.
+#[derive(Debug)]
+pub(super) struct AsTheyAre;
+
+impl Ignores for AsTheyAre {
+    fn text(&self, folder: &OwnedFd, _path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError> {
+        Ok(rules::text(folder, rules::FILE))
+    }
+
+    fn of_the_file(&self) -> bool {
+        true
+    }
+}
+
+pub(super) struct Walk<'a> {
+    objects: &'a Objects,
+    limits: Limits,
+    ignores: &'a dyn Ignores,
+    now: Moment,
+    /// The path of the folder that is being walked, with a slash at its end.
+    path: Vec<u8>,
+    depth: usize,
+    /// How many names there were, how many bytes are in the snapshot, how many files, and how many are not.
+    names: usize,
+    bytes: u64,
+    files: u64,
+    left_out: u64,
+}
+
+impl<'a> Walk<'a> {
+    /// Takes a snapshot of what is below `root`.
+    pub(super) fn take(
+        objects: &'a Objects,
+        limits: Limits,
+        ignores: &'a dyn Ignores,
+        root: &OwnedFd,
+        index: &mut Index,
+    ) -> Result<Tree, SnapshotError> {
+        index.last = None;
+        let exclude = rules::exclude_text(root).unwrap_or_default();
+        if exclude != index.over_all.0 {
+            let rules = Arc::new(Rules::over_all(&exclude));
+            index.over_all = (exclude, rules);
+        }
+        let mut walk = Self {
+            objects,
+            limits,
+            ignores,
+            now: objects.now()?,
+            path: Vec::new(),
+            depth: 0,
+            names: 0,
+            bytes: 0,
+            files: 0,
+            left_out: 0,
+        };
+        let digest = walk.folder(root, &mut index.root, &index.over_all.1)?;
+        index.last = Some(digest);
+        Ok(Tree { digest, files: walk.files, left_out: walk.left_out })
+    }
+
+    /// Looks at a folder and all below it, and gives the digest of its lines.
+    fn folder(
+        &mut self,
+        fd: &OwnedFd,
+        folder: &mut Folder,
+        above: &Arc<Rules>,
+    ) -> Result<Digest, SnapshotError> {
+        let stat = rustix::fs::fstat(fd).map_err(|errno| self.failed("looking at", errno))?;
+        let stamp = Stamp::of(&stat);
+        let same_rules = self.renew_rules(fd, folder, above)?;
+        if !same_rules || folder.listed != Some(stamp) {
+            let names = self.names(fd, &folder.rules)?;
+            let before = std::mem::take(&mut folder.nodes);
+            folder.nodes = renew(before, names, &folder.rules);
+            folder.lines = None;
+        }
+        self.names += folder.nodes.len();
+        if self.names > self.limits.files {
+            return Err(SnapshotError::TooMany { most: self.limits.files });
+        }
+        folder.listed = stamp.settled(self.now).then_some(stamp);
+        let rules = Arc::clone(&folder.rules);
+        for node in &mut folder.nodes {
+            if !self.node(fd, node, &rules)? {
+                folder.lines = None;
+            }
+        }
+        if let Some(digest) = folder.lines {
+            return Ok(digest);
+        }
+        let mut lines = Lines::new();
+        for node in &folder.nodes {
+            if let Some(entry) = node.what.entry() {
+                lines.push(&node.name, entry);
+            }
+        }
+        let digest = self.objects.put(lines.bytes())?;
+        folder.lines = Some(digest);
+        Ok(digest)
+    }
+
+    /// Looks at one name; says whether what is there is the same as before.
+    fn node(
+        &mut self,
+        fd: &OwnedFd,
+        node: &mut Node,
+        rules: &Arc<Rules>,
+    ) -> Result<bool, SnapshotError> {
+        let before = node.what.entry();
+        match &mut node.what {
+            What::Leaf(seen) => {
+                *seen = self.leaf(fd, &node.name, seen.as_ref())?;
+                self.files += u64::from(seen.is_some());
+            }
+            What::Folder(below) => {
+                let way = self.path.len();
+                self.path.extend_from_slice(&node.name);
+                self.path.push(b'/');
+                self.enter(fd, &node.name, below, rules)?;
+                self.path.truncate(way);
+            }
+        }
+        let after = node.what.entry();
+        self.left_out += u64::from(after == Some(Entry::LeftOut));
+        Ok(before == after)
+    }
+
+    fn enter(
+        &mut self,
+        fd: &OwnedFd,
+        name: &[u8],
+        below: &mut Folder,
+        rules: &Arc<Rules>,
+    ) -> Result<(), SnapshotError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if self.depth == MAX_DEPTH {
+            below.shut = true;
+            return Ok(());
+        }
+        match rustix::fs::openat(fd, OsStr::from_bytes(name), flags, Mode::empty()) {
+            Ok(inner) => {
+                below.shut = false;
+                self.depth += 1;
+                self.folder(&inner, below, rules)?;
+                self.depth -= 1;
+            }
+            // It was there a moment ago; the folder above will be listed again.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                *below = Folder::unseen(Arc::clone(rules));
+            }
+            Err(_) => below.shut = true,
+        }
+        Ok(())
+    }
+
+    /// Looks at a file or link. Nothing if it is gone or has become something else.
+    fn leaf(
+        &mut self,
+        fd: &OwnedFd,
+        name: &[u8],
+        known: Option<&Seen>,
+    ) -> Result<Option<Seen>, SnapshotError> {
+        let os_name = OsStr::from_bytes(name);
+        let Ok(stamp) = content::stamp(fd, os_name) else { return Ok(None) };
+        let link = match stamp.kind() {
+            FileType::RegularFile => false,
+            FileType::Symlink => true,
+            _ => return Ok(None),
+        };
+        let fits =
+            stamp.size() <= self.limits.file && self.bytes + stamp.size() <= self.limits.total;
+        if !fits {
+            return Ok(Some(Seen { stamp: None, entry: Entry::LeftOut }));
+        }
+        if let Some(seen) = known.filter(|seen| seen.stamp == Some(stamp)) {
+            self.bytes += stamp.size();
+            return Ok(Some(*seen));
+        }
+        let read = if link {
+            content::target(fd, name).map(|target| (target, Some(stamp)))
+        } else {
+            content::read(fd, os_name, self.limits.file)
+        };
+        match read {
+            Ok((bytes, read)) => {
+                self.bytes += bytes.len() as u64;
+                let content = self.objects.put(&bytes)?;
+                let mode = read.unwrap_or(stamp).permissions();
+                let entry =
+                    if link { Entry::Link { content } } else { Entry::File { mode, content } };
+                let stamp = read.filter(|stamp| stamp.settled(self.now));
+                Ok(Some(Seen { stamp, entry }))
+            }
+            Err(Errno::NOENT) => Ok(None),
+            Err(_) => Ok(Some(Seen { stamp: None, entry: Entry::LeftOut })),
+        }
+    }
+
+    /// Sees to it that the rules of a folder are true; says whether they are the same as before.
+    fn renew_rules(
+        &self,
+        fd: &OwnedFd,
+        folder: &mut Folder,
+        above: &Arc<Rules>,
+    ) -> Result<bool, SnapshotError> {
+        let file = content::stamp(fd, rules::FILE).ok();
+        let known = Arc::ptr_eq(above, &folder.above) && self.ignores.of_the_file();
+        if known && file == folder.ignore_file {
+            return Ok(true);
+        }
+        let text = self.ignores.text(fd, &self.path)?;
+        folder.rules = match text {
+            Some(text) => Arc::new(Rules::below(above, &text, self.path.len())),
+            None => Arc::clone(above),
+        };
+        folder.above = Arc::clone(above);
+        folder.ignore_file = file.filter(|stamp| stamp.settled(self.now));
+        Ok(false)
+    }
+
+    /// The names in a folder that are not ignored, sorted, and which of them are folders.
+    fn names(&self, fd: &OwnedFd, rules: &Rules) -> Result<Vec<Name>, SnapshotError> {
+        let mut names = Vec::new();
+        let mut path = self.path.clone();
+        for entry in
+            rustix::fs::Dir::read_from(fd).map_err(|errno| self.failed("listing", errno))?
+        {
+            let entry = entry.map_err(|errno| self.failed("listing", errno))?;
+            let name = entry.file_name().to_bytes();
+            let ours = name.starts_with(STAGING.as_bytes()) || jail::is_protected_name(name);
+            if matches!(name, b"." | b"..") || ours {
+                continue;
+            }
+            let folder = match kind(fd, &entry) {
+                Some(FileType::Directory) => true,
+                Some(FileType::RegularFile | FileType::Symlink) => false,
+                _ => continue,
+            };
+            path.truncate(self.path.len());
+            path.extend_from_slice(name);
+            if !rules.ignore(&path, folder) {
+                names.push((name.into(), folder));
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn failed(&self, doing: &'static str, errno: Errno) -> SnapshotError {
+        let path = String::from_utf8_lossy(&self.path).into_owned();
+        SnapshotError::Workspace { doing, path, source: errno.into() }
+    }
+}
+
+/// What is under a name, by the listing if that says it.
+fn kind(folder: impl AsFd, entry: &rustix::fs::DirEntry) -> Option<FileType> {
+    match entry.file_type() {
+        FileType::Unknown => {
+            content::stamp(folder, entry.file_name()).ok().map(|stamp| stamp.kind())
+        }
+        known => Some(known),
+    }
+}

@@ -1,0 +1,90 @@
+//! Which of two pipes has something, where there is no queue like Linux's: each is watched for itself, and the first
+//! that has something when looked at comes first, which is the order of arrival only as far as we are quick.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::io::unix::AsyncFd;
+
+#[derive(Debug)]
+pub(super) struct Ready {
+    pipes: [Option<AsyncFd<OwnedFd>>; 2],
+    /// How to find a pipe again that shall be forgotten.
+    numbers: [i32; 2],
+}
+
+impl Ready {
+    /// Watches pipes that do not block, known by their places from then on.
+    #[expect(unsafe_code, reason = "registering descriptors of ours, which are owned here")]
+    pub(super) fn new(pipes: [&File; 2]) -> io::Result<Self> {
+        use std::os::fd::AsRawFd as _;
+        let numbers = pipes.map(|pipe| pipe.as_raw_fd());
+        let [out, err] = pipes;
+        let watch = |pipe: &File| -> io::Result<_> {
+            // SAFETY: it owns the copy, hands out only references to it, and closes it after it left the reactor.
+            Ok(Some(unsafe { AsyncFd::register(pipe.as_fd().try_clone_to_owned()?) }?))
+        };
+        Ok(Self { pipes: [watch(out)?, watch(err)?], numbers })
+    }
+
+    /// Waits until a pipe may have something. Cancel-safe.
+    pub(super) async fn wait(&self) -> io::Result<()> {
+        let [out, err] = self.pipes.each_ref().map(|pipe| async move {
+            match pipe {
+                Some(pipe) => pipe.readable().await.map(drop),
+                None => std::future::pending().await,
+            }
+        });
+        tokio::select! {
+            ready = out => ready,
+            ready = err => ready,
+        }
+    }
+
+    /// A pipe that has something, as seen while waiting: if there is none, the next wait waits.
+    pub(super) fn next(&self) -> io::Result<usize> {
+        for (place, pipe) in self.pipes.iter().enumerate() {
+            let Some(pipe) = pipe else { continue };
+            let look = |fd: &OwnedFd| has_something(fd)?.then_some(()).ok_or_else(would_block);
+            match pipe.try_io(tokio::io::Interest::READABLE, look) {
+                Ok(()) => return Ok(place),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(would_block())
+    }
+
+    /// A pipe that has something now.
+    pub(super) fn now(&self) -> io::Result<usize> {
+        for (place, pipe) in self.pipes.iter().enumerate() {
+            if let Some(pipe) = pipe
+                && has_something(pipe.get_ref())?
+            {
+                return Ok(place);
+            }
+        }
+        Err(would_block())
+    }
+
+    /// Looks no longer at a pipe that has come to its end.
+    pub(super) fn forget(&mut self, pipe: &File) -> io::Result<()> {
+        use std::os::fd::AsRawFd as _;
+        if let Some(place) = self.numbers.iter().position(|number| *number == pipe.as_raw_fd()) {
+            self.pipes[place] = None;
+        }
+        Ok(())
+    }
+}
+
+fn would_block() -> io::Error {
+    io::ErrorKind::WouldBlock.into()
+}
+
+/// Whether there is something to read, or the end.
+fn has_something(fd: &OwnedFd) -> io::Result<bool> {
+    let mut all = [PollFd::new(fd, PollFlags::IN)];
+    Ok(poll(&mut all, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0)
+}

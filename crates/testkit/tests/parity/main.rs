@@ -1,0 +1,10 @@
+//! What one agent can do, held to be the same for every family of models: fifteen rows, each for the four profiles, with
+//! scripted replies in the provider's own wire format over loopback HTTP. The dialects, the loop, the tools and the
+//! files are real. Every request is held to the rules of its provider; a row fails when one of them breaks.
+
+mod agents;
+mod commands;
+mod faults;
+mod files;
+mod stage;
+mod talk;

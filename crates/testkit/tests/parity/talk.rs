@@ -1,0 +1,90 @@
+//! Rows about the conversation itself: steering, follow-ups, a change of effort, a loop.
+
+use runtime::llm::Dialect;
+use testkit::wire::{Answer, Asked, Reply, WireServer};
+use tokio_util::sync::CancellationToken;
+use types::{Effort, Event, Family, SessionState};
+
+use crate::stage::{Props, Stage, calls, shell};
+
+/// A32, A33, A34, A35: row 10, what is said in between is heard after the round, what is said for later after the end.
+#[tokio::test]
+async fn steering_is_heard_after_the_round_and_a_follow_up_after_the_end() {
+    for family in Family::ALL {
+        let go = CancellationToken::new();
+        let answers = vec![
+            Answer::from(calls(&[shell("echo one")])).after(&go),
+            Reply::say("North then.").into(),
+            Reply::say("And home.").into(),
+        ];
+        let server = WireServer::telling(answers).await.expect("a server");
+        let stage = Stage::with(family, Props::default(), server).await;
+        stage.session.submit("Set a course.").await.expect("heard");
+        stage.server.request(0).await;
+        stage.session.follow_up("Then sail home.").await.expect("heard");
+        stage.session.steer("Go north.").await.expect("heard");
+        assert!(stage.session.submit("Now.").await.is_err(), "refused while it works");
+        go.cancel();
+        assert_eq!(stage.session.rest().await, SessionState::Idle, "{}", stage.name());
+        let asked = stage.asked();
+        assert_eq!(asked.len(), 3, "{}", stage.name());
+        assert_eq!(asked[1].inputs(), ["Set a course.", "Go north."], "{}", stage.name());
+        let third = asked[2].inputs();
+        assert_eq!(third, ["Set a course.", "Go north.", "Then sail home."], "{}", stage.name());
+    }
+}
+
+/// What a request says about effort, whichever way the dialect says it.
+fn effort(asked: &Asked) -> String {
+    let said = match asked.dialect {
+        Dialect::Messages => &asked.body["thinking"],
+        Dialect::Responses => &asked.body["reasoning"]["effort"],
+        Dialect::Gemini => &asked.body["generationConfig"]["thinkingConfig"],
+        Dialect::Chat | Dialect::Ollama => &asked.body["reasoning_effort"],
+    };
+    said.to_string()
+}
+
+/// A42, A43: row 11, another effort from the next request on.
+#[tokio::test]
+async fn a_change_of_effort_holds_from_the_next_request_on() {
+    for family in Family::ALL {
+        let stage = Stage::telling(family, Props::default(), vec![Reply::say("Yes.")]).await;
+        let mut said = vec![];
+        for wanted in [Effort::Low, Effort::High] {
+            stage.session.change(None, Some(wanted), None).await.expect("changed");
+            assert_eq!(stage.submit("Think.").await, SessionState::Idle, "{}", stage.name());
+            assert_eq!(stage.session.view().effort, Some(wanted), "{}", stage.name());
+            said.push(effort(stage.asked().last().expect("a request")));
+        }
+        assert!(said[0] != "null" && said[1] != "null", "{}: {said:?}", stage.name());
+        assert_ne!(said[0], said[1], "{}", stage.name());
+    }
+}
+
+/// A8: row 13, a model that repeats itself is told, and stopped when it goes on; the session stays.
+#[tokio::test]
+async fn a_model_that_goes_round_in_circles_is_told_and_then_stopped() {
+    for family in Family::ALL {
+        let stage = Stage::by(family, Props::default(), |asked| {
+            let told = asked.inputs().iter().any(|text| text.contains("Enough."));
+            let reply = if told { Reply::say("Sorry.") } else { calls(&[shell("echo again")]) };
+            reply.into()
+        })
+        .await;
+        assert_eq!(stage.submit("Try.").await, SessionState::Idle, "{}", stage.name());
+        let asked = stage.asked();
+        let warned = |asked: &Asked| asked.inputs().iter().any(|text| text.contains("same calls"));
+        let first = asked.iter().position(warned).expect("the model was told");
+        assert_eq!(first, 10, "{}: after ten calls", stage.name());
+        assert!(asked.len() <= 21, "{}: {} requests", stage.name(), asked.len());
+        let events = stage.events().await;
+        let stopped = events.iter().any(|event| {
+            matches!(event, Event::SessionPaused { decision, .. } if decision.rule.as_str() == "session.loop")
+        });
+        assert!(stopped, "{}", stage.name());
+        assert_eq!(stage.submit("Enough.").await, SessionState::Idle, "{}", stage.name());
+        assert_eq!(stage.session.last_words().await.expect("words"), "Sorry.");
+        stage.asked();
+    }
+}
