@@ -130,7 +130,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
     if let Some(session) = cause.downcast_ref::<SessionError>() {
         return match session {
-            SessionError::Busy | SessionError::Closed => Some(Exit::Usage),
+            SessionError::Busy | SessionError::Closed | SessionError::NothingToUndo(_) => {
+                Some(Exit::Usage)
+            }
             SessionError::Fault(_) => Some(Exit::Refused),
             SessionError::Door(door) => Some(of_door(door)),
         };

@@ -167,7 +167,13 @@ impl Environment for LocalEnvironment {
     }
 
     async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
-        self.blocking(path, move |jail, path| list(jail, path, depth)).await
+        let hidden = Arc::clone(&self.hidden);
+        let work = move |jail: &Jail, path: &WorkPath| {
+            let mut entries = list(jail, path, depth)?;
+            entries.retain(|entry| !hidden.covers(entry.path.as_str()));
+            Ok(entries)
+        };
+        self.blocking(path, work).await
     }
 
     async fn grep(
