@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Answer(Answer),
     /// Stop a run for good
     Cancel(Cancel),
+    /// Put the files of a session back to what they were at an earlier line of its log
+    Rewind(Rewind),
     /// List all runs, the newest first
     List(List),
     /// Show where a run stands, or its report
@@ -136,6 +138,17 @@ pub(crate) struct Chat {
     /// The rules to work by: a file with a role `solo` [default: the preset solo]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rewind {
+    pub(crate) run: RunId,
+    /// The number of the line after which the files were as they shall be; `bosun log RUN` shows them
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) to: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

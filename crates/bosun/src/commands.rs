@@ -11,6 +11,7 @@ pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod permit;
 pub(crate) mod resume;
+pub(crate) mod rewind;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod sessions;

@@ -43,6 +43,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
         Command::Chat(args) => commands::chat::chat(&home, args).await,
+        Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,

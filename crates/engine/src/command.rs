@@ -72,6 +72,10 @@ pub struct Part {
     upstream: Vec<Range<usize>>,
     /// Where commands before it have gone.
     stands: Stands,
+    /// The shells beside the line's own that it stands in, the nearest first: what goes on in them stays in them.
+    shells: Vec<usize>,
+    /// The part that starts it.
+    carrier: Option<usize>,
     /// Functions that it stands in.
     functions: Vec<String>,
 }

@@ -37,6 +37,17 @@ pub enum Telling {
     FollowUp,
 }
 
+impl Telling {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Submit => "input",
+            Self::Steer => "steering",
+            Self::FollowUp => "follow-up",
+        }
+    }
+}
+
 /// What is different from the next turn on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -57,6 +68,19 @@ pub struct SessionChange {
     pub window: Option<u64>,
 }
 
+impl SessionChange {
+    /// What is different, in a few words.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let model = self.model.as_ref().map(|model| format!("model {model}"));
+        let effort = self.effort.map(|effort| format!("effort {}", effort.word()));
+        let tools = self.tools.as_ref().map(|tools| format!("tools {}", tools.join(" ")));
+        // The tools of another model have other names, which nobody asked for.
+        let tools = tools.filter(|_| model.is_none());
+        [model, effort, tools].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// What was done to make room in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,6 +91,17 @@ pub enum Compaction {
     Summarised { summary: String },
     /// The same without a model: only what was called is still named.
     Dropped,
+}
+
+impl Compaction {
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Trimmed => "trimmed",
+            Self::Summarised { .. } => "summarised",
+            Self::Dropped => "dropped",
+        }
+    }
 }
 
 /// The workspace before and after a call, as snapshots.

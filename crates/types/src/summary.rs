@@ -102,7 +102,12 @@ impl Event {
 
     fn summary_of_talk(&self) -> String {
         match self {
-            Self::SessionStarted { session, brief, .. } => format!("{session} {}", brief.role),
+            Self::SessionStarted { session, brief, parent: None } => {
+                format!("{session} {}", brief.role)
+            }
+            Self::SessionStarted { session, brief, parent: Some(call) } => {
+                format!("{session} by {call}: {}", word(&brief.task))
+            }
             Self::SessionEnded { session, end } => match end {
                 SessionEnd::Submitted { .. } => format!("{session} submitted"),
                 SessionEnd::Failed { fault } => {
@@ -111,7 +116,24 @@ impl Event {
                 SessionEnd::Cancelled => format!("{session} cancelled"),
                 SessionEnd::Closed => format!("{session} closed"),
             },
-            Self::ModelAsked { session, turn, .. } => format!("{session} turn {turn}"),
+            Self::SessionTold { session, how, text, .. } => {
+                format!("{session} {}: {}", how.word(), word(text))
+            }
+            Self::SessionChanged { session, change } => format!("{session} {}", change.says()),
+            Self::SessionWarned { session, decision, .. } => {
+                format!("{session} {}", rule(decision))
+            }
+            Self::SessionPaused { session, decision, .. } => {
+                format!("{session} {}", rule(decision))
+            }
+            Self::SessionCompacted { session, how, decision } => {
+                format!("{session} {}, {}", how.word(), rule(decision))
+            }
+            Self::WorkspaceRestored { to, .. } => format!("as after line {to}"),
+            Self::ModelAsked { session, turn, summary, .. } => {
+                let what = if *summary { " for a summary" } else { "" };
+                format!("{session} turn {turn}{what}")
+            }
             Self::ModelReplied { session, turn, reply, inspections, .. } => {
                 format!("{session} turn {turn} {}", said(reply, inspections))
             }

@@ -84,19 +84,18 @@ impl App {
         if self.editor.text().trim().is_empty() || self.editor.continues() {
             return None;
         }
-        if let Some(asked) = &self.asked {
-            let question = asked.question;
-            let text = self.editor.take();
-            return Some(Wish::Answer { question, text: text.trim().to_owned() });
-        }
         let text = self.editor.take();
-        match slash::read(&text) {
-            Some(Ok(slash)) => self.command(slash),
-            Some(Err(wrong)) => {
+        match (slash::read(&text), &self.asked) {
+            (Some(Ok(slash)), _) => self.command(slash),
+            (Some(Err(wrong)), _) => {
                 self.problem(wrong.to_string());
                 None
             }
-            None => self.send(text),
+            (None, Some(asked)) => {
+                let question = asked.question;
+                Some(Wish::Answer { question, text: text.trim().to_owned() })
+            }
+            (None, None) => self.send(text),
         }
     }
 

@@ -102,6 +102,10 @@ impl<W: Write> Canvas<W> {
         let mut bytes = vec![];
         queue!(bytes, BeginSynchronizedUpdate)?;
         self.go_up(&mut bytes, width)?;
+        if width != self.width {
+            // Rows that the terminal has broken or joined itself are not ours to write over.
+            queue!(bytes, Clear(ClearType::FromCursorDown))?;
+        }
         for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
             self.line(&mut bytes, &line)?;
             queue!(bytes, Print("\r\n"))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event as Key, EventStream};
 use futures::{Stream, StreamExt as _};
-use runtime::{Session, SessionError, SessionItem};
+use runtime::{Session, SessionError, SessionItem, Undone};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use types::{SessionState, Span};
@@ -13,6 +13,7 @@ use types::{SessionState, Span};
 use super::app::{App, Standing, State};
 use super::painter::Terminal;
 use super::wish::Wish;
+use crate::commands::rewind;
 
 /// How often the screen is painted at most.
 const FRAME: Duration = Duration::from_millis(33);
@@ -155,15 +156,25 @@ async fn one(session: &Session, wish: &Wish) -> Result<Option<String>, SessionEr
         Wish::Model(model) => session.change(Some(model), None, None).await?,
         Wish::Effort(effort) => session.change(None, Some(effort), None).await?,
         Wish::Compact => session.compact().await?,
-        Wish::Undo | Wish::Rewind(_) => return Ok(Some("nothing to take back yet".to_owned())),
+        Wish::Undo => {
+            let undone = session.undo().await?;
+            let nothing = || "no change to files is left to take back".to_owned();
+            return Ok(Some(undone.as_ref().map_or_else(nothing, taken_back)));
+        }
+        Wish::Rewind(to) => return Ok(Some(taken_back(&session.rewind(to).await?))),
         Wish::Interrupt => session.interrupt().await?,
         Wish::Redraw | Wish::Leave => {}
     }
     Ok(None)
 }
 
+fn taken_back(undone: &Undone) -> String {
+    format!("taken back: {}", rewind::said(undone))
+}
+
 /// The signals after which the terminal must be put back and the session left in good order.
 struct Ends {
+    interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
@@ -171,6 +182,8 @@ struct Ends {
 impl Ends {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
+            // Ctrl-C is a key here; this one comes from elsewhere.
+            interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
         })
@@ -178,6 +191,7 @@ impl Ends {
 
     async fn next(&mut self) {
         tokio::select! {
+            _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hang_up.recv() => {}
         }

@@ -1,6 +1,7 @@
 //! What the session records and streams, as rows: every fact once, in the order of the log. Text that streamed in is
 //! held against the whole reply, so that a piece that was missed is not missing in the end.
 
+use ratatui::style::Style;
 use ratatui::text::Span as Piece;
 use runtime::{Delta, DeltaKind};
 use types::{
@@ -62,12 +63,12 @@ impl App {
             Event::ToolRefused { call, tool, decision, .. } => {
                 let why =
                     format!("refused: {} ({})", one_line(&decision.reason, 200), decision.rule);
-                self.tell_call(*call, tool, (why, BAD));
+                self.tell_call(*call, tool, &why, BAD);
                 self.calls.remove(call);
             }
             Event::ToolLost { call, .. } => {
-                let why = "cut off; whether it took effect is not known".to_owned();
-                self.tell_call(*call, "call", (why, WAITING));
+                let why = "cut off; whether it took effect is not known";
+                self.tell_call(*call, "call", why, WAITING);
                 self.calls.remove(call);
             }
             Event::QuestionAsked { question, text, decision, call, .. } => {
@@ -133,7 +134,7 @@ impl App {
     /// Folds what was thought into one line.
     fn end_thought(&mut self) {
         if std::mem::take(&mut self.thinking) {
-            let thought = one_line(&self.thought, 70);
+            let thought = one_line(&self.thought, 60);
             self.say(Row::blank());
             self.say(Row::text(format!("  thought: {thought}"), DIM).hang(2));
         }
@@ -159,11 +160,11 @@ impl App {
         }
     }
 
-    fn tell_call(&mut self, id: CallId, tool: &str, told: (String, ratatui::style::Style)) {
+    fn tell_call(&mut self, id: CallId, tool: &str, why: &str, style: Style) {
         self.running.retain(|running| running.call != id);
         let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
         let title = Piece::styled(format!("  {}{title}", agent(id)), PLAIN);
-        self.say(Row::new(vec![title, Piece::styled(format!("  {}", told.0), told.1)]).hang(4));
+        self.say(Row::new(vec![title, Piece::styled(format!("  {why}"), style)]).hang(4));
     }
 
     fn answered(&mut self, question: u32, text: &str) {

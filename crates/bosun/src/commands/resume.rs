@@ -16,6 +16,11 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     {
         return sessions::resume(home, &bosun, known, args.json).await;
     }
+    if args.run.is_none()
+        && let Some(known) = sessions::cut_off(&bosun).await?
+    {
+        return sessions::resume(home, &bosun, known, args.json).await;
+    }
     let open = |status| matches!(status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, |view| open(view.status), Wrong::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use futures::StreamExt as _;
 use runtime::{Bosun, SessionError};
 use serde_json::json;
-use types::{Command, Event, LogId, RunId, SessionId, SessionState, SessionView, Timestamp};
+use types::{
+    Command, Event, LogId, RunId, SessionId, SessionState, SessionView, Status, Timestamp,
+};
 
 use crate::args;
 use crate::commands::solo;
@@ -110,6 +112,15 @@ impl Known {
         let _ = writeln!(out, "  see why:  {bosun} log {run}");
         out
     }
+}
+
+/// The newest session, if it was cut off in the middle of its work and nothing newer is there to be resumed.
+pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
+    let session =
+        all(bosun).await?.into_iter().find(|known| known.view.state == SessionState::Processing);
+    let runs = bosun.list().await?;
+    let newest = runs.iter().find(|view| matches!(view.status, Status::Running | Status::Waiting));
+    Ok(session.filter(|known| newest.is_none_or(|view| known.started > view.started)))
 }
 
 /// Goes on with a session as it was left, without a person.

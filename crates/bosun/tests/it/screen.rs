@@ -1,22 +1,27 @@
 //! A terminal to run the binary in: tmux, driven by keys, read as a person reads it. Waiting is for something to be on
 //! the screen, never for time to pass.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use crate::binary::{Place, stderr, stdout};
 
 /// How long something may take to appear; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(15);
 
 /// A terminal with the binary in it.
 pub(crate) struct Screen {
     socket: String,
+    /// Something was written to it.
+    written: Receiver<()>,
 }
 
 /// Whether there is a tmux. Where tests must not be left out, its absence is a failure.
+#[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 pub(crate) fn can_be_had() -> bool {
     let there = tmux(&["-V"]).is_ok_and(|output| output.status.success());
     if !there {
@@ -31,7 +36,9 @@ impl Screen {
     /// Opens a terminal of so many columns and rows, with a shell in a folder.
     pub(crate) fn open(place: &Place, folder: &Path, columns: u16, rows: u16) -> Self {
         let socket = place.path().join("tmux").display().to_string();
-        let screen = Self { socket };
+        let pipe = place.path().join("written");
+        run("mkfifo", &[&pipe.display().to_string()]);
+        let screen = Self { socket, written: listen(&pipe) };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let home = format!("BOSUN_HOME={}", place.home().display());
         let temporary = place.path().join("tmp");
@@ -59,6 +66,8 @@ impl Screen {
             "TERM=screen-256color",
             "sh",
         ]);
+        screen.ask(&["pipe-pane", "-t", "it", &format!("cat > {}", pipe.display())]);
+        screen.press("Enter");
         screen.waits_until("a prompt", |screen| !screen.trim().is_empty());
         screen
     }
@@ -108,15 +117,15 @@ impl Screen {
                 return screen;
             }
             assert!(begun.elapsed() < PATIENCE, "waited too long for {what}:\n{screen}");
-            pause();
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            // Whether it came or not, the screen is looked at again, and the time is checked.
+            self.written.recv_timeout(left).ok();
         }
     }
 
     /// Asks a process to end.
-    #[expect(clippy::disallowed_methods, reason = "somebody outside ends the program")]
     pub(crate) fn ends(&self, process: &str) {
-        let ended = Command::new("kill").args(["-TERM", process]).status();
-        assert!(ended.is_ok_and(|status| status.success()), "{process} is there to be ended");
+        run("kill", &["-TERM", process]);
     }
 
     fn ask(&self, words: &[&str]) -> String {
@@ -138,10 +147,23 @@ fn tmux(words: &[&str]) -> std::io::Result<Output> {
     Command::new("tmux").args(words).env_remove("TMUX").output()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a foreign program's screen can only be looked at again"
-)]
-fn pause() {
-    std::thread::sleep(LOOK_EVERY);
+#[expect(clippy::disallowed_methods, reason = "the stage is set with ordinary programs")]
+fn run(program: &str, words: &[&str]) {
+    let status = Command::new(program).args(words).status();
+    assert!(status.is_ok_and(|status| status.success()), "{program} {words:?}");
+}
+
+/// Says so whenever something comes out of a pipe.
+fn listen(pipe: &Path) -> Receiver<()> {
+    let (sender, written) = sync_channel(1);
+    let pipe = pipe.to_owned();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        let Ok(mut pipe) = File::open(pipe) else { return };
+        while pipe.read(&mut bytes).is_ok_and(|count| count > 0) {
+            // One that was not looked at yet is enough.
+            sender.try_send(()).ok();
+        }
+    });
+    written
 }

@@ -142,3 +142,37 @@ fn a_budget_that_is_spent_ends_with_4() {
     let output = run(&place, "[[attempt.reply]]\nsay = \"hi\"\n", &["--tokens", "10"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
 }
+
+/// Files are put back to what they were at a line of the log, and back again.
+#[test]
+fn files_are_put_back_to_what_they_were_at_a_line() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "write_file", path = "a.txt", content = "first\n" }
+[[attempt.reply]]
+call = { tool = "shell", command = "echo second > a.txt; echo new > b.txt" }
+[[attempt.reply]]
+say = "Done."
+"#;
+    let output = run(&place, replies, &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let finished: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "tool.finished").collect();
+    let (id, first) = (finished[0]["run"].as_str().expect("an id"), finished[0]["seq"].to_string());
+    let second = finished[1]["seq"].to_string();
+    let (a, b) = (place.path().join("work/a.txt"), place.path().join("work/b.txt"));
+    let back = place.run(&["rewind", id, "--to", &first]);
+    assert_eq!(back.status.code(), Some(0), "{}", stderr(&back));
+    assert!(stdout(&back).contains("a.txt, b.txt removed"), "{}", stdout(&back));
+    assert_eq!(std::fs::read_to_string(&a).expect("the file"), "first\n");
+    assert!(!b.exists());
+    let forth = place.run(&["rewind", id, "--to", &second, "--json"]);
+    assert_eq!(forth.status.code(), Some(0), "{}", stderr(&forth));
+    assert_eq!(std::fs::read_to_string(&a).expect("the file"), "second\n");
+    assert!(b.exists());
+    let other = place.run(&["rewind", "r_00000000", "--to", "1"]);
+    assert_eq!(other.status.code(), Some(68), "{}", stderr(&other));
+}

@@ -75,8 +75,10 @@ impl Source<'_> {
             self.arithmetic(false)?;
         } else {
             self.at += 1;
+            let from = self.found.parts.len();
             self.deeper(|source| source.list(End::Paren))?;
             self.expect(")", "a parenthesis is not closed")?;
+            self.found.apart(from);
         }
         self.trailing_redirections()
     }

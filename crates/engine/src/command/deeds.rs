@@ -1,5 +1,7 @@
 //! What each part does beside being called what it is called: where it writes, what it sets, whose output it runs.
 
+use std::collections::BTreeMap;
+
 use types::Deed;
 
 use super::shells::{self, Given};
@@ -29,13 +31,8 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
             ranges.iter().any(|range| range.contains(place) || range.contains(origin))
         })
     };
-    let mut stands = Stands::default();
+    note_places(parts);
     for part in parts.iter_mut() {
-        part.stands = stands;
-        if matches!(part.name().as_deref(), Some("cd" | "pushd")) {
-            let target = part.words.iter().skip(1).find(|word| !word.shown().starts_with('-'));
-            stands = place::after(stands, target);
-        }
         let mut deeds = alone(part);
         if let Some(runs) = runs(part) {
             let piped = runs == Runs::Input && !part.upstream.is_empty();
@@ -48,6 +45,30 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
             deeds.extend((runs != Runs::Text).then_some(Deed::RunsCode));
         }
         part.deeds.extend(deeds);
+    }
+}
+
+/// Notes where each part stands. Who goes somewhere takes along what comes after him in the same shell, and in those
+/// that it starts from then on.
+fn note_places(parts: &mut [Part]) {
+    // By shell; the line's own is 0.
+    let mut places = BTreeMap::from([(0, Stands::default())]);
+    for place in 0..parts.len() {
+        let part = &parts[place];
+        let mut stands = places.get(&0).copied().unwrap_or_default();
+        let carrier = part.carrier.map(|carrier| &parts[carrier]);
+        for (depth, shell) in part.shells.iter().rev().enumerate() {
+            // What another command starts begins where that one stands, wherever the line has gone since.
+            let started = carrier.filter(|carrier| carrier.shells.len() == depth);
+            let begins = started.map_or(stands, |carrier| carrier.stands);
+            stands = *places.entry(*shell).or_insert(begins);
+        }
+        if matches!(part.name().as_deref(), Some("cd" | "pushd")) {
+            let target = part.words.iter().skip(1).find(|word| !word.shown().starts_with('-'));
+            let shell = part.shells.first().copied().unwrap_or(0);
+            places.insert(shell, place::after(stands, target));
+        }
+        parts[place].stands = stands;
     }
 }
 

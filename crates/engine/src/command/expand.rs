@@ -107,8 +107,9 @@ impl Source<'_> {
     /// From after `$(` to after its end.
     fn substituted(&mut self) -> Read<()> {
         let waiting = std::mem::take(&mut self.awaited);
-        let from = self.at;
+        let (from, before) = (self.at, self.found.parts.len());
         self.deeper(|source| source.list(End::Paren))?;
+        self.found.apart(before);
         self.expect(")", "a substitution is not closed")?;
         if !waiting.is_empty() && self.written(from).contains('\n') {
             return Err(Unclear("a here-document begins inside a substitution"));
@@ -146,6 +147,7 @@ impl Source<'_> {
         }
         let before = self.found.parts.len();
         self.read_inside(&script, |inner| inner.script())?;
+        self.found.apart(before);
         self.said(before, from, quoted, atoms);
         Ok(())
     }

@@ -53,6 +53,7 @@ impl Source<'_> {
                     for part in self.found.parts.iter_mut().skip(first) {
                         part.background = true;
                     }
+                    self.found.apart(first);
                 }
                 (Some(';'), _) => self.at += 1,
                 (None | Some('\n' | '#'), _) => {}
@@ -87,7 +88,11 @@ impl Source<'_> {
                 }
             }
             self.blanks();
-            if self.peek() != Some('|') || self.peek_at(1) == Some('|') {
+            let last = self.peek() != Some('|') || self.peek_at(1) == Some('|');
+            if stage > start || !last {
+                self.found.apart(stage);
+            }
+            if last {
                 return Ok(());
             }
             self.at += 1;

@@ -23,9 +23,19 @@ pub(super) struct Found {
     pub(super) guesses: u32,
     /// Names of functions that the text defines.
     pub(super) functions: Vec<String>,
+    /// How many shells there are beside the line's own.
+    pub(super) shells: usize,
 }
 
 impl Found {
+    /// Everything from that part on stands in a shell of its own.
+    pub(super) fn apart(&mut self, from: usize) {
+        self.shells += 1;
+        for part in self.parts.iter_mut().skip(from) {
+            part.shells.push(self.shells);
+        }
+    }
+
     /// Remembers what a variable was set to.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
         let known =

@@ -188,6 +188,35 @@ fn deeds_are_noticed() {
     assert!(deeds(":(){ :|:& };:").contains(&Deed::ForkBomb));
 }
 
+#[test]
+fn who_goes_somewhere_in_a_shell_of_its_own_leaves_the_others_where_they_are() {
+    let outside = |line: &str| {
+        let parts = read(line);
+        parts.iter().any(|part| part.deeds.contains(&Deed::WritesOutside))
+    };
+    // From `sub`, `../x` is in the workspace; from the workspace itself it is not.
+    assert!(!outside("cd sub && echo a > ../x"));
+    assert!(!outside("(cd sub && echo a > ../x)"));
+    assert!(!outside("cd sub && (true; echo a > ../x)"));
+    assert!(!outside("bash -c 'cd sub; (echo a > ../x)'"));
+    for line in [
+        "(cd sub && true); echo a > ../x",
+        "(cd sub; (cd deeper; true)); echo a > ../x",
+        "echo $(cd sub; pwd) > ../x",
+        "echo `cd sub; pwd`; echo a > ../x",
+        "cat <(cd sub; ls); echo a > ../x",
+        "cd sub | true; echo a > ../x",
+        "true | cd sub; echo a > ../x",
+        "cd sub & echo a > ../x",
+        "bash -c 'cd sub'; echo a > ../x",
+        "env sh -c 'echo a > ../x'; cd sub",
+    ] {
+        assert!(outside(line), "{line}");
+    }
+    assert!(outside("cd /etc; echo a > x"));
+    assert!(!outside("(cd /etc); echo a > x"));
+}
+
 /// A line in which every `pN` is a command that must be found.
 fn lines() -> impl Strategy<Value = String> {
     let leaf = (0_u32..50).prop_map(|n| format!("p{n} x"));

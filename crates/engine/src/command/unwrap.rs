@@ -21,7 +21,12 @@ pub(super) fn all(found: &mut Found) {
         }
         let before = found.parts.len();
         let carries = one(found, &part);
+        if found.parts.len() > before {
+            found.apart(before);
+        }
         for inner in found.parts.iter_mut().skip(before) {
+            inner.shells.extend(&part.shells);
+            inner.carrier = Some(place - 1);
             inner.origin = part.origin;
             inner.upstream.extend(part.upstream.iter().cloned());
             inner.background |= part.background;

@@ -1,6 +1,6 @@
 //! Events as short lines: the written name, then the facts that a test cares about.
 
-use types::{AttemptResult, CheckId, Compaction, Event, MergeEnd, SessionEnd, SessionId};
+use types::{AttemptResult, CheckId, Event, MergeEnd, SessionEnd, SessionId};
 
 pub(crate) fn render(events: &[Event]) -> String {
     let line = |event: &Event| format!("{} {}", event.kind(), facts(event)).trim_end().to_owned();
@@ -87,12 +87,7 @@ fn of_a_session(event: &Event) -> Option<String> {
             format!("{session} {} by {by}", decision.rule)
         }
         Event::SessionCompacted { session, how, decision } => {
-            let how = match how {
-                Compaction::Trimmed => "trimmed",
-                Compaction::Summarised { .. } => "summarised",
-                Compaction::Dropped => "dropped",
-            };
-            format!("{session} {how} {}", decision.rule)
+            format!("{session} {} {}", how.word(), decision.rule)
         }
         Event::WorkspaceRestored { to, .. } => to.to_string(),
         Event::SessionEnded { session, end } if *session != SessionId::ROOT => {

@@ -49,7 +49,7 @@ impl Locks {
         if held.contains(&byte) {
             return Ok(None);
         }
-        match set(&self.file, byte, libc::F_WRLCK) {
+        match set(&self.file, byte, Wish::Hold) {
             Ok(()) => {
                 held.insert(byte);
                 Ok(Some(Held { locks: self.clone(), byte }))
@@ -74,13 +74,24 @@ impl Drop for Held {
     fn drop(&mut self) {
         let mut held = self.locks.held();
         // If the kernel did not take the lock back, the byte stays held until the file is closed.
-        if set(&self.locks.file, self.byte, libc::F_UNLCK).is_ok() {
+        if set(&self.locks.file, self.byte, Wish::Release).is_ok() {
             held.remove(&self.byte);
         }
     }
 }
 
-fn set(file: &File, byte: i64, kind: libc::c_int) -> Result<(), Errno> {
+/// What the kernel is asked for.
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    Hold,
+    Release,
+}
+
+fn set(file: &File, byte: i64, wish: Wish) -> Result<(), Errno> {
+    let kind = match wish {
+        Wish::Hold => libc::F_WRLCK,
+        Wish::Release => libc::F_UNLCK,
+    };
     #[expect(clippy::cast_possible_truncation, reason = "kinds and origins of locks are tiny")]
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
     let lock = libc::flock {
