@@ -241,6 +241,8 @@ call = { tool = "shell", command = "cat context/*.md; grep -rE 'xyzz[y]|plug[h]'
 [[attempt.reply]]
 call = { tool = "shell", command = "git show HEAD:context/old.md; git log -p; git diff HEAD; echo looked" }
 [[attempt.reply]]
+call = { tool = "git_diff", ref = "4b825dc642cb6eb9a060e54bf8d69288fbee4904" }
+[[attempt.reply]]
 call = { tool = "write_file", path = "greeting.txt", content = "hello\n" }
 [[attempt.reply]]
 submit = { summary = "done" }
@@ -259,12 +261,7 @@ submit = { summary = "done" }
         assert!(!finished.is_empty(), "{log}");
         for line in finished {
             let output = line["data"]["output"].to_string();
-            let leaks = ["xyzzy", "plugh", "old.md"].iter().any(|word| output.contains(word));
-            assert!(
-                !leaks || output.contains("No such file") || output.contains("hidden"),
-                "{output}"
-            );
-            assert!(!output.contains("xyzzy\\n"), "{output}");
+            assert!(!output.contains("xyzzy") && !output.contains("plugh"), "{output}");
         }
     }
 }
