@@ -110,6 +110,8 @@ fn fits(attempt: &Attempt, request: &ModelRequest) -> bool {
 fn turns_done(request: &ModelRequest) -> usize {
     let said =
         request.messages.iter().filter(|m| matches!(***m, Message::Assistant { .. })).count();
+    // A conversation that was shortened has had more turns than can be seen in it.
+    let said = said.max(request.origin.turn.saturating_sub(1) as usize);
     let cut_off = request.messages.iter().filter(|message| match &***message {
         Message::Results { results } => {
             results.iter().any(|result| result.outcome == CallOutcome::Unknown)

@@ -55,6 +55,8 @@ struct Shared {
     hub: Hub,
     keeper: Option<Arc<Keeper>>,
     suspend: CancellationToken,
+    /// Nobody drives it any more.
+    gone: CancellationToken,
     task: tokio::sync::Mutex<Option<JoinHandle<Result<(), DriveError>>>>,
     _suspends_when_dropped: DropGuard,
 }
@@ -131,7 +133,8 @@ impl Session {
             let wanted = tools.unwrap_or_else(|| self.shared.tools.clone());
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
-            change.window = self.shared.shop.models.window(&named);
+            let known = self.shared.shop.models.window(&named);
+            change.window = known.or(self.shared.policy.session.window);
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
         self.say(Command::Change { change: Box::new(change) }).await
@@ -270,6 +273,7 @@ impl Session {
     /// The same as [`Session::events`], beginning after a line that is known already.
     pub fn events_after(&self, seq: u64) -> impl Stream<Item = SessionItem> + Send + 'static {
         let log = LogId::run(self.shared.run.clone());
-        follow::follow(self.shared.shop.journal.clone(), log, self.shared.hub.items(), seq)
+        let (items, gone) = (self.shared.hub.items(), self.shared.gone.clone());
+        follow::follow(self.shared.shop.journal.clone(), log, items, gone, seq)
     }
 }

@@ -6,7 +6,9 @@ mod counted;
 mod cut;
 mod play;
 mod scenario;
+mod talk;
 pub mod wire;
 
 pub use play::{Played, Point, play, play_and_cut, points, scenarios};
-pub use scenario::{BadScenario, Scenario, all_below, rewrite_trace};
+pub use scenario::{BadScenario, Scenario, Step, all_below, rewrite_trace};
+pub use talk::{Talked, talk, talk_and_cut};

@@ -54,7 +54,7 @@ impl Played {
     }
 }
 
-fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
+pub(crate) fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
     let attempt = attempt.map(ToString::to_string).unwrap_or_default();
     format!("{:<18} {attempt:<7} {}", event.kind(), event.summary()).trim_end().to_owned()
 }
@@ -97,21 +97,21 @@ pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Pla
     let view = stage.live(stage.journal.clone()).await?;
     let played = stage.played(view).await?;
     nothing_lost(&before, &played.lines)?;
-    nothing_twice(&before, &played)?;
+    nothing_twice(&before, &played.lines, &played.executed)?;
     Ok(played)
 }
 
 /// The world in which a scenario is played.
-struct Stage<'a> {
-    scenario: &'a Scenario,
-    run: RunId,
+pub(crate) struct Stage<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) run: RunId,
     folder: tempfile::TempDir,
-    journal: Arc<dyn Journal>,
-    executions: Executions,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) executions: Executions,
 }
 
 impl<'a> Stage<'a> {
-    async fn set(scenario: &'a Scenario) -> anyhow::Result<Self> {
+    pub(crate) async fn set(scenario: &'a Scenario) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let repository = folder.path().join("repo");
         std::fs::create_dir(&repository)?;
@@ -131,11 +131,11 @@ impl<'a> Stage<'a> {
         })
     }
 
-    fn repository(&self) -> PathBuf {
+    pub(crate) fn repository(&self) -> PathBuf {
         self.folder.path().join("repo")
     }
 
-    fn bosun(&self, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
+    pub(crate) fn bosun(&self, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
         let mut setup = Setup::new(journal, self.folder.path().join("home"));
         setup.registry = counted::standard(&self.executions)?;
         setup.clock = Arc::new(ManualClock::at(START));
@@ -185,7 +185,7 @@ impl<'a> Stage<'a> {
                 ..Request::new(goal.text.clone(), model)
             },
             repository: self.repository(),
-            policy: policy(&self.scenario.policy)?,
+            policy: policy("crew", &self.scenario.policy)?,
             id: Some(self.run.clone()),
         })
     }
@@ -215,7 +215,7 @@ impl<'a> Stage<'a> {
         bail!("the run was left and taken up {MOST_ROUNDS} times and is still not over")
     }
 
-    fn forget_executions(&self) {
+    pub(crate) fn forget_executions(&self) {
         if let Ok(mut executions) = self.executions.lock() {
             executions.clear();
         }
@@ -260,7 +260,7 @@ impl<'a> Stage<'a> {
         Ok(lines)
     }
 
-    async fn read(&self, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
+    pub(crate) async fn read(&self, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
         Ok(self.journal.read(log, 0, 100_000).await?)
     }
 }
@@ -284,8 +284,11 @@ fn told(rung: Rung) -> Proof {
     }
 }
 
-fn policy(changes: &BTreeMap<String, toml::Value>) -> anyhow::Result<Policy> {
-    let policy = presets::preset("crew")?;
+pub(crate) fn policy(
+    preset: &str,
+    changes: &BTreeMap<String, toml::Value>,
+) -> anyhow::Result<Policy> {
+    let policy = presets::preset(preset)?;
     if changes.is_empty() {
         return Ok(policy);
     }
@@ -318,7 +321,7 @@ async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<(
     Ok(())
 }
 
-fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::Result<()> {
+pub(crate) fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::Result<()> {
     for line in before {
         let same = after.iter().any(|other| other == line);
         ensure!(same, "this line was recorded before the cut and is not there any more: {line:?}");
@@ -327,7 +330,11 @@ fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::Result<()> {
 }
 
 /// What ran after the cut must be calls that had not finished before it.
-fn nothing_twice(before: &[Envelope], played: &Played) -> anyhow::Result<()> {
+pub(crate) fn nothing_twice(
+    before: &[Envelope],
+    lines: &[Envelope],
+    executed: &[String],
+) -> anyhow::Result<()> {
     let finished: Vec<(LogId, CallId)> = before
         .iter()
         .filter_map(|line| match &line.event {
@@ -335,12 +342,12 @@ fn nothing_twice(before: &[Envelope], played: &Played) -> anyhow::Result<()> {
             _ => None,
         })
         .collect();
-    let mut allowed: Vec<String> = started(&played.lines)
+    let mut allowed: Vec<String> = started(lines)
         .into_iter()
         .filter(|(log, call, _)| !finished.contains(&(log.clone(), *call)))
         .map(|(_, _, noted)| noted)
         .collect();
-    for execution in &played.executed {
+    for execution in executed {
         let place = allowed.iter().position(|noted| noted == execution);
         let Some(place) = place else {
             bail!("a call that had finished was executed again: {execution}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Attachment, Budget, Check, Hint, Rung, Status};
+use types::{Attachment, Budget, Check, Effort, Hint, Rung, Status};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +29,10 @@ pub struct Scenario {
     /// What the person answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,
+    /// What the person says or does in a conversation with a single agent, of which the goal is the first input. Each
+    /// comes when the agent rests after the one before it.
+    #[serde(default)]
+    pub talk: Vec<Step>,
     /// The person cancels as soon as an event's line in the trace starts like this.
     #[serde(default)]
     pub cancel_at: Option<String>,
@@ -57,6 +61,19 @@ pub struct Goal {
     pub budget: Budget,
     #[serde(default)]
     pub checks: Vec<Check>,
+}
+
+/// A step of a conversation.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    Say(String),
+    Answer(String),
+    Effort(Effort),
+    Compact,
+    /// Take back what the last round did to files.
+    Undo,
+    Close,
 }
 
 #[derive(Debug, Clone, Deserialize)]

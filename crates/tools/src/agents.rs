@@ -91,7 +91,9 @@ impl Typed for SendInput {
         "Tells a sub-agent something more, whether it works or has finished.";
 
     fn facts(&self, args: &SendArguments) -> Result<CallFacts, String> {
-        Ok(wants(AgentCall::SendInput { agent: args.agent, text: short_enough(&args.text)? }))
+        let wanted = AgentCall::SendInput { agent: args.agent, text: short_enough(&args.text)? };
+        // Said twice is not the same as said once.
+        Ok(CallFacts { repeat: Repeat::Unknown, ..wants(wanted) })
     }
 
     async fn act(&self, _args: SendArguments, _place: &Place<'_>) -> Result<Reply, Reply> {

@@ -155,6 +155,9 @@ pub struct SessionPolicy {
     pub loop_window: usize,
     /// How often the model is warned of a loop before the work is stopped.
     pub loop_warnings: u32,
+    /// How many tokens a model takes of which that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// The share of the model's window, in percent, at which a warning is given.
     pub warn_at_percent: u64,
     /// The share at which room is made.
@@ -191,6 +194,7 @@ impl Default for SessionPolicy {
             max_rounds: 200,
             loop_window: 10,
             loop_warnings: 1,
+            window: None,
             warn_at_percent: 80,
             compact_at_percent: 90,
             compact: true,

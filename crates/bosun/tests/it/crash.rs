@@ -1,7 +1,10 @@
 //! Every scenario again, with the power cut after every line of every log, and resumed: the same end, nothing lost,
 //! nothing that had finished done twice.
 
-use testkit::{Played, Scenario, all_below, play, play_and_cut, points, scenarios};
+use crate::scenarios::TALKS;
+use testkit::{
+    Played, Scenario, Talked, all_below, play, play_and_cut, points, scenarios, talk, talk_and_cut,
+};
 use types::{CommitId, RunView, Span, Spend, TaskView, Timestamp, Usage};
 
 fn cut_all(station: &str) {
@@ -37,6 +40,27 @@ fn essence(played: &Played) -> RunView {
         usage: Usage::default(),
         tasks,
         ..view
+    }
+}
+
+/// Conversations too: what was said is not lost, and the files end up the same.
+#[test]
+fn conversations() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for path in all_below(&scenarios().join(TALKS)).expect("the folder can be read") {
+        let name = path.file_name().unwrap_or_default().display().to_string();
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let whole =
+            runtime.block_on(talk(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        for point in whole.points() {
+            let place = format!("{name} cut after line {}", point.seq);
+            let cut = runtime
+                .block_on(talk_and_cut(&scenario, &point))
+                .unwrap_or_else(|error| panic!("{place}: {error:?}"));
+            let essence =
+                |talked: &Talked| (talked.state, talked.last_words.clone(), talked.files.clone());
+            assert_eq!(essence(&whole), essence(&cut), "{place}\n{}", cut.trace());
+        }
     }
 }
 

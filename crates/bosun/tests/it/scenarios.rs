@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use testkit::{Scenario, all_below, play, rewrite_trace, scenarios};
+use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk};
 
 /// The folders, in the order of the line.
 pub(crate) const STATIONS: [&str; 14] = [
@@ -10,13 +10,17 @@ pub(crate) const STATIONS: [&str; 14] = [
     "merge", "gate", "failure", "budget", "human",
 ];
 
+/// The folder of conversations with a single agent.
+pub(crate) const TALKS: &str = "talk";
+
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
     let below = std::fs::read_dir(scenarios()).expect("the folder is there");
     let found: BTreeSet<String> = below
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    let known: BTreeSet<String> = STATIONS.iter().map(ToString::to_string).collect();
+    let known = STATIONS.iter().chain(&[TALKS]).map(ToString::to_string);
+    let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
 
@@ -31,18 +35,40 @@ fn play_all(station: &str) {
             .block_on(play(&scenario))
             .unwrap_or_else(|error| panic!("{name} could not be played: {error:?}"));
         let trace = played.trace();
-        if std::env::var_os("UPDATE").is_some() {
-            let text = std::fs::read_to_string(&path).expect("it was just read");
-            std::fs::write(&path, rewrite_trace(&text, &trace)).expect("it can be written");
-        } else {
-            assert!(
-                scenario.expect.trace == trace,
-                "the trace of {name} is not as written; it is now:\n{trace}"
-            );
-        }
+        as_written(&name, &path, &scenario, &trace);
         assert_eq!(played.view.status, scenario.expect.status, "the status of {name}");
         assert_eq!(played.files, scenario.expect.files, "the files of {name}");
         shows(&name, &scenario, &trace);
+    }
+}
+
+#[test]
+fn conversations() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for path in all_below(&scenarios().join(TALKS)).expect("the folder can be read") {
+        let name = format!("{TALKS}/{}", path.file_name().unwrap_or_default().display());
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let talked = runtime
+            .block_on(talk(&scenario))
+            .unwrap_or_else(|error| panic!("{name} could not be played: {error:?}"));
+        as_written(&name, &path, &scenario, &talked.trace());
+        let waits = talked.state == types::SessionState::AwaitingInput;
+        assert_eq!(waits, scenario.expect.status == types::Status::Waiting, "the state of {name}");
+        assert_eq!(talked.files, scenario.expect.files, "the files of {name}");
+        shows(&name, &scenario, &talked.trace());
+    }
+}
+
+/// The trace is the one that is written down, or is written down now.
+fn as_written(name: &str, path: &std::path::Path, scenario: &Scenario, trace: &str) {
+    if std::env::var_os("UPDATE").is_some() {
+        let text = std::fs::read_to_string(path).expect("it was just read");
+        std::fs::write(path, rewrite_trace(&text, trace)).expect("it can be written");
+    } else {
+        assert!(
+            scenario.expect.trace == trace,
+            "the trace of {name} is not as written; it is now:\n{trace}"
+        );
     }
 }
 

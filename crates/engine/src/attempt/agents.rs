@@ -35,10 +35,8 @@ pub(super) fn made(
                 let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
                 vec![calls::refusal(slot, CallOutcome::Error, decision)]
             }
-            Ok((id, event)) => {
-                let text = json!({ "agent": id.0, "state": "processing" }).to_string();
-                vec![started, event, done(text)]
-            }
+            // The rest follows from its having begun.
+            Ok(_) => vec![started],
         },
         AgentCall::SendInput { agent, text } => match child(attempt, session, *agent) {
             Err(reason) => wrong(reason),
@@ -60,12 +58,7 @@ pub(super) fn made(
         }
         AgentCall::Close { agent } => match child(attempt, session, *agent) {
             Err(reason) => wrong(reason),
-            Ok(child) => {
-                let mut events = vec![started];
-                events.extend(ended_below(attempt, child.id, &SessionEnd::Closed));
-                events.push(done(json!({ "agent": agent, "closed": true }).to_string()));
-                events
-            }
+            Ok(_) => vec![started],
         },
     }
 }
@@ -145,22 +138,60 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
     }
 }
 
-/// The result of a call that waits, if what it waits for has come to rest.
-pub(super) fn awaited(attempt: &Attempt, session: &Session) -> Option<Event> {
-    session.started().find_map(|slot| {
-        let agents = waits_for(attempt, session, slot)?;
-        if !agents.iter().all(|agent| agent.rests()) {
-            return None;
-        }
-        let reports: Vec<_> = agents.into_iter().map(report).collect();
-        let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
-        Some(calls::finished(attempt, slot.id, &ToolOutput::ok(text)))
-    })
+/// What follows for a call that has begun: one that waits ends when what it waits for has come to rest, and one that was
+/// cut off between its events is brought to its end.
+pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    let follows = session.started().map(|slot| match wanted(slot) {
+        Some(AgentCall::Wait { .. }) => awaited(attempt, session, slot).into_iter().collect(),
+        Some(AgentCall::Spawn(spawn)) => begun(attempt, session, slot, spawn),
+        Some(AgentCall::Close { agent }) => closed(attempt, slot, *agent),
+        // What was to be sent may have been heard; `lost` says so.
+        Some(AgentCall::SendInput { .. }) | None => vec![],
+    });
+    follows.into_iter().find(|events: &Vec<Event>| !events.is_empty()).unwrap_or_default()
+}
+
+fn wanted(slot: &Slot) -> Option<&AgentCall> {
+    match &slot.inspection {
+        Inspection::Would(facts) => facts.agent.as_ref(),
+        Inspection::Invalid(_) => None,
+    }
+}
+
+fn awaited(attempt: &Attempt, session: &Session, slot: &Slot) -> Option<Event> {
+    let agents = waits_for(attempt, session, slot)?;
+    if !agents.iter().all(|agent| agent.rests()) {
+        return None;
+    }
+    let reports: Vec<_> = agents.into_iter().map(report).collect();
+    let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
+    Some(calls::finished(attempt, slot.id, &ToolOutput::ok(text)))
+}
+
+fn begun(attempt: &Attempt, session: &Session, slot: &Slot, spawn: &Spawn) -> Vec<Event> {
+    let there = attempt.sessions.values().find(|child| child.parent == Some(slot.id));
+    let said = |id: SessionId| {
+        let text = json!({ "agent": id.0, "state": "processing" }).to_string();
+        calls::finished(attempt, slot.id, &ToolOutput::ok(text))
+    };
+    match there {
+        Some(child) => vec![said(child.id)],
+        None => match spawned(attempt, session, slot.id, spawn) {
+            Ok((id, event)) => vec![event, said(id)],
+            Err(reason) => vec![calls::finished(attempt, slot.id, &ToolOutput::error(reason))],
+        },
+    }
+}
+
+fn closed(attempt: &Attempt, slot: &Slot, agent: u32) -> Vec<Event> {
+    let mut events = ended_below(attempt, SessionId(agent), &SessionEnd::Closed);
+    let text = json!({ "agent": agent, "closed": true }).to_string();
+    events.push(calls::finished(attempt, slot.id, &ToolOutput::ok(text)));
+    events
 }
 
 fn waits_for<'a>(attempt: &'a Attempt, session: &Session, slot: &Slot) -> Option<Vec<&'a Session>> {
-    let Inspection::Would(facts) = &slot.inspection else { return None };
-    let Some(AgentCall::Wait { agents }) = &facts.agent else { return None };
+    let Some(AgentCall::Wait { agents }) = wanted(slot) else { return None };
     let named = |child: &&Session| agents.is_empty() || agents.contains(&child.id.0);
     Some(children(attempt, session.id).filter(named).collect())
 }
@@ -202,8 +233,7 @@ pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
 
 /// Whether a call is one that the conversation itself answers.
 pub(super) fn is_agent_call(slot: &Slot) -> bool {
-    matches!(&slot.inspection, Inspection::Would(facts) if facts.agent.is_some())
-        && slot.state == SlotState::Started
+    wanted(slot).is_some() && slot.state == SlotState::Started
 }
 
 /// Whether something is going on below this conversation.

@@ -27,8 +27,9 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     if question::is_open(session) {
         return vec![];
     }
-    if let Some(event) = agents::awaited(attempt, session) {
-        return vec![event];
+    let followed = agents::followed(attempt, session);
+    if !followed.is_empty() {
+        return followed;
     }
     let mut events = Vec::new();
     let mut under_way = session.started().count();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures::Stream;
 use store::Journal;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio_util::sync::CancellationToken;
 use types::{Envelope, Event, LogId, SessionId};
 
 use crate::hub::SessionItem;
@@ -20,6 +21,8 @@ struct Follow {
     items: Option<Receiver<SessionItem>>,
     seen: u64,
     ready: VecDeque<SessionItem>,
+    /// Nobody drives the conversation any more.
+    gone: CancellationToken,
     /// The journal has to be looked into before anything else.
     behind: bool,
     over: bool,
@@ -29,10 +32,11 @@ pub(super) fn follow(
     journal: Arc<dyn Journal>,
     log: LogId,
     items: Option<Receiver<SessionItem>>,
+    gone: CancellationToken,
     after: u64,
 ) -> impl Stream<Item = SessionItem> + Send + 'static {
     let (ready, behind, over) = (VecDeque::new(), true, false);
-    let follow = Follow { journal, log, items, seen: after, ready, behind, over };
+    let follow = Follow { journal, log, items, seen: after, ready, gone, behind, over };
     futures::stream::unfold(follow, |mut follow| async move {
         let next = follow.next().await?;
         Some((next, follow))
@@ -52,7 +56,13 @@ impl Follow {
                 self.catch_up().await;
                 continue;
             }
-            match self.items.as_mut()?.recv().await {
+            let items = self.items.as_mut()?;
+            let next = tokio::select! {
+                biased;
+                next = items.recv() => next,
+                () = self.gone.cancelled() => Err(RecvError::Closed),
+            };
+            match next {
                 Ok(SessionItem::Event(line)) if line.seq <= self.seen => {}
                 Ok(SessionItem::Event(line)) if line.seq == self.seen + 1 => self.take(*line),
                 // Something is missing between.

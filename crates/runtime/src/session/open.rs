@@ -110,7 +110,7 @@ impl Bosun {
             output_chars: policy.limits.output_chars,
             ending: Ending::Open,
             effort: new.effort,
-            window: self.shop.models.window(&new.model),
+            window: self.shop.models.window(&new.model).or(policy.session.window),
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
             model: new.model,
@@ -235,7 +235,13 @@ impl Bosun {
         let (inbox, receiver) = mpsc::channel(64);
         let run = brief.run.clone();
         let loop_of = Loop { drive, hands, receiver, inbox: inbox.downgrade(), run: run.clone() };
-        let task = tokio::spawn(loop_of.go(self.shop.clone(), suspend.clone()));
+        let gone = CancellationToken::new();
+        let going = gone.clone().drop_guard();
+        let (shop, suspended) = (self.shop.clone(), suspend.clone());
+        let task = tokio::spawn(async move {
+            let _going = going;
+            loop_of.go(shop, suspended).await
+        });
         let solo = policy.roles.get(&brief.role).map(|role| role.tools.clone());
         Ok(Session {
             shared: Arc::new(Shared {
@@ -252,6 +258,7 @@ impl Bosun {
                 task: tokio::sync::Mutex::new(Some(task)),
                 _suspends_when_dropped: suspend.clone().drop_guard(),
                 suspend,
+                gone,
             }),
         })
     }

@@ -10,8 +10,9 @@ use crate::tree::Tree;
 
 const MOST: usize = 50;
 /// Past tenses that do not end in `ed`.
-const IRREGULAR: &[&str] =
-    &["lost", "sent", "spent", "made", "found", "built", "cut", "chosen", "written", "woken"];
+const IRREGULAR: &[&str] = &[
+    "lost", "sent", "spent", "made", "found", "built", "cut", "chosen", "written", "woken", "told",
+];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(text) = tree.file(SOURCE) else {
