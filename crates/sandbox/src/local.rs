@@ -1,6 +1,7 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
 mod places;
+mod reasons;
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -233,7 +234,11 @@ impl Environment for LocalEnvironment {
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
         let _places = confine.scope().map(|scope| Places::make(self, scope));
-        confine.run(spec, self.listener.clone(), request.timeout, stop).await
+        let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
+        ran.map(|mut result| {
+            confine.scope().iter().for_each(|scope| reasons::explain(scope, &mut result));
+            result
+        })
     }
 }
 
