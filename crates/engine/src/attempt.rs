@@ -236,4 +236,8 @@ mod agents_tests;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]
+pub(crate) mod testing {
+    pub(crate) use super::session_tests::{open_brief, policy};
+}
+#[cfg(test)]
 mod tests;

@@ -35,6 +35,7 @@ pub mod permit;
 mod phrase;
 mod plan;
 pub mod policy;
+pub mod projection;
 pub mod prompt;
 #[cfg(test)]
 mod question_tests;

@@ -47,6 +47,10 @@ impl Stage {
     }
 
     fn asked(&mut self) {
+        self.asked_for(false);
+    }
+
+    fn asked_for(&mut self, summary: bool) {
         let model = "script/x".parse().expect("a model");
         let (digest, reserved) = (Digest::ZERO, types::Spend::default());
         let session = SessionId::ROOT;
@@ -57,7 +61,7 @@ impl Stage {
             digest,
             messages: 1,
             reserved,
-            summary: false,
+            summary,
         });
     }
 
@@ -167,6 +171,18 @@ fn thinking_is_folded_into_one_line_and_can_be_unfolded() {
     assert_eq!(stage.rows(), ["", "  thought: First this. Then that.", ""]);
     stage.control('t');
     assert_eq!(stage.rows(), ["thoughts", "First this.", "Then that."]);
+}
+
+#[test]
+fn a_summary_that_makes_room_is_not_part_of_the_conversation() {
+    let mut stage = Stage::new();
+    stage.asked_for(true);
+    stage.delta(DeltaKind::Text, "## Goal\nsomething\n");
+    assert!(stage.view(60)[0].contains("making room"));
+    stage.replied(vec![Block::text("## Goal\nsomething\n")]);
+    assert!(stage.rows().is_empty());
+    stage.replied(vec![Block::text("and on")]);
+    assert_eq!(stage.rows(), ["", "and on"]);
 }
 
 #[test]
