@@ -18,6 +18,10 @@ enum Deed {
 
 const PATHS: [&str; 8] = ["a", "b", "a/b", "a/b/c", "b/c", "c/d", "c/d/e", ".gitignore"];
 
+/// Texts that ignore nothing that is used here, and such that do.
+const PLAIN: [&str; 4] = ["0", "1", "2", "3"];
+const RULES: [&str; 4] = ["a\n", "/b/\n!c\n", "c\nd\n", ""];
+
 fn deed() -> impl Strategy<Value = Deed> {
     let path = || select(&PATHS[..]);
     prop_oneof![
@@ -31,7 +35,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 
 impl Deed {
     /// Does it as far as it is possible; what is in the way stays in the way.
-    fn do_it(&self, ground: &Ground) {
+    fn do_it(&self, ground: &Ground, texts: [&str; 4]) {
         let clear = |path: &str| {
             let path = ground.at(path);
             let folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
@@ -46,9 +50,8 @@ impl Deed {
             Self::Write(path, _) | Self::Link(path, _) if through_a_link(ground, path) => {}
             Self::Write(path, text) => {
                 clear(path);
-                // As an ignore file, none of these ignores anything that is used here.
                 if above(path) {
-                    std::fs::write(ground.at(path), format!("x{text}\n")).ok();
+                    std::fs::write(ground.at(path), texts[usize::from(*text)]).ok();
                 }
             }
             Self::Link(path, to) => {
@@ -88,7 +91,7 @@ proptest! {
         let ground = Ground::new();
         let mut taken = vec![(ground.take(), ground.picture())];
         for deed in &deeds {
-            deed.do_it(&ground);
+            deed.do_it(&ground, PLAIN);
             let tree = ground.take();
             prop_assert_eq!(open(ground.place.path()).take().expect("a snapshot").digest, tree);
             taken.push((tree, ground.picture()));
@@ -102,5 +105,17 @@ proptest! {
         prop_assert_eq!(restored.before.digest, *last);
         ground.restore(last);
         prop_assert_eq!(&ground.picture(), picture);
+    }
+
+    #[test]
+    fn rules_that_come_and_go_are_noticed_as_if_nothing_was_known(
+        deeds in prop::collection::vec(deed(), 1..24),
+    ) {
+        let ground = Ground::new();
+        for deed in &deeds {
+            deed.do_it(&ground, RULES);
+            let fresh = open(ground.place.path()).take().expect("a snapshot");
+            prop_assert_eq!(fresh.digest, ground.take());
+        }
     }
 }
