@@ -57,11 +57,10 @@ mod capture;
 mod change;
 #[cfg(target_os = "linux")]
 mod confine;
-#[cfg(not(target_os = "linux"))]
-#[path = "confine/elsewhere.rs"]
-mod confine;
 pub mod conformance;
 mod document;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -80,6 +79,9 @@ mod wrap;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere as confine;
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};

@@ -1,18 +1,20 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
 mod places;
+mod reasons;
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, Facts, Scope, WorkPath};
+use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
+use self::places::Places;
 use crate::confine::{self, Confine};
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
@@ -242,30 +244,12 @@ impl Environment for LocalEnvironment {
         let hidden = self.hidden_files(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
-        let _places = confine.scope().map(|scope| Places::make(self, scope));
-        confine.run(spec, self.listener.clone(), request.timeout, stop).await
-    }
-}
-
-/// Stand-ins for files that commands may make; they go with the last command that needs them.
-struct Places<'a>(&'a LocalEnvironment, &'a Scope);
-
-impl<'a> Places<'a> {
-    fn make(env: &'a LocalEnvironment, scope: &'a Scope) -> Self {
-        let mut running = env.running.lock().unwrap_or_else(PoisonError::into_inner);
-        *running += 1;
-        places::make(&env.jail, scope);
-        Self(env, scope)
-    }
-}
-
-impl Drop for Places<'_> {
-    fn drop(&mut self) {
-        let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
-        *running = running.saturating_sub(1);
-        if *running == 0 {
-            places::clear(&self.0.jail, self.1);
-        }
+        let _places = confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope));
+        let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
+        ran.map(|mut result| {
+            confine.scope().iter().for_each(|scope| reasons::explain(scope, &mut result));
+            result
+        })
     }
 }
 

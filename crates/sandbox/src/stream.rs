@@ -1,10 +1,9 @@
 //! The two pipes of a command, read as they fill. What is promised about order: each stream is whole and in its own
 //! order; between the two, what arrived first comes first, as long as we are quick enough to see it arrive.
 
-#[cfg(target_os = "linux")]
-mod ready;
 #[cfg(not(target_os = "linux"))]
-#[path = "stream/elsewhere.rs"]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 mod ready;
 
 use std::fs::File;
@@ -13,6 +12,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::capture::{CAP_BYTES, Capture};
+#[cfg(not(target_os = "linux"))]
+use elsewhere::Ready;
+#[cfg(target_os = "linux")]
 use ready::Ready;
 
 /// Where a piece of output came from.

@@ -110,6 +110,35 @@ say = "Green it is."
     assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
 }
 
+/// A yes is about the script as it was when it was asked about; another one is asked about again.
+#[test]
+fn a_script_that_is_replaced_before_it_was_allowed_does_not_run() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "shell", command = "rm -r old && bash build.sh" }
+[[attempt.reply]]
+say = "Built."
+"#;
+    let work = place.path().join("work");
+    std::fs::create_dir_all(work.join("old")).expect("a folder");
+    std::fs::write(work.join("build.sh"), "echo safe > built\n").expect("a script");
+    let output = run(&place, replies, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let listed: Value =
+        serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
+    let id = listed["run"].as_str().expect("an id").to_owned();
+    std::fs::write(work.join("build.sh"), "echo other > built\n").expect("a script");
+    let again = place.run(&["answer", &id, "allow"]);
+    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    assert!(stderr(&again).contains("build.sh"), "{}", stderr(&again));
+    assert!(work.join("old").exists() && !work.join("built").exists(), "it ran");
+    let done = place.run(&["answer", &id, "allow"]);
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    assert_eq!(stdout(&done), "Built.\n");
+    assert_eq!(std::fs::read_to_string(work.join("built")).ok().as_deref(), Some("other\n"));
+}
+
 /// With nobody to ask, what would be asked is denied, and the model is told.
 #[test]
 fn headless_denies_what_would_be_asked() {

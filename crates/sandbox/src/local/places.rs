@@ -1,6 +1,8 @@
 //! Places for files that a command may make although they are not there yet. What can be mounted must exist, so an
 //! empty file stands in for each while commands run, with a time of its own; one that nobody touched is taken away.
 
+use std::sync::{Mutex, PoisonError};
+
 use rustix::fs::{AtFlags, Mode, Nsecs, OFlags, Timespec, Timestamps};
 use types::{Scope, WorkPath};
 
@@ -9,6 +11,35 @@ use crate::jail::{self, Jail};
 /// The time by which a stand-in is known: nobody has written to it since.
 const NEVER: Timespec = Timespec { tv_sec: 1, tv_nsec: 7 };
 
+/// Stand-ins for files that commands may make; they go with the last command that needs them.
+pub(super) struct Places<'a> {
+    jail: &'a Jail,
+    running: &'a Mutex<usize>,
+    scope: &'a Scope,
+}
+
+impl<'a> Places<'a> {
+    /// One more command is running.
+    pub(super) fn make(jail: &'a Jail, running: &'a Mutex<usize>, scope: &'a Scope) -> Self {
+        // Held while they are made, so that nobody who ends just now takes them away again.
+        let mut count = running.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        make(jail, scope);
+        drop(count);
+        Self { jail, running, scope }
+    }
+}
+
+impl Drop for Places<'_> {
+    fn drop(&mut self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = running.saturating_sub(1);
+        if *running == 0 {
+            clear(self.jail, self.scope);
+        }
+    }
+}
+
 /// The files of a scope.
 fn files(scope: &Scope) -> impl Iterator<Item = &WorkPath> {
     let named = scope.0.iter().filter(|artifact| !artifact.whole_folder);
@@ -16,7 +47,7 @@ fn files(scope: &Scope) -> impl Iterator<Item = &WorkPath> {
 }
 
 /// Makes stand-ins. Where that is not possible, the command will not be able to make the file, and will say so.
-pub(super) fn make(jail: &Jail, scope: &Scope) {
+fn make(jail: &Jail, scope: &Scope) {
     for path in files(scope) {
         let Ok((folder, name)) = jail.make_parent(path) else { continue };
         let flags =

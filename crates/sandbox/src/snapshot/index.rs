@@ -33,8 +33,8 @@ impl Index {
 pub(super) struct Folder {
     /// As it was when its names were read; none if they must be read again.
     pub(super) listed: Option<Stamp>,
-    /// Its ignore file, if it has one and need not be read again.
-    pub(super) ignore_file: Option<Stamp>,
+    /// Whether it has an ignore file, and which; nothing if that must be looked at again.
+    pub(super) ignore_file: Option<Option<Stamp>>,
     /// The rules above it, and those that hold in it.
     pub(super) above: Arc<Rules>,
     pub(super) rules: Arc<Rules>,

@@ -3,6 +3,7 @@
 //! process. Files that git would ignore are neither kept nor touched. Everything here blocks; it is meant for a thread
 //! on which that is allowed.
 
+mod carry;
 mod content;
 mod diff;
 mod index;
@@ -138,7 +139,7 @@ impl Snapshots {
     pub fn restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
         let mut index = self.index();
         let plan = self.plan(&mut index, tree)?;
-        restore::carry_out(&self.jail, &self.objects, plan)
+        carry::carry_out(&self.jail, &self.objects, plan)
     }
 
     /// Forgets every snapshot that is neither named here nor the last one taken here.

@@ -2,6 +2,7 @@
 //! would: by any means.
 
 mod hostile;
+mod laws;
 mod restoring;
 mod taking;
 

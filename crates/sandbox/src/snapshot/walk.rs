@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
     ) -> Result<bool, SnapshotError> {
         let file = content::stamp(fd, rules::FILE).ok();
         let known = Arc::ptr_eq(above, &folder.above) && self.ignores.of_the_file();
-        if known && file == folder.ignore_file {
+        if known && folder.ignore_file == Some(file) {
             return Ok(true);
         }
         let text = self.ignores.text(fd, &self.path)?;
@@ -271,7 +271,8 @@ impl<'a> Walk<'a> {
             None => Arc::clone(above),
         };
         folder.above = Arc::clone(above);
-        folder.ignore_file = file.filter(|stamp| stamp.settled(self.now));
+        let settled = file.is_none_or(|stamp| stamp.settled(self.now));
+        folder.ignore_file = settled.then_some(file);
         Ok(false)
     }
 

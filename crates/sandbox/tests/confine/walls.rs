@@ -117,6 +117,22 @@ pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground)
     assert_eq!(text("absent.txt").as_deref(), Some(""), "an empty file can be meant");
 }
 
+pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(ground: Ground) {
+    std::fs::write(ground.ws().join("one.txt"), "old\n").expect("a file");
+    let scope = Scope(vec!["one.txt".parse().expect("an artifact")]);
+    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
+    let env = env.confined(ground.confine().writing_to(scope));
+    for line in ["sed -i s/old/new/ one.txt", "echo new > /tmp/copy; mv /tmp/copy one.txt"] {
+        let result = run(&env, line, Span::seconds(60)).await;
+        assert!(!result.passed(), "{line} works now; say so: {}", result.output);
+        assert!(result.output.contains("only one.txt may be written"), "{}", result.output);
+    }
+    let works = "sed s/old/new/ one.txt > /tmp/copy && cat /tmp/copy > one.txt";
+    assert!(run(&env, works, Span::seconds(60)).await.passed());
+    let text = std::fs::read_to_string(ground.ws().join("one.txt"));
+    assert_eq!(text.ok().as_deref(), Some("new\n"));
+}
+
 pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {
     std::os::unix::fs::symlink(ground.out(), ground.ws().join("src")).expect("a link");
     let scope = Scope(vec!["src/".parse().expect("an artifact")]);

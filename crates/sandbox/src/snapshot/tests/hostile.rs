@@ -44,7 +44,7 @@ fn a_link_that_is_planted_after_the_look_does_not_lead_outside_either() {
     let plan = ground.snapshots.plan(&mut index, &before).expect("a plan");
     std::fs::rename(ground.at("folder"), ground.at("moved")).expect("moved");
     ground.link(&outside, "folder");
-    let done = restore::carry_out(&ground.snapshots.jail, &ground.snapshots.objects, plan);
+    let done = carry::carry_out(&ground.snapshots.jail, &ground.snapshots.objects, plan);
     assert_eq!(alone(&done.expect("an end")), ["folder/new", "folder/file"]);
     assert!(outside.join("new").exists());
     assert!(!outside.join("file").exists());

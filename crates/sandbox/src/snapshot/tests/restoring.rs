@@ -152,7 +152,7 @@ fn a_restoration_that_was_cut_off_is_finished_by_the_next_one() {
         let removals = plan.remove.len();
         plan.remove.truncate(steps);
         plan.write.truncate(steps.saturating_sub(removals));
-        restore::carry_out(&ground.snapshots.jail, &ground.snapshots.objects, plan)
+        carry::carry_out(&ground.snapshots.jail, &ground.snapshots.objects, plan)
             .expect("half of it");
         ground.put(".bosun-staging-1-0", "half");
         ground.reopen();

@@ -131,6 +131,8 @@ fn other_rules_are_noticed_without_any_other_change() {
     let hidden = ground.take();
     ground.put(".gitignore", "*.lag\n");
     let shown = ground.take();
+    std::fs::remove_file(ground.at(".gitignore")).expect("gone");
+    assert_eq!(ground.take(), before, "the rules are gone with their file");
     assert_eq!(ground.diff(&before, &hidden)[1], ("sub/a.log".to_owned(), How::Removed));
     assert_eq!(ground.diff(&hidden, &shown)[1], ("sub/a.log".to_owned(), How::Added));
 }

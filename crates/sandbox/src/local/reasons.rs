@@ -1,0 +1,71 @@
+//! Words for a command that failed because of where it may write. What the system says, "read-only file system" or
+//! "device or resource busy", tells nobody that the scope is the reason, nor what would work.
+
+use types::{Artifact, ExecResult, Scope};
+
+/// What the system says of a place that is not in the scope, and of a file that cannot be replaced.
+const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "cross-device link"];
+
+/// The most places that are named.
+const MOST: usize = 8;
+
+/// Adds to what a command said why it failed, if that is what it looks like.
+pub(super) fn explain(scope: &Scope, result: &mut ExecResult) {
+    let seen = |text: &str| SIGNS.iter().any(|sign| text.contains(sign));
+    if result.passed() || !(seen(&result.stderr) || seen(&result.output)) {
+        return;
+    }
+    let named: Vec<String> = scope.0.iter().take(MOST).map(Artifact::to_string).collect();
+    let more = if scope.0.len() > MOST { " and others" } else { "" };
+    let mut line = match named.as_slice() {
+        [] => "[scope: nothing in the workspace may be written here".to_owned(),
+        named => format!("[scope: only {}{more} may be written here", named.join(", ")),
+    };
+    if let Some(file) = scope.0.iter().find(|artifact| !artifact.whole_folder) {
+        // A file is a mount of its own, so that nothing beside it can be written.
+        line.push_str(&format!(
+            "; a single file is written in place and cannot be replaced by another, as sed -i and mv do: edit it \
+             with the file tools, or write a copy to /tmp and then `cat /tmp/copy > {}`",
+            file.path
+        ));
+    }
+    line.push_str("]\n");
+    for text in [&mut result.output, &mut result.stderr] {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Ended, Span};
+
+    use super::*;
+
+    fn told(scope: &[&str], ended: Ended, said: &str) -> String {
+        let scope = scope.iter().map(|place| place.parse().expect("a place")).collect();
+        let (output, stderr) = (said.to_owned(), said.to_owned());
+        let (stdout, elapsed) = (String::new(), Span::default());
+        let mut result = ExecResult { ended, output, stdout, stderr, dropped: 0, elapsed };
+        explain(&Scope(scope), &mut result);
+        assert_eq!(result.output, result.stderr);
+        result.output
+    }
+
+    #[test]
+    fn a_command_that_could_not_write_hears_where_it_may() {
+        let said = "sed: couldn't open temporary file ./sedX: Read-only file system";
+        let file = told(&["src/a.rs"], Ended::Exited(4), said);
+        assert!(
+            file.contains("only src/a.rs may be written") && file.contains("> src/a.rs"),
+            "{file}"
+        );
+        let folder = told(&["src/"], Ended::Exited(1), said);
+        assert!(folder.ends_with("[scope: only src/ may be written here]\n"), "{folder}");
+        assert!(told(&[], Ended::Exited(1), said).contains("nothing in the workspace"));
+        assert_eq!(told(&["src/"], Ended::Exited(0), said), said);
+        assert_eq!(told(&["src/"], Ended::Exited(1), "no such file"), "no such file");
+    }
+}

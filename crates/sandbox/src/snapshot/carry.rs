@@ -1,0 +1,189 @@
+//! Doing what a restoration takes, name by name, each in one step and from its folder's own descriptor, so that no
+//! planted link leads outside. What stands in the way of one file does not keep the others from being restored.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
+use rustix::io::Errno;
+
+use super::manifest::{Entry, MAX_DEPTH};
+use super::objects::Objects;
+use super::restore::{LeftAlone, Plan, Restored};
+use super::{SnapshotError, diff};
+use crate::jail::{self, Jail, Missing};
+use crate::local::{STAGING, stage};
+
+/// Does what was planned.
+pub(super) fn carry_out(
+    jail: &Jail,
+    objects: &Objects,
+    plan: Plan,
+) -> Result<Restored, SnapshotError> {
+    let Plan { before, remove, write, left_alone } = plan;
+    let mut done = Restored { before, written: vec![], removed: vec![], left_alone };
+    for path in remove {
+        match remove_file(jail, &path) {
+            Ok(()) => done.removed.push(path),
+            Err(errno) => done.left_alone.push(refused(path, errno)?),
+        }
+    }
+    for path in &done.removed {
+        remove_empty_folders(jail, path);
+    }
+    for (path, entry) in write {
+        match write_entry(jail, objects, &path, entry)? {
+            Ok(()) => done.written.push(path),
+            Err(errno) => done.left_alone.push(refused(path, errno)?),
+        }
+    }
+    Ok(done)
+}
+
+/// What stands in the way of one file does not keep the others from being restored; what fails for all does.
+fn refused(path: PathBuf, errno: Errno) -> Result<LeftAlone, SnapshotError> {
+    let why = match errno {
+        Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => {
+            "something that is ignored or not kept is in its place"
+        }
+        Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::BUSY => {
+            "the system does not permit it to be changed"
+        }
+        errno => {
+            let path = path.display().to_string();
+            return Err(SnapshotError::Workspace {
+                doing: "restoring",
+                path,
+                source: errno.into(),
+            });
+        }
+    };
+    Ok(LeftAlone { path, why: why.to_owned() })
+}
+
+/// The folder of a path, and its last name.
+pub(super) fn parent<'p>(
+    jail: &Jail,
+    path: &'p Path,
+    missing: Missing,
+) -> Result<(OwnedFd, &'p OsStr), Errno> {
+    let name = path.file_name().ok_or(Errno::INVAL)?;
+    let above = path.parent().unwrap_or(Path::new(""));
+    Ok((jail.enter(above.iter(), missing)?, name))
+}
+
+fn remove_file(jail: &Jail, path: &Path) -> Result<(), Errno> {
+    let removed = parent(jail, path, Missing::Refuse)
+        .and_then(|(folder, name)| rustix::fs::unlinkat(folder, name, AtFlags::empty()));
+    match removed {
+        Err(Errno::NOENT) => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Removes the folders above a path as far as nothing is in them.
+fn remove_empty_folders(jail: &Jail, path: &Path) {
+    let above = path.ancestors().skip(1).filter(|folder| folder.file_name().is_some());
+    for folder in above {
+        let removed = parent(jail, folder, Missing::Refuse)
+            .and_then(|(above, name)| rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR));
+        if removed.is_err_and(|errno| errno != Errno::NOENT) {
+            return;
+        }
+    }
+}
+
+/// Writes one file or link. The outer failure is the store's, the inner one the workspace's.
+fn write_entry(
+    jail: &Jail,
+    objects: &Objects,
+    path: &Path,
+    entry: Entry,
+) -> Result<Result<(), Errno>, SnapshotError> {
+    Ok(match entry {
+        Entry::File { mode, content } => {
+            let bytes = objects.get(&content)?;
+            replace(jail, path, |folder| staged_file(folder, &bytes, mode))
+        }
+        Entry::Link { content } => {
+            let target = diff::target(objects, &content)?;
+            replace(jail, path, |folder| staged_link(folder, &target))
+        }
+        Entry::LeftOut | Entry::Folder { .. } => Ok(()),
+    })
+}
+
+/// Puts something that is made beside it in the place of whatever is at a path; a folder goes only if there are no files in it.
+fn replace(
+    jail: &Jail,
+    path: &Path,
+    make: impl FnOnce(&OwnedFd) -> Result<String, Errno>,
+) -> Result<(), Errno> {
+    let (folder, name) = parent(jail, path, Missing::Make)?;
+    match remove_hollow(&folder, name, 0) {
+        Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
+        Err(errno) => return Err(errno),
+    }
+    let staged = make(&folder)?;
+    let renamed = rustix::fs::renameat(&folder, &staged, &folder, name);
+    if renamed.is_err() {
+        // The failure is reported; what was staged is never part of anybody's work.
+        rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
+    }
+    renamed
+}
+
+/// Removes a folder in which there is nothing but folders of this kind.
+fn remove_hollow(above: &OwnedFd, name: &OsStr, depth: usize) -> Result<(), Errno> {
+    match rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR) {
+        // Some systems say the one, some the other.
+        Err(Errno::NOTEMPTY | Errno::EXIST) if depth < MAX_DEPTH => {}
+        removed => return removed,
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(above, name, flags, Mode::empty())?;
+    for entry in rustix::fs::Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        if jail::is_protected_name(name) {
+            return Err(Errno::NOTEMPTY);
+        }
+        match remove_hollow(&folder, OsStr::from_bytes(name), depth + 1) {
+            Err(Errno::NOTDIR) => return Err(Errno::NOTEMPTY),
+            removed => removed?,
+        }
+    }
+    rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR)
+}
+
+fn staged_file(folder: &OwnedFd, bytes: &[u8], mode: u32) -> Result<String, Errno> {
+    let (staged, mut file) = stage(folder)?;
+    let mode = Mode::from_bits_truncate(mode as RawMode);
+    // The mode comes first: nobody shall read for a moment what he may not.
+    let written = rustix::fs::fchmod(&file, mode).and_then(|()| {
+        let failed = |error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+        file.write_all(bytes).map_err(failed)
+    });
+    if written.is_err() {
+        // As above.
+        rustix::fs::unlinkat(folder, &staged, AtFlags::empty()).ok();
+    }
+    written.map(|()| staged)
+}
+
+fn staged_link(folder: &OwnedFd, target: &Path) -> Result<String, Errno> {
+    for n in 0..10_000_u32 {
+        let staged = format!("{STAGING}{}-link-{n}", std::process::id());
+        match rustix::fs::symlinkat(target, folder, &staged) {
+            Err(Errno::EXIST) => {}
+            made => return made.map(|()| staged),
+        }
+    }
+    Err(Errno::EXIST)
+}

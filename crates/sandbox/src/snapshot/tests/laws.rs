@@ -1,0 +1,121 @@
+//! Whatever is done to the files: a snapshot by somebody who knows what was there before is the same as one by somebody
+//! who knows nothing, restoring gives back exactly what was there, and restoring what was there before takes that back.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+/// Something that is done to a path.
+#[derive(Debug, Clone)]
+enum Deed {
+    Write(&'static str, u8),
+    Link(&'static str, &'static str),
+    Mode(&'static str, u32),
+    Remove(&'static str),
+    Move(&'static str, &'static str),
+}
+
+const PATHS: [&str; 8] = ["a", "b", "a/b", "a/b/c", "b/c", "c/d", "c/d/e", ".gitignore"];
+
+/// Texts that ignore nothing that is used here, and such that do.
+const PLAIN: [&str; 4] = ["0", "1", "2", "3"];
+const RULES: [&str; 4] = ["a\n", "/b/\n!c\n", "c\nd\n", ""];
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let path = || select(&PATHS[..]);
+    prop_oneof![
+        4 => (path(), 0..4u8).prop_map(|(path, text)| Deed::Write(path, text)),
+        1 => (path(), select(&["a", "/etc", ".."][..])).prop_map(|(path, to)| Deed::Link(path, to)),
+        1 => (path(), select(&[0o600, 0o755][..])).prop_map(|(path, mode)| Deed::Mode(path, mode)),
+        2 => path().prop_map(Deed::Remove),
+        1 => (path(), path()).prop_map(|(from, to)| Deed::Move(from, to)),
+    ]
+}
+
+impl Deed {
+    /// Does it as far as it is possible; what is in the way stays in the way.
+    fn do_it(&self, ground: &Ground, texts: [&str; 4]) {
+        let clear = |path: &str| {
+            let path = ground.at(path);
+            let folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+            if folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.ok();
+        };
+        let above = |path: &str| {
+            let path = ground.at(path);
+            std::fs::create_dir_all(path.parent().expect("a folder above")).is_ok()
+        };
+        match self {
+            // Links lead out of the workspace here; nothing is written through them.
+            Self::Write(path, _) | Self::Link(path, _) if through_a_link(ground, path) => {}
+            Self::Write(path, text) => {
+                clear(path);
+                if above(path) {
+                    std::fs::write(ground.at(path), texts[usize::from(*text)]).ok();
+                }
+            }
+            Self::Link(path, to) => {
+                clear(path);
+                if above(path) {
+                    std::os::unix::fs::symlink(to, ground.at(path)).ok();
+                }
+            }
+            Self::Mode(path, mode) => {
+                let file = ground.at(path);
+                if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                    ground.mode(path, *mode);
+                }
+            }
+            Self::Remove(path) | Self::Move(path, _) if through_a_link(ground, path) => {}
+            Self::Remove(path) => clear(path),
+            Self::Move(from, to) => {
+                if !through_a_link(ground, to) && above(to) {
+                    std::fs::rename(ground.at(from), ground.at(to)).ok();
+                }
+            }
+        }
+    }
+}
+
+/// Whether a folder on the way is a link.
+fn through_a_link(ground: &Ground, path: &str) -> bool {
+    let above = Path::new(path).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    above.into_iter().any(|above| ground.at(above).is_symlink())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_comes_back_whatever_was_done(deeds in prop::collection::vec(deed(), 1..24), back in any::<prop::sample::Index>()) {
+        let ground = Ground::new();
+        let mut taken = vec![(ground.take(), ground.picture())];
+        for deed in &deeds {
+            deed.do_it(&ground, PLAIN);
+            let tree = ground.take();
+            prop_assert_eq!(open(ground.place.path()).take().expect("a snapshot").digest, tree);
+            taken.push((tree, ground.picture()));
+        }
+        let (tree, picture) = &taken[back.index(taken.len())];
+        let restored = ground.restore(tree);
+        prop_assert_eq!(&ground.picture(), picture);
+        prop_assert_eq!(restored.left_alone, vec![]);
+        prop_assert_eq!(ground.take(), *tree);
+        let (last, picture) = &taken[taken.len() - 1];
+        prop_assert_eq!(restored.before.digest, *last);
+        ground.restore(last);
+        prop_assert_eq!(&ground.picture(), picture);
+    }
+
+    #[test]
+    fn rules_that_come_and_go_are_noticed_as_if_nothing_was_known(
+        deeds in prop::collection::vec(deed(), 1..24),
+    ) {
+        let ground = Ground::new();
+        for deed in &deeds {
+            deed.do_it(&ground, RULES);
+            let fresh = open(ground.place.path()).take().expect("a snapshot");
+            prop_assert_eq!(fresh.digest, ground.take());
+        }
+    }
+}
