@@ -31,6 +31,8 @@ pub(crate) struct Standing {
     pub(crate) turns: u32,
     /// What was said and is not heard yet.
     pub(crate) queued: Vec<String>,
+    /// The number of the question that can be answered now.
+    pub(crate) question: Option<u32>,
     /// How many sub-agents are at work.
     pub(crate) agents: usize,
 }
@@ -52,6 +54,7 @@ pub(crate) struct Asked {
     pub(crate) rule: String,
     /// It is about whether a call may be made; otherwise any text is an answer.
     pub(crate) approval: bool,
+    pub(crate) call: Option<CallId>,
 }
 
 /// A call that is being made.
@@ -77,7 +80,8 @@ pub(crate) struct Queued {
 pub(crate) struct App {
     pub(crate) editor: Editor,
     pub(crate) standing: Standing,
-    pub(crate) asked: Option<Asked>,
+    /// What waits for the person, in the order in which it was asked.
+    pub(crate) asked: Vec<Asked>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) running: Vec<Running>,
     /// The calls of the turn, until they are answered.
@@ -89,6 +93,8 @@ pub(crate) struct App {
     pub(crate) thinking: bool,
     /// The turn is about making room, not about the work.
     pub(crate) summarising: bool,
+    /// The call whose change was shown when it was asked about.
+    pub(crate) looked_at: Option<CallId>,
     /// The whole output of the last call, for the key that unfolds it.
     pub(crate) last_output: String,
     /// How long the session has been working on the current input.
@@ -103,7 +109,7 @@ impl App {
         Self {
             editor: Editor::new(past),
             standing: Standing::default(),
-            asked: None,
+            asked: vec![],
             queue: vec![],
             running: vec![],
             calls: BTreeMap::new(),
@@ -112,6 +118,7 @@ impl App {
             thought: String::new(),
             thinking: false,
             summarising: false,
+            looked_at: None,
             last_output: String::new(),
             working: Span(0),
             leaving: false,
@@ -195,6 +202,12 @@ impl App {
         {
             self.editor.set(text);
         }
+    }
+
+    /// The question that can be answered now.
+    pub(crate) fn question(&self) -> Option<&Asked> {
+        let open = |asked: &&Asked| Some(asked.question) == self.standing.question;
+        self.asked.iter().find(open).or(self.asked.first())
     }
 
     pub(crate) fn is_busy(&self) -> bool {

@@ -11,6 +11,9 @@ use super::slash;
 use super::visible::visible;
 use super::wrap::{Row, columns, cut, wrap};
 
+/// How much of what is being thought is looked at for its last line.
+const RECENT: usize = 2_000;
+
 impl App {
     /// The lines below the conversation.
     pub(crate) fn view(&self, width: u16, height: u16) -> Vec<Line<'static>> {
@@ -35,7 +38,8 @@ impl App {
             return vec![Line::styled("  making room: writing a summary of the older part", DIM)];
         }
         if self.thinking {
-            let thought = visible(&self.thought);
+            let recent = self.thought.len().saturating_sub(RECENT);
+            let thought = visible(&self.thought[self.thought.ceil_char_boundary(recent)..]);
             let row = Row::text(format!("  {}", last_line(&thought)), DIM).hang(2);
             let mut lines = wrap(&row, width);
             let surplus = lines.len().saturating_sub(3);
@@ -68,7 +72,7 @@ impl App {
             let text = types::one_line(&queued.text, 300);
             lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
         }
-        if let Some(asked) = &self.asked {
+        if let Some(asked) = self.question() {
             let text = visible(&asked.text);
             for (place, line) in text.lines().enumerate() {
                 let sign = if place == 0 { "? " } else { "  " };
@@ -88,7 +92,7 @@ impl App {
 
     fn prompt(&self, width: usize) -> Vec<Line<'static>> {
         let (sign, style) =
-            if self.asked.is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+            if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
         let mut lines = vec![];
         for (place, mut line) in self.editor.view(room).into_iter().enumerate() {

@@ -85,7 +85,7 @@ impl App {
             return None;
         }
         let text = self.editor.take();
-        match (slash::read(&text), &self.asked) {
+        match (slash::read(&text), self.question()) {
             (Some(Ok(slash)), _) => self.command(slash),
             (Some(Err(wrong)), _) => {
                 self.problem(wrong.to_string());

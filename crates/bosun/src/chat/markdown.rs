@@ -10,7 +10,7 @@ use super::visible::visible;
 use super::wrap::Row;
 
 /// A line that is longer than this is broken, so that what is held is bounded.
-const LONGEST: usize = 16 * 1024;
+const LONGEST: usize = 4 * 1024;
 
 /// A text on its way in.
 #[derive(Debug, Default)]
@@ -34,7 +34,12 @@ impl Markdown {
         let mut rows = vec![];
         for part in piece.split_inclusive('\n') {
             self.last.push_str(part);
-            if part.ends_with('\n') || self.last.len() > LONGEST {
+            while self.last.len() > LONGEST {
+                let rest = self.last.split_off(end_of_word(&self.last));
+                let line = std::mem::replace(&mut self.last, rest);
+                self.line(&line, &mut rows);
+            }
+            if part.ends_with('\n') {
                 let line = std::mem::take(&mut self.last);
                 self.line(line.trim_end_matches(['\n', '\r']), &mut rows);
             }
@@ -71,6 +76,12 @@ impl Markdown {
         self.fence = None;
         rows
     }
+}
+
+/// Where a line that is too long is broken: behind a blank, or anywhere.
+fn end_of_word(line: &str) -> usize {
+    let most = line.floor_char_boundary(LONGEST);
+    line[..most].rfind(' ').map_or(most, |at| at + 1)
 }
 
 /// A whole text.

@@ -130,6 +130,7 @@ pub(crate) fn standing(session: &Session) -> Standing {
         cost: view.cost.map(|cost| cost.to_string()),
         tokens: view.usage.input + view.usage.output,
         turns: view.turns,
+        question: view.question.as_ref().map(|asking| asking.question),
         queued: view.queued,
         agents: view.agents.iter().filter(|agent| agent.state == SessionState::Processing).count(),
     }

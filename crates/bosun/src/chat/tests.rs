@@ -281,6 +281,26 @@ fn an_interrupt_clears_what_was_going_on_and_says_so() {
     assert!(!stage.view(40).join("\n").contains("sleep"));
 }
 
+/// Sub-agents may ask at the same time; what can be answered now is what is shown.
+#[test]
+fn of_several_questions_the_one_that_is_open_is_answered() {
+    let mut stage = Stage::new();
+    for (question, name) in [(0, "first"), (1, "second")] {
+        let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
+        let (attempt, call) = (None, None);
+        let text = format!("May the {name}?");
+        stage.event(Event::QuestionAsked { question, text, decision, attempt, call });
+    }
+    stage.app.stand(Standing { question: Some(1), ..standing(State::AwaitingInput) });
+    assert!(stage.view(60).join("\n").contains("May the second?"));
+    let wish = stage.enter("yes");
+    assert_eq!(wish, Some(Wish::Answer { question: 1, text: "yes".to_owned() }));
+    let (by, text) = ("me".to_owned(), "yes".to_owned());
+    stage.event(Event::QuestionAnswered { question: 1, by, text });
+    stage.app.stand(Standing { question: Some(0), ..standing(State::AwaitingInput) });
+    assert!(stage.view(60).join("\n").contains("May the first?"));
+}
+
 #[test]
 fn escape_stops_the_turn_and_leaving_takes_two() {
     let mut stage = Stage::new();
