@@ -225,7 +225,7 @@ fn enter_speaks_to_whoever_listens() {
         None,
         Some(CallId { session: SessionId::ROOT, turn: 1, index: 0 }),
     );
-    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call });
+    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call, files: vec![] });
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.view(60).join("\n");
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
