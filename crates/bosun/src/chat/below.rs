@@ -93,9 +93,15 @@ impl App {
     fn prompt(&self, width: usize) -> Vec<Line<'static>> {
         let (sign, style) =
             if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+        let hint = match self.standing.state {
+            _ if self.question().is_some() => "your answer",
+            State::Idle => "what shall be done?",
+            State::Processing | State::AwaitingInput => "steer it",
+            State::Closed => "",
+        };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
         let mut lines = vec![];
-        for (place, mut line) in self.editor.view(room).into_iter().enumerate() {
+        for (place, mut line) in self.editor.view(room, hint).into_iter().enumerate() {
             let head = if place == 0 { Span::styled(sign, style) } else { Span::raw("  ") };
             line.spans.insert(0, head);
             lines.push(line);
@@ -121,7 +127,7 @@ impl App {
             State::Idle => ("ready".to_owned(), PLAIN),
             State::Closed => ("over".to_owned(), WAITING),
         };
-        let mut parts = vec![types::one_line(&standing.model, 40)];
+        let mut parts = vec![types::one_line(&standing.model, 28)];
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.word())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
         parts.extend(agents.map(|agents| format!("{agents} sub-agents")));

@@ -289,7 +289,8 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
         let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
         let (attempt, call) = (None, None);
         let text = format!("May the {name}?");
-        stage.event(Event::QuestionAsked { question, text, decision, attempt, call });
+        let files = vec![];
+        stage.event(Event::QuestionAsked { question, text, decision, attempt, call, files });
     }
     stage.app.stand(Standing { question: Some(1), ..standing(State::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the second?"));

@@ -45,7 +45,7 @@ impl App {
     pub(crate) fn on_event(&mut self, line: &Envelope) {
         match &line.event {
             Event::ModelAsked { session: SessionId::ROOT, summary, .. } => {
-                self.begin_turn(*summary)
+                self.begin_turn(*summary);
             }
             Event::ModelReplied { session, turn, reply, .. } => {
                 if *session == SessionId::ROOT {
