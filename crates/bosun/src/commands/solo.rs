@@ -217,7 +217,7 @@ impl Watch {
         match &mut self.voice {
             Voice::Json => print::json(&**line)?,
             Voice::Told(projected) => {
-                projected.line(line).await?.iter().try_for_each(print::json)?
+                projected.line(line).await?.iter().try_for_each(print::json)?;
             }
             Voice::Lines => {
                 if let Some(text) = lines::of_session(&line.event) {
