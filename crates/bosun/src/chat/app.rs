@@ -3,12 +3,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use ratatui::text::Span as Piece;
 use types::{Call, CallId, Effort, Span, Timestamp};
 
+use super::below::MOST_OF_A_QUESTION;
 use super::editor::Editor;
-use super::look::{BAD, DIM};
+use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
+use super::visible::visible;
 use super::wish::Wish;
 use super::wrap::Row;
 
@@ -55,6 +58,22 @@ pub(crate) struct Asked {
     /// It is about whether a call may be made; otherwise any text is an answer.
     pub(crate) approval: bool,
     pub(crate) call: Option<CallId>,
+}
+
+impl Asked {
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let line = |(place, line): (usize, &str)| {
+            let sign = if place == 0 { "? " } else { "  " };
+            let head = Piece::styled(sign, WAITING.patch(BOLD));
+            Row::new(vec![head, Piece::styled(line.to_owned(), WAITING)]).hang(2)
+        };
+        visible(&self.text).lines().enumerate().map(line).collect()
+    }
+
+    /// Whether it may not fit below the conversation, on the narrowest screen.
+    pub(crate) fn is_long(&self) -> bool {
+        self.text.lines().count() + self.text.chars().count() / 40 > MOST_OF_A_QUESTION
+    }
 }
 
 /// A call that is being made.

@@ -13,14 +13,17 @@ use super::wrap::{Row, columns, cut, wrap};
 
 /// How much of what is being thought is looked at for its last line.
 const RECENT: usize = 2_000;
+/// How many rows of a question are shown; a longer one is also written above, as a whole.
+pub(crate) const MOST_OF_A_QUESTION: usize = 4;
 
 impl App {
     /// The lines below the conversation.
     pub(crate) fn view(&self, width: u16, height: u16) -> Vec<Line<'static>> {
         let wide = usize::from(width).max(8);
-        let mut below = self.prompt(wide);
+        let high = usize::from(height).max(4);
+        let mut below = self.prompt(wide, high);
         below.push(self.status(wide));
-        let room = usize::from(height).saturating_sub(below.len() + 1).max(1);
+        let room = high.saturating_sub(below.len() + 1);
         let mut above: Vec<Line<'static>> = self.coming(wide);
         above.extend(self.under_way(wide));
         above.extend(self.waiting(wide));
@@ -73,12 +76,12 @@ impl App {
             lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
         }
         if let Some(asked) = self.question() {
-            let text = visible(&asked.text);
-            for (place, line) in text.lines().enumerate() {
-                let sign = if place == 0 { "? " } else { "  " };
-                let head = Span::styled(sign, WAITING.patch(BOLD));
-                let row = Row::new(vec![head, Span::styled(line.to_owned(), WAITING)]).hang(2);
-                lines.extend(wrap(&row, width));
+            let question = asked.rows();
+            let mut question = question.iter().flat_map(|row| wrap(row, width));
+            lines.extend(question.by_ref().take(MOST_OF_A_QUESTION));
+            if question.next().is_some() {
+                // Its head is what must be seen: the end of a long command may look harmless.
+                lines.push(Line::styled(cut("  … the whole of it stands above", width), WAITING));
             }
             let hint = if asked.approval {
                 format!("  y allows, n denies, or say why not ({})", asked.rule)
@@ -90,7 +93,7 @@ impl App {
         lines
     }
 
-    fn prompt(&self, width: usize) -> Vec<Line<'static>> {
+    fn prompt(&self, width: usize, height: usize) -> Vec<Line<'static>> {
         let (sign, style) =
             if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let hint = match self.standing.state {
@@ -101,12 +104,14 @@ impl App {
         };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
         let mut lines = vec![];
-        for (place, mut line) in self.editor.view(room, hint).into_iter().enumerate() {
+        let rows = u16::try_from(height / 2).unwrap_or(u16::MAX);
+        for (place, mut line) in self.editor.view(room, rows, hint).into_iter().enumerate() {
             let head = if place == 0 { Span::styled(sign, style) } else { Span::raw("  ") };
             line.spans.insert(0, head);
             lines.push(line);
         }
-        for (name, form, what) in slash::beginning(&self.editor.text()) {
+        let most = height.saturating_sub(lines.len() + 2);
+        for (name, form, what) in slash::beginning(&self.editor.text()).into_iter().take(most) {
             lines.push(Line::styled(
                 cut(&format!("  {:<26}{what}", format!("{name} {form}")), width),
                 DIM,

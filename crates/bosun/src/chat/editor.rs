@@ -136,14 +136,15 @@ impl Editor {
 
     /// The text with its cursor, on so many columns, and one more where the cursor stands behind a full row.
     /// While there is no text, a hint stands in its place.
-    pub(crate) fn view(&self, width: u16, hint: &'static str) -> Vec<Line<'static>> {
+    pub(crate) fn view(&self, width: u16, rows: u16, hint: &'static str) -> Vec<Line<'static>> {
         if self.is_empty() {
             let hint = cut(hint, usize::from(width).saturating_sub(1));
             return vec![Line::from(vec![Span::styled(" ", CURSOR), Span::styled(hint, DIM)])];
         }
-        let mut buffer = Buffer::empty(Rect::new(0, 0, width, MOST_ROWS));
+        let rows = rows.clamp(1, MOST_ROWS);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, rows));
         (&self.area).render(buffer.area, &mut buffer);
-        let mut lines: Vec<Line<'static>> = (0..MOST_ROWS).map(|row| line(&buffer, row)).collect();
+        let mut lines: Vec<Line<'static>> = (0..rows).map(|row| line(&buffer, row)).collect();
         while lines.len() > 1 && lines.last().is_some_and(|line| line.spans.is_empty()) {
             lines.pop();
         }
@@ -201,7 +202,7 @@ mod tests {
     }
 
     fn shown(editor: &Editor, width: u16) -> Vec<String> {
-        editor.view(width, "say it").iter().map(ToString::to_string).collect()
+        editor.view(width, 8, "say it").iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -176,7 +176,11 @@ impl App {
         self.say_all(change.iter().flat_map(diff::Change::rows));
         self.looked_at = id.filter(|_| change.is_some());
         let (text, rule) = (text.to_owned(), rule.to_owned());
-        self.asked.push(Asked { question, text, rule, approval, call: id });
+        let asked = Asked { question, text, rule, approval, call: id };
+        if asked.is_long() {
+            self.say_all(asked.rows());
+        }
+        self.asked.push(asked);
         self.editor.put_aside();
     }
 
