@@ -16,7 +16,7 @@ use crate::args;
 use crate::commands::{run, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::{self, follow, lines};
+use crate::print::{self, follow, talk};
 
 /// How often an answer that does not fit its schema is asked for again.
 const ASKED_AGAIN: u32 = 3;
@@ -139,7 +139,7 @@ async fn finish(
 #[derive(Debug)]
 pub(crate) enum Voice {
     /// In lines for a person, and only the last reply to standard output.
-    Lines,
+    Lines(Box<talk::Teller>),
     /// As it is recorded.
     Json,
     /// In the words that a program expects.
@@ -148,7 +148,7 @@ pub(crate) enum Voice {
 
 impl Voice {
     pub(crate) fn json(json: bool) -> Self {
-        if json { Self::Json } else { Self::Lines }
+        if json { Self::Json } else { Self::Lines(Box::default()) }
     }
 
     fn of(bosun: &Bosun, args: &args::Run) -> Self {
@@ -219,8 +219,8 @@ impl Watch {
             Voice::Told(projected) => {
                 projected.line(line).await?.iter().try_for_each(print::json)?;
             }
-            Voice::Lines => {
-                if let Some(text) = lines::of_session(&line.event) {
+            Voice::Lines(teller) => {
+                if let Some(text) = teller.tell(line) {
                     print::note(&format!("  {text}"));
                 }
             }
