@@ -102,7 +102,8 @@ fn take(app: &mut App, session: &Session, item: Option<SessionItem>) {
             app.stand(standing(session));
         }
         Some(SessionItem::Delta(delta)) => app.on_delta(&delta),
-        None => app.note("the session is over"),
+        None if session.state() == SessionState::Closed => {}
+        None => app.problem("the log cannot be followed any more; /quit and resume"),
     }
 }
 

@@ -258,6 +258,33 @@ say = "A line that is much longer than forty columns and therefore has to be wra
     }
 }
 
+/// Another process answers, and ends the session; whoever looks at it sees both.
+#[test]
+fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let replies = "[[attempt.reply]]\ncall = { tool = \"ask_user\", question = \"Which colour?\" }\n\
+                   [[attempt.reply]]\nsay = \"So be it.\"\n";
+    let (folder, script) = stage(&place, replies);
+    let screen = Screen::open(&place, &folder, 80, 24);
+    begins(&screen, &script);
+    screen.types("Paint it");
+    screen.press("Enter");
+    screen.waits_for("Which colour?");
+    let listed = stdout(&place.run(&["list"]));
+    let id = listed.split_whitespace().next().expect("an id");
+    let answered = place.run(&["answer", id, "blue"]);
+    assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
+    let done = screen.waits_for("So be it.");
+    assert!(done.contains("> blue"), "{done}");
+    let cancelled = place.run(&["cancel", id]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
+    let over = screen.waits_for("over ·");
+    assert!(over.contains("the session"), "{over}");
+}
+
 /// The terminal is put back when the program is ended from outside.
 #[test]
 fn the_terminal_is_put_back_after_a_signal() {
