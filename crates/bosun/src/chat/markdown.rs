@@ -240,4 +240,29 @@ mod tests {
         let rows: usize = (0..100).map(|_| markdown.push(&"x".repeat(1_000)).len()).sum();
         assert!(rows >= 5, "{rows}");
     }
+
+    proptest::proptest! {
+        /// Whatever a model says, in whatever pieces, it is drawn, once, and nothing in it reaches the terminal.
+        #[test]
+        fn anything_can_be_drawn(text in "[-#>|*_~`\\\\\\[\\]() a1.é日\u{1b}\u{202e}\n]{0,200}", size in 1_usize..20) {
+            let whole = rows(&text);
+            let mut markdown = Markdown::default();
+            let mut pieces = vec![];
+            let characters: Vec<char> = text.chars().collect();
+            for piece in characters.chunks(size) {
+                pieces.extend(markdown.push(&piece.iter().collect::<String>()));
+                markdown.rest();
+            }
+            pieces.extend(markdown.finish());
+            proptest::prop_assert_eq!(&pieces, &whole);
+            for row in &whole {
+                proptest::prop_assert!(!row.content().chars().any(char::is_control));
+                for width in [1, 8, 40] {
+                    for line in crate::chat::wrap::wrap(row, width) {
+                        proptest::prop_assert!(line.width() <= width.max(4));
+                    }
+                }
+            }
+        }
+    }
 }
