@@ -111,11 +111,8 @@ impl App {
             lines.push(line);
         }
         let most = height.saturating_sub(lines.len() + 2);
-        for (name, form, what) in slash::beginning(&self.editor.text()).into_iter().take(most) {
-            lines.push(Line::styled(
-                cut(&format!("  {:<26}{what}", format!("{name} {form}")), width),
-                DIM,
-            ));
+        for command in slash::beginning(&self.editor.text()).into_iter().take(most) {
+            lines.push(Line::styled(cut(&slash::line(command), width), DIM));
         }
         lines
     }

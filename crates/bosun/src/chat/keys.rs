@@ -144,13 +144,12 @@ impl App {
 
     fn help(&mut self) {
         self.say(Row::blank());
-        for (name, form, what) in slash::ALL {
-            let head = format!("{name} {form}");
-            self.say(Row::text(format!("  {head:<26}{what}"), DIM).hang(28));
+        for command in slash::ALL {
+            self.say(Row::text(slash::line(command), DIM).hang(12));
         }
         self.say(Row::blank());
         for (key, what) in KEYS {
-            self.say(Row::text(format!("  {key:<26}{what}"), DIM).hang(28));
+            self.say(Row::text(format!("  {key:<13}{what}"), DIM).hang(15));
         }
     }
 
