@@ -1,10 +1,14 @@
 //! The command line: every command and flag, with its help.
 
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, RunId};
+
+pub(crate) use session::{Chat, Rewind, Words};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -111,44 +115,9 @@ pub(crate) struct Run {
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Chat {
-    /// What to say first
-    pub(crate) text: Option<String>,
-    /// Go on with a session [default: the newest one in this folder]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["model", "script", "policy", "effort", "instruction"])]
-    pub(crate) resume: Option<Option<RunId>>,
-    /// The folder to work in; it need not be a repository
-    #[arg(long, default_value = ".", value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// The model to talk with, as provider/model [default: the first provider for which there is a key]
-    #[arg(long, short, value_name = "MODEL", conflicts_with = "script")]
-    pub(crate) model: Option<ModelRef>,
-    /// How hard to think: none, minimal, low, medium, high, xhigh or max
-    #[arg(long, value_name = "EFFORT", value_parser = effort)]
-    pub(crate) effort: Option<Effort>,
-    /// What it shall always keep to, said after everything else
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) instruction: Option<String>,
-    /// Answer from this script instead of a model
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: Option<PathBuf>,
-    /// The rules to work by: a file with a role `solo` [default: the preset solo]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Rewind {
-    pub(crate) run: RunId,
-    /// The number of the line after which the files were as they shall be; `bosun log RUN` shows them
-    #[arg(long, value_name = "SEQ")]
-    pub(crate) to: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
+    #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
+    pub(crate) words: Option<Words>,
 }
 
 #[derive(Debug, Args)]
@@ -355,15 +324,6 @@ pub(crate) struct Show {
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// In whose words a log is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Words {
-    /// SESSION_START, TOOL_CALL_START, ... SESSION_END
-    Session,
-    /// turn_start, llm_start, ... done, with phase and taskIndex
-    Coordinator,
 }
 
 #[derive(Debug, Args)]

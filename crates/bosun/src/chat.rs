@@ -3,7 +3,7 @@
 
 mod app;
 mod below;
-mod calls;
+pub(crate) mod calls;
 mod changes;
 mod diff;
 mod editor;

@@ -5,6 +5,7 @@ pub(crate) mod follow;
 pub(crate) mod lines;
 pub(crate) mod live;
 pub(crate) mod report;
+pub(crate) mod talk;
 
 use std::io::Write as _;
 

@@ -164,9 +164,11 @@ impl Bosun {
         Ok(self.launch(drive, repo))
     }
 
-    /// Says something to a run. Whoever drives it hears it soon; if nobody does, it is heard when it is resumed.
+    /// Says something to a run or a conversation. Whoever drives it hears it soon; if nobody does, it is heard when it is resumed.
     pub async fn post(&self, run: &RunId, command: &Command) -> Result<(), DoorError> {
-        self.load(run).await?;
+        if !self.is_session(run).await? {
+            self.load(run).await?;
+        }
         self.shop.journal.post(run, self.shop.clock.now(), command).await?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::stream::{BoxStream, SelectAll};
 use futures::{Stream, StreamExt as _};
 use store::{Journal, JournalError};
-use types::{AttemptId, Envelope, Event, LogId, RunId};
+use types::{AttemptId, Envelope, Event, LogId, RunId, SessionId};
 
 /// How the lines of attempts are mixed with those of their run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,8 @@ impl Watch {
                 let attempt = attempt.clone();
                 self.catch_up(&attempt).await?;
             }
-            (None, Event::RunFinished { .. }) => self.over = true,
+            (None, Event::RunFinished { .. })
+            | (None, Event::SessionEnded { session: SessionId::ROOT, .. }) => self.over = true,
             (Some(attempt), _) => match self.seen.get_mut(attempt) {
                 Some(seen) if *seen < line.seq => *seen = line.seq,
                 // It went out already, before the line that said that the attempt is finished.

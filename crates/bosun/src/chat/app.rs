@@ -3,12 +3,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use ratatui::text::Span as Piece;
 use types::{Call, CallId, Effort, Span, Timestamp};
 
+use super::below::MOST_OF_A_QUESTION;
 use super::editor::Editor;
-use super::look::{BAD, DIM};
+use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
+use super::visible::visible;
 use super::wish::Wish;
 use super::wrap::Row;
 
@@ -31,6 +34,8 @@ pub(crate) struct Standing {
     pub(crate) turns: u32,
     /// What was said and is not heard yet.
     pub(crate) queued: Vec<String>,
+    /// The number of the question that can be answered now.
+    pub(crate) question: Option<u32>,
     /// How many sub-agents are at work.
     pub(crate) agents: usize,
 }
@@ -52,6 +57,23 @@ pub(crate) struct Asked {
     pub(crate) rule: String,
     /// It is about whether a call may be made; otherwise any text is an answer.
     pub(crate) approval: bool,
+    pub(crate) call: Option<CallId>,
+}
+
+impl Asked {
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let line = |(place, line): (usize, &str)| {
+            let sign = if place == 0 { "? " } else { "  " };
+            let head = Piece::styled(sign, WAITING.patch(BOLD));
+            Row::new(vec![head, Piece::styled(line.to_owned(), WAITING)]).hang(2)
+        };
+        visible(&self.text).lines().enumerate().map(line).collect()
+    }
+
+    /// Whether it may not fit below the conversation, on the narrowest screen.
+    pub(crate) fn is_long(&self) -> bool {
+        self.text.lines().count() + self.text.chars().count() / 40 > MOST_OF_A_QUESTION
+    }
 }
 
 /// A call that is being made.
@@ -77,7 +99,8 @@ pub(crate) struct Queued {
 pub(crate) struct App {
     pub(crate) editor: Editor,
     pub(crate) standing: Standing,
-    pub(crate) asked: Option<Asked>,
+    /// What waits for the person, in the order in which it was asked.
+    pub(crate) asked: Vec<Asked>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) running: Vec<Running>,
     /// The calls of the turn, until they are answered.
@@ -89,6 +112,8 @@ pub(crate) struct App {
     pub(crate) thinking: bool,
     /// The turn is about making room, not about the work.
     pub(crate) summarising: bool,
+    /// The call whose change was shown when it was asked about.
+    pub(crate) looked_at: Option<CallId>,
     /// The whole output of the last call, for the key that unfolds it.
     pub(crate) last_output: String,
     /// How long the session has been working on the current input.
@@ -103,7 +128,7 @@ impl App {
         Self {
             editor: Editor::new(past),
             standing: Standing::default(),
-            asked: None,
+            asked: vec![],
             queue: vec![],
             running: vec![],
             calls: BTreeMap::new(),
@@ -112,6 +137,7 @@ impl App {
             thought: String::new(),
             thinking: false,
             summarising: false,
+            looked_at: None,
             last_output: String::new(),
             working: Span(0),
             leaving: false,
@@ -195,6 +221,12 @@ impl App {
         {
             self.editor.set(text);
         }
+    }
+
+    /// The question that can be answered now.
+    pub(crate) fn question(&self) -> Option<&Asked> {
+        let open = |asked: &&Asked| Some(asked.question) == self.standing.question;
+        self.asked.iter().find(open).or(self.asked.first())
     }
 
     pub(crate) fn is_busy(&self) -> bool {

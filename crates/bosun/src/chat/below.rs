@@ -11,13 +11,19 @@ use super::slash;
 use super::visible::visible;
 use super::wrap::{Row, columns, cut, wrap};
 
+/// How much of what is being thought is looked at for its last line.
+const RECENT: usize = 2_000;
+/// How many rows of a question are shown; a longer one is also written above, as a whole.
+pub(crate) const MOST_OF_A_QUESTION: usize = 4;
+
 impl App {
     /// The lines below the conversation.
     pub(crate) fn view(&self, width: u16, height: u16) -> Vec<Line<'static>> {
         let wide = usize::from(width).max(8);
-        let mut below = self.prompt(wide);
+        let high = usize::from(height).max(4);
+        let mut below = self.prompt(wide, high);
         below.push(self.status(wide));
-        let room = usize::from(height).saturating_sub(below.len() + 1).max(1);
+        let room = high.saturating_sub(below.len() + 1);
         let mut above: Vec<Line<'static>> = self.coming(wide);
         above.extend(self.under_way(wide));
         above.extend(self.waiting(wide));
@@ -35,7 +41,8 @@ impl App {
             return vec![Line::styled("  making room: writing a summary of the older part", DIM)];
         }
         if self.thinking {
-            let thought = visible(&self.thought);
+            let recent = self.thought.len().saturating_sub(RECENT);
+            let thought = visible(&self.thought[self.thought.ceil_char_boundary(recent)..]);
             let row = Row::text(format!("  {}", last_line(&thought)), DIM).hang(2);
             let mut lines = wrap(&row, width);
             let surplus = lines.len().saturating_sub(3);
@@ -68,13 +75,13 @@ impl App {
             let text = types::one_line(&queued.text, 300);
             lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
         }
-        if let Some(asked) = &self.asked {
-            let text = visible(&asked.text);
-            for (place, line) in text.lines().enumerate() {
-                let sign = if place == 0 { "? " } else { "  " };
-                let head = Span::styled(sign, WAITING.patch(BOLD));
-                let row = Row::new(vec![head, Span::styled(line.to_owned(), WAITING)]).hang(2);
-                lines.extend(wrap(&row, width));
+        if let Some(asked) = self.question() {
+            let question = asked.rows();
+            let mut question = question.iter().flat_map(|row| wrap(row, width));
+            lines.extend(question.by_ref().take(MOST_OF_A_QUESTION));
+            if question.next().is_some() {
+                // Its head is what must be seen: the end of a long command may look harmless.
+                lines.push(Line::styled(cut("  … the whole of it stands above", width), WAITING));
             }
             let hint = if asked.approval {
                 format!("  y allows, n denies, or say why not ({})", asked.rule)
@@ -86,21 +93,26 @@ impl App {
         lines
     }
 
-    fn prompt(&self, width: usize) -> Vec<Line<'static>> {
+    fn prompt(&self, width: usize, height: usize) -> Vec<Line<'static>> {
         let (sign, style) =
-            if self.asked.is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+            if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+        let hint = match self.standing.state {
+            _ if self.question().is_some() => "your answer",
+            State::Idle => "what shall be done?",
+            State::Processing | State::AwaitingInput => "steer it",
+            State::Closed => "",
+        };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
         let mut lines = vec![];
-        for (place, mut line) in self.editor.view(room).into_iter().enumerate() {
+        let rows = u16::try_from(height / 2).unwrap_or(u16::MAX);
+        for (place, mut line) in self.editor.view(room, rows, hint).into_iter().enumerate() {
             let head = if place == 0 { Span::styled(sign, style) } else { Span::raw("  ") };
             line.spans.insert(0, head);
             lines.push(line);
         }
-        for (name, form, what) in slash::beginning(&self.editor.text()) {
-            lines.push(Line::styled(
-                cut(&format!("  {:<26}{what}", format!("{name} {form}")), width),
-                DIM,
-            ));
+        let most = height.saturating_sub(lines.len() + 2);
+        for command in slash::beginning(&self.editor.text()).into_iter().take(most) {
+            lines.push(Line::styled(cut(&slash::line(command), width), DIM));
         }
         lines
     }
@@ -117,7 +129,7 @@ impl App {
             State::Idle => ("ready".to_owned(), PLAIN),
             State::Closed => ("over".to_owned(), WAITING),
         };
-        let mut parts = vec![types::one_line(&standing.model, 40)];
+        let mut parts = vec![types::one_line(&standing.model, 28)];
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.word())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
         parts.extend(agents.map(|agents| format!("{agents} sub-agents")));

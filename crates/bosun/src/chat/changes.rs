@@ -72,15 +72,16 @@ impl App {
             self.say(Row::new(vec![title, Span::styled("  stopped", BAD)]).hang(4));
         }
         self.calls.retain(|call, _| call.session != session);
+        self.asked.retain(|asked| asked.call.is_some_and(|call| call.session != session));
+        if self.asked.is_empty() {
+            self.editor.take_up();
+        }
         if session != SessionId::ROOT {
             self.note(format!("  agent {}: stopped: {why}", session.0));
             return;
         }
         (self.thinking, self.summarising) = (false, false);
         self.end_text();
-        if self.asked.take().is_some() {
-            self.editor.take_up();
-        }
         match fault {
             Some(fault) => self.problem(format!("stopped: {}; {why}", one_line(&fault.what, 300))),
             None => self.say(Row::text(format!("stopped: {why}"), WAITING).hang(2)),

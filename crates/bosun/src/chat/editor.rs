@@ -9,8 +9,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
+use super::look::DIM;
 use super::past::Past;
 use super::visible::visible;
+use super::wrap::cut;
 
 /// The most rows that the text is shown on; more is scrolled.
 const MOST_ROWS: u16 = 8;
@@ -133,10 +135,16 @@ impl Editor {
     }
 
     /// The text with its cursor, on so many columns, and one more where the cursor stands behind a full row.
-    pub(crate) fn view(&self, width: u16) -> Vec<Line<'static>> {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, width, MOST_ROWS));
+    /// While there is no text, a hint stands in its place.
+    pub(crate) fn view(&self, width: u16, rows: u16, hint: &'static str) -> Vec<Line<'static>> {
+        if self.is_empty() {
+            let hint = cut(hint, usize::from(width).saturating_sub(1));
+            return vec![Line::from(vec![Span::styled(" ", CURSOR), Span::styled(hint, DIM)])];
+        }
+        let rows = rows.clamp(1, MOST_ROWS);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, rows));
         (&self.area).render(buffer.area, &mut buffer);
-        let mut lines: Vec<Line<'static>> = (0..MOST_ROWS).map(|row| line(&buffer, row)).collect();
+        let mut lines: Vec<Line<'static>> = (0..rows).map(|row| line(&buffer, row)).collect();
         while lines.len() > 1 && lines.last().is_some_and(|line| line.spans.is_empty()) {
             lines.pop();
         }
@@ -194,13 +202,13 @@ mod tests {
     }
 
     fn shown(editor: &Editor, width: u16) -> Vec<String> {
-        editor.view(width).iter().map(ToString::to_string).collect()
+        editor.view(width, 8, "say it").iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_long_text_is_wrapped_and_the_cursor_is_at_its_end() {
         let mut editor = Editor::new(Past::default());
-        assert_eq!(shown(&editor, 20), [" "], "only the cursor");
+        assert_eq!(shown(&editor, 20), [" say it"], "the cursor and the hint");
         assert!(editor.insert("one two three four"));
         assert_eq!(shown(&editor, 10), ["one two", "three four "]);
     }

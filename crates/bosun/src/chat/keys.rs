@@ -85,7 +85,7 @@ impl App {
             return None;
         }
         let text = self.editor.take();
-        match (slash::read(&text), &self.asked) {
+        match (slash::read(&text), self.question()) {
             (Some(Ok(slash)), _) => self.command(slash),
             (Some(Err(wrong)), _) => {
                 self.problem(wrong.to_string());
@@ -144,13 +144,12 @@ impl App {
 
     fn help(&mut self) {
         self.say(Row::blank());
-        for (name, form, what) in slash::ALL {
-            let head = format!("{name} {form}");
-            self.say(Row::text(format!("  {head:<26}{what}"), DIM).hang(28));
+        for command in slash::ALL {
+            self.say(Row::text(slash::line(command), DIM).hang(12));
         }
         self.say(Row::blank());
         for (key, what) in KEYS {
-            self.say(Row::text(format!("  {key:<26}{what}"), DIM).hang(28));
+            self.say(Row::text(format!("  {key:<13}{what}"), DIM).hang(15));
         }
     }
 

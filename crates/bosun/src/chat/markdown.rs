@@ -10,7 +10,7 @@ use super::visible::visible;
 use super::wrap::Row;
 
 /// A line that is longer than this is broken, so that what is held is bounded.
-const LONGEST: usize = 16 * 1024;
+const LONGEST: usize = 4 * 1024;
 
 /// A text on its way in.
 #[derive(Debug, Default)]
@@ -34,7 +34,12 @@ impl Markdown {
         let mut rows = vec![];
         for part in piece.split_inclusive('\n') {
             self.last.push_str(part);
-            if part.ends_with('\n') || self.last.len() > LONGEST {
+            while self.last.len() > LONGEST {
+                let rest = self.last.split_off(end_of_word(&self.last));
+                let line = std::mem::replace(&mut self.last, rest);
+                self.line(&line, &mut rows);
+            }
+            if part.ends_with('\n') {
                 let line = std::mem::take(&mut self.last);
                 self.line(line.trim_end_matches(['\n', '\r']), &mut rows);
             }
@@ -71,6 +76,12 @@ impl Markdown {
         self.fence = None;
         rows
     }
+}
+
+/// Where a line that is too long is broken: behind a blank, or anywhere.
+fn end_of_word(line: &str) -> usize {
+    let most = line.floor_char_boundary(LONGEST);
+    line[..most].rfind(' ').map_or(most, |at| at + 1)
 }
 
 /// A whole text.
@@ -228,5 +239,30 @@ mod tests {
         let mut markdown = Markdown::default();
         let rows: usize = (0..100).map(|_| markdown.push(&"x".repeat(1_000)).len()).sum();
         assert!(rows >= 5, "{rows}");
+    }
+
+    proptest::proptest! {
+        /// Whatever a model says, in whatever pieces, it is drawn, once, and nothing in it reaches the terminal.
+        #[test]
+        fn anything_can_be_drawn(text in "[-#>|*_~`\\\\\\[\\]() a1.é日\u{1b}\u{202e}\n]{0,200}", size in 1_usize..20) {
+            let whole = rows(&text);
+            let mut markdown = Markdown::default();
+            let mut pieces = vec![];
+            let characters: Vec<char> = text.chars().collect();
+            for piece in characters.chunks(size) {
+                pieces.extend(markdown.push(&piece.iter().collect::<String>()));
+                markdown.rest();
+            }
+            pieces.extend(markdown.finish());
+            proptest::prop_assert_eq!(&pieces, &whole);
+            for row in &whole {
+                proptest::prop_assert!(!row.content().chars().any(char::is_control));
+                for width in [1, 8, 40] {
+                    for line in crate::chat::wrap::wrap(row, width) {
+                        proptest::prop_assert!(line.width() <= width.max(4));
+                    }
+                }
+            }
+        }
     }
 }

@@ -57,6 +57,12 @@ pub(crate) fn beginning(text: &str) -> Vec<(&'static str, &'static str, &'static
     ALL.into_iter().filter(|(name, ..)| name.starts_with(text)).collect()
 }
 
+/// A command in one line: its name, what it does, what comes after it.
+pub(crate) fn line((name, form, what): (&str, &str, &str)) -> String {
+    let form = if form.is_empty() { String::new() } else { format!("  {form}") };
+    format!("  {name:<10}{what}{form}")
+}
+
 fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
     let known = ALL.iter().find(|(known, ..)| *known == name);
     let Some((_, form, _)) = known else {

@@ -102,7 +102,8 @@ fn take(app: &mut App, session: &Session, item: Option<SessionItem>) {
             app.stand(standing(session));
         }
         Some(SessionItem::Delta(delta)) => app.on_delta(&delta),
-        None => app.note("the session is over"),
+        None if session.state() == SessionState::Closed => {}
+        None => app.problem("the log cannot be followed any more; /quit and resume"),
     }
 }
 
@@ -127,12 +128,19 @@ pub(crate) fn standing(session: &Session) -> Standing {
         effort: view.effort,
         used: view.context,
         window: view.window,
-        cost: view.cost.map(|cost| cost.to_string()),
+        cost: view.cost.map(|cost| rounded(&cost.to_string())),
         tokens: view.usage.input + view.usage.output,
         turns: view.turns,
+        question: view.question.as_ref().map(|asking| asking.question),
         queued: view.queued,
         agents: view.agents.iter().filter(|agent| agent.state == SessionState::Processing).count(),
     }
+}
+
+/// An amount of money with as many digits as one looks at.
+fn rounded(amount: &str) -> String {
+    let end = amount.find('.').map_or(amount.len(), |point| point + 5);
+    amount.get(..end).unwrap_or(amount).to_owned()
 }
 
 /// Takes wishes one after the other, in the order in which they were made.

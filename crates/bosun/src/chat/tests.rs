@@ -1,5 +1,7 @@
 //! The screen without a terminal: keys, events and time go in, rows and lines come out.
 
+mod typing;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use runtime::{Delta, DeltaKind};
 use serde_json::json;
@@ -210,35 +212,6 @@ fn an_edit_shows_its_change() {
     assert_eq!(stage.rows(), ["  edit_file a.rs  +1 -1  1.0 s", "    - x", "    + y"]);
 }
 
-/// Enter is an input when idle, steering while it works, and an answer to a question.
-#[test]
-fn enter_speaks_to_whoever_listens() {
-    let mut stage = Stage::new();
-    assert_eq!(stage.enter("go"), Some(Wish::Submit("go".to_owned())));
-    stage.app.stand(standing(State::Processing));
-    assert_eq!(stage.enter("left"), Some(Wish::Steer("left".to_owned())));
-    assert_eq!(stage.enter("/queue then"), Some(Wish::FollowUp("then".to_owned())));
-    stage.type_in("half a th");
-    let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
-    let (text, attempt, call) = (
-        "May it run rm?".to_owned(),
-        None,
-        Some(CallId { session: SessionId::ROOT, turn: 1, index: 0 }),
-    );
-    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call, files: vec![] });
-    stage.app.stand(standing(State::AwaitingInput));
-    let view = stage.view(60).join("\n");
-    assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
-    assert!(view.contains("waits for you") && !view.contains("half"), "{view}");
-    assert_eq!(stage.press(KeyCode::Enter), None, "nothing is no answer");
-    let wish = stage.enter("y");
-    assert_eq!(wish, Some(Wish::Answer { question: 3, text: "y".to_owned() }));
-    let (by, text) = ("me".to_owned(), "y".to_owned());
-    stage.event(Event::QuestionAnswered { question: 3, by, text });
-    assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
-    assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
-}
-
 /// What is said while it works is shown as queued until it is heard.
 #[test]
 fn steering_is_shown_as_queued_until_it_is_heard() {
@@ -282,49 +255,6 @@ fn an_interrupt_clears_what_was_going_on_and_says_so() {
 }
 
 #[test]
-fn escape_stops_the_turn_and_leaving_takes_two() {
-    let mut stage = Stage::new();
-    assert_eq!(stage.press(KeyCode::Esc), None);
-    stage.app.stand(standing(State::Processing));
-    assert_eq!(stage.press(KeyCode::Esc), Some(Wish::Interrupt));
-    assert_eq!(stage.control('c'), Some(Wish::Interrupt));
-    stage.app.stand(standing(State::Idle));
-    stage.type_in("x");
-    assert_eq!(stage.control('c'), None, "it clears the line first");
-    assert_eq!(stage.control('c'), None);
-    assert!(stage.view(40).join("\n").contains("Ctrl-C again leaves"));
-    assert_eq!(stage.control('c'), Some(Wish::Leave));
-    stage.press(KeyCode::Left);
-    assert_eq!(stage.control('d'), Some(Wish::Leave));
-}
-
-#[test]
-fn several_lines_are_typed_with_alt_enter_or_a_backslash() {
-    let mut stage = Stage::new();
-    stage.type_in("one");
-    stage.app.on_key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
-    assert_eq!(stage.enter("two\\"), None);
-    stage.app.on_paste("three\nfour");
-    let wish = stage.press(KeyCode::Enter);
-    assert_eq!(wish, Some(Wish::Submit("one\ntwo\nthree\nfour".to_owned())));
-}
-
-#[test]
-fn slash_commands_are_completed_explained_and_refused() {
-    let mut stage = Stage::new();
-    stage.type_in("/und");
-    assert!(stage.view(60).join("\n").contains("/undo"), "{:?}", stage.view(60));
-    stage.press(KeyCode::Tab);
-    assert_eq!(stage.press(KeyCode::Enter), Some(Wish::Undo));
-    assert_eq!(stage.enter("/nope"), None);
-    assert!(stage.rows()[0].contains("/compact"));
-    assert_eq!(stage.enter("/cost"), None);
-    assert!(stage.rows()[0].contains("$0.05"));
-    stage.enter("/help");
-    assert!(stage.rows().iter().any(|row| row.contains("Alt-Enter")));
-}
-
-#[test]
 fn what_could_not_be_said_comes_back() {
     let mut stage = Stage::new();
     stage.app.give_back(&Wish::Submit("again".to_owned()), "it is busy\x1b[2J");
@@ -338,13 +268,19 @@ fn everything_fits_into_forty_columns_and_few_rows() {
     stage.app.stand(standing(State::Processing));
     stage.delta(DeltaKind::Text, &"word ".repeat(300));
     stage.type_in(&"long ".repeat(100));
-    for (width, height) in [(40, 24), (40, 12), (20, 12), (8, 12)] {
+    for (width, height) in [(40, 24), (40, 12), (20, 12), (8, 12), (40, 5), (8, 4)] {
         let lines = stage.app.view(width, height);
         assert!(lines.len() <= usize::from(height), "{} lines at {width}x{height}", lines.len());
         for line in &lines {
             assert!(line.width() <= usize::from(width), "{width}: {line}");
         }
     }
+    stage.control('c');
+    stage.app.stand(standing(State::Idle));
+    stage.control('c');
+    stage.type_in("/");
+    assert!(stage.app.view(40, 6).len() <= 6, "also with all commands to choose from");
+    stage.app.stand(standing(State::Processing));
     let status = stage.view(40).pop().expect("a line");
     assert!(status.contains("working") && status.contains("12 %"), "{status}");
 }

@@ -76,16 +76,7 @@ impl App {
                 self.calls.remove(call);
             }
             Event::QuestionAsked { question, text, decision, call, .. } => {
-                let tool =
-                    call.and_then(|call| self.calls.get(&call)).map(|call| call.tool.as_str());
-                let approval = call.is_some() && tool != Some("ask_user");
-                if let Some(change) = call.and_then(|call| self.calls.get(&call)).and_then(diff::of)
-                {
-                    self.say_all(change.rows());
-                }
-                let (question, rule) = (*question, decision.rule.to_string());
-                self.asked = Some(Asked { question, text: text.clone(), rule, approval });
-                self.editor.put_aside();
+                self.ask(*question, text, &decision.rule.to_string(), *call);
             }
             Event::QuestionAnswered { question, text, .. } => self.answered(*question, text),
             Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
@@ -163,7 +154,9 @@ impl App {
         let told = calls::outcome(&call, outcome, output, at.since(since));
         let title = Piece::styled(format!("  {}{}", agent(id), calls::title(&call)), PLAIN);
         self.say(Row::new(vec![title, Piece::styled(format!("  {}", told.0), told.1)]).hang(4));
-        if let Some(change) = diff::of(&call).filter(|_| outcome == CallOutcome::Ok) {
+        if let Some(change) =
+            diff::of(&call).filter(|_| outcome == CallOutcome::Ok && self.looked_at != Some(id))
+        {
             self.say_all(change.rows());
         }
     }
@@ -175,15 +168,32 @@ impl App {
         self.say(Row::new(vec![title, Piece::styled(format!("  {why}"), style)]).hang(4));
     }
 
+    fn ask(&mut self, question: u32, text: &str, rule: &str, id: Option<CallId>) {
+        let call = id.and_then(|id| self.calls.get(&id));
+        let approval = id.is_some() && call.is_none_or(|call| call.tool != "ask_user");
+        let change = call.and_then(diff::of);
+        // Whoever decides about a change sees it first.
+        self.say_all(change.iter().flat_map(diff::Change::rows));
+        self.looked_at = id.filter(|_| change.is_some());
+        let (text, rule) = (text.to_owned(), rule.to_owned());
+        let asked = Asked { question, text, rule, approval, call: id };
+        if asked.is_long() {
+            self.say_all(asked.rows());
+        }
+        self.asked.push(asked);
+        self.editor.put_aside();
+    }
+
     fn answered(&mut self, question: u32, text: &str) {
-        if self.asked.as_ref().is_some_and(|asked| asked.question == question)
-            && let Some(asked) = self.asked.take()
-        {
+        if let Some(place) = self.asked.iter().position(|asked| asked.question == question) {
+            let asked = self.asked.remove(place);
             let line = Row::text(format!("? {}", one_line(&asked.text, 300)), WAITING);
             self.say(line.hang(2));
-            self.editor.take_up();
         }
         self.say_person(text);
+        if self.asked.is_empty() {
+            self.editor.take_up();
+        }
     }
 
     /// What a person said, as it stays.

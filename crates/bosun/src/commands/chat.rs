@@ -20,7 +20,8 @@ const SHOWN_AGAIN: usize = 3;
 const PAGE: usize = 1_000;
 
 pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> {
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Wrong::NoTerminal.into());
     }
     let bosun = home.open(Order::Arrival).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt as _;
 use runtime::store::Journal;
-use runtime::{Bosun, Mix, Order, Projected, Words};
+use runtime::{Bosun, Mix, Order, Projected};
 use types::{Digest, Envelope, Event, LogId, RunId};
 
 use crate::args;
@@ -53,11 +53,7 @@ async fn told(
     words: args::Words,
     follow: bool,
 ) -> anyhow::Result<Exit> {
-    let words = match words {
-        args::Words::Session => Words::Session,
-        args::Words::Coordinator => Words::Coordinator,
-    };
-    let mut projected = Projected::new(words, bosun.journal().clone());
+    let mut projected = Projected::new(words.into(), bosun.journal().clone());
     if follow {
         let mut all = Box::pin(bosun.watch(run, Mix::Live));
         while let Some(line) = all.next().await {

@@ -37,7 +37,8 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
         policy,
         id: None,
     };
-    let form = Form::choose(args.json, order);
+    let words = args.words.map(|words| Form::Told(words.into()));
+    let form = words.unwrap_or_else(|| Form::choose(args.json, order));
     start(home, &bosun, new, form).await
 }
 

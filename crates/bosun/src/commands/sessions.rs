@@ -11,7 +11,7 @@ use types::{
 };
 
 use crate::args;
-use crate::commands::solo;
+use crate::commands::solo::{self, Voice};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::{self, one_line};
@@ -140,7 +140,7 @@ pub(crate) async fn resume(
     }
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
-    solo::stay(home, bosun, &session, json, None, last).await
+    solo::stay(home, bosun, &session, Voice::json(json), None, last).await
 }
 
 /// Answers what a session asks, and goes on with it if nobody else does.
@@ -162,7 +162,7 @@ pub(crate) async fn answer(
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
     session.answer(question, args.text).await?;
-    solo::stay(home, bosun, &session, args.json, None, last).await
+    solo::stay(home, bosun, &session, Voice::json(args.json), None, last).await
 }
 
 /// Closes a session for good, whoever is driving it.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 use runtime::llm;
-use runtime::{Bosun, NewSession, Session, SessionItem};
+use runtime::{Bosun, NewSession, Projected, Session, SessionItem};
 use serde_json::{Value, json};
 use types::{
     Block, Budget, Event, ModelReply, OutputSchema, Policy, RoleId, SessionId, SessionState, Span,
@@ -16,7 +16,7 @@ use crate::args;
 use crate::commands::{run, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::{self, follow, lines};
+use crate::print::{self, follow, talk};
 
 /// How often an answer that does not fit its schema is asked for again.
 const ASKED_AGAIN: u32 = 3;
@@ -45,7 +45,7 @@ pub(crate) async fn solo(
         Some(wanted) => format!("{}\n\n{}", args.goal, asks(wanted)),
     };
     session.submit(text).await?;
-    stay(home, bosun, &session, args.json, wanted.as_ref(), 0).await
+    stay(home, bosun, &session, Voice::of(bosun, args), wanted.as_ref(), 0).await
 }
 
 /// Stays with a session until it rests, and says what came of it.
@@ -53,11 +53,11 @@ pub(crate) async fn stay(
     home: &Home,
     bosun: &Bosun,
     session: &Session,
-    json: bool,
+    voice: Voice,
     wanted: Option<&OutputSchema>,
     after: u64,
 ) -> anyhow::Result<Exit> {
-    let mut watch = Watch { json, stopped: None, seen: after };
+    let mut watch = Watch { voice, stopped: None, seen: after };
     let mut items = Box::pin(session.events_after(after));
     let stop = tokio_util::sync::CancellationToken::new();
     let listening = tokio::spawn(follow::take_signals(stop.clone()));
@@ -91,21 +91,24 @@ pub(crate) async fn stay(
         }
     };
     listening.abort();
-    finish(home, bosun, session, json, exit, object).await
+    finish(home, bosun, session, &watch.voice, exit, object).await
 }
 
 async fn finish(
     home: &Home,
     bosun: &Bosun,
     session: &Session,
-    json: bool,
+    voice: &Voice,
     exit: Exit,
     object: Option<Value>,
 ) -> anyhow::Result<Exit> {
     let (reply, run) = (session.last_words().await?, session.id().clone());
     session.suspend().await?;
     let known = sessions::one(bosun, &run).await?;
-    if json {
+    if let Voice::Told(_) = voice {
+        return Ok(exit);
+    }
+    if let Voice::Json = voice {
         let mut report = known.map(|known| known.json()).unwrap_or_default();
         report["reply"] = json!(reply);
         if let Some(object) = object {
@@ -132,9 +135,35 @@ async fn finish(
     Ok(exit)
 }
 
+/// How what happens is told.
+#[derive(Debug)]
+pub(crate) enum Voice {
+    /// In lines for a person, and only the last reply to standard output.
+    Lines(Box<talk::Teller>),
+    /// As it is recorded.
+    Json,
+    /// In the words that a program expects.
+    Told(Box<Projected>),
+}
+
+impl Voice {
+    pub(crate) fn json(json: bool) -> Self {
+        if json { Self::Json } else { Self::Lines(Box::default()) }
+    }
+
+    fn of(bosun: &Bosun, args: &args::Run) -> Self {
+        match args.words {
+            Some(words) => {
+                Self::Told(Box::new(Projected::new(words.into(), bosun.journal().clone())))
+            }
+            None => Self::json(args.json),
+        }
+    }
+}
+
 /// What is shown on the way, and how the work on the input was stopped, if it was.
 struct Watch {
-    json: bool,
+    voice: Voice,
     stopped: Option<Exit>,
     /// The last line that was shown.
     seen: u64,
@@ -155,7 +184,7 @@ impl Watch {
             tokio::select! {
                 biased;
                 item = items.next() => match item {
-                    Some(item) => self.show(&item)?,
+                    Some(item) => self.show(&item).await?,
                     None => break session.rest().await,
                 },
                 state = &mut rest => break state,
@@ -165,26 +194,36 @@ impl Watch {
         let last = sessions::last_line(bosun, session.id()).await?;
         while self.seen < last {
             let Some(item) = items.next().await else { break };
-            self.show(&item)?;
+            self.show(&item).await?;
         }
         Ok(state)
     }
 
-    fn show(&mut self, item: &SessionItem) -> anyhow::Result<()> {
-        let SessionItem::Event(line) = item else { return Ok(()) };
+    async fn show(&mut self, item: &SessionItem) -> anyhow::Result<()> {
+        let line = match item {
+            SessionItem::Event(line) => line,
+            SessionItem::Delta(delta) => {
+                if let Voice::Told(projected) = &mut self.voice {
+                    projected.delta(delta).iter().try_for_each(print::json)?;
+                }
+                return Ok(());
+            }
+        };
         self.seen = line.seq;
         if let Event::SessionPaused { session: SessionId::ROOT, decision, .. } = &line.event {
-            self.stopped = Some(if decision.rule.as_str().starts_with("budget") {
-                Exit::OutOfBudget
-            } else {
-                Exit::Failed
-            });
+            let budget = decision.rule.as_str().starts_with("budget");
+            self.stopped = Some(if budget { Exit::OutOfBudget } else { Exit::Failed });
         }
-        if self.json {
-            return print::json(&**line);
-        }
-        if let Some(text) = lines::of_session(&line.event) {
-            print::note(&format!("  {text}"));
+        match &mut self.voice {
+            Voice::Json => print::json(&**line)?,
+            Voice::Told(projected) => {
+                projected.line(line).await?.iter().try_for_each(print::json)?;
+            }
+            Voice::Lines(teller) => {
+                if let Some(text) = teller.tell(line) {
+                    print::note(&format!("  {text}"));
+                }
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use engine::{Machine as _, Run};
 use futures::StreamExt as _;
-use runtime::{Bosun, Delta, Handle, Left, Mix, Order};
+use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Projected, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use types::{Envelope, RunId};
@@ -24,6 +24,8 @@ pub(crate) enum Form {
     Plain,
     /// JSON lines.
     Json(Mix),
+    /// In the words that a program expects.
+    Told(Words),
 }
 
 impl Form {
@@ -49,7 +51,11 @@ pub(crate) async fn follow(
         run: bosun.blank(&run).await?,
         teller: lines::Teller::default(),
         live: (form == Form::Live).then(Live::new),
+        projected: None,
     };
+    if let Form::Told(words) = form {
+        screen.projected = Some(Projected::new(words, bosun.journal().clone()));
+    }
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
@@ -59,14 +65,14 @@ pub(crate) async fn follow(
     let left = loop {
         tokio::select! {
             left = &mut finished => break left?,
-            Some(event) = events.next() => screen.show(&event?)?,
+            Some(event) = events.next() => screen.show(&event?).await?,
             Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
     if left.view.ended.is_some() {
         while let Some(event) = events.next().await {
-            screen.show(&event?)?;
+            screen.show(&event?).await?;
         }
     }
     listening.abort();
@@ -94,6 +100,7 @@ struct Screen {
     run: Run,
     teller: lines::Teller,
     live: Option<Live>,
+    projected: Option<Projected>,
 }
 
 impl Screen {
@@ -103,7 +110,10 @@ impl Screen {
         }
     }
 
-    fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+    async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+        if let Some(projected) = &mut self.projected {
+            return projected.line(event).await?.iter().try_for_each(json);
+        }
         if let Form::Json(_) = self.form {
             return json(event);
         }
@@ -129,7 +139,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     let view = &left.view;
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
-    } else if !left.suspended {
+    } else if !left.suspended && !matches!(form, Form::Told(_)) {
         text(&report::report(view, home))?;
     }
     if left.suspended && home.is_passing() {

@@ -142,30 +142,6 @@ fn of_task(event: &Event) -> Option<(String, String)> {
     })
 }
 
-/// What happens in a session of one agent, for whoever only watches.
-pub(crate) fn of_session(event: &Event) -> Option<String> {
-    let because = |what: &str, decision: &types::Decision| {
-        format!("{what}: {} ({})", one_line(&decision.reason, 200), decision.rule)
-    };
-    Some(match event {
-        Event::SessionTold { text, .. } => format!("> {}", one_line(text, 200)),
-        Event::SessionPaused { decision, fault: Some(fault), .. } => {
-            let what = format!("stopped: {}", one_line(&fault.what, 300));
-            because(&what, decision).red().to_string()
-        }
-        Event::SessionPaused { decision, .. } => because("stopped", decision).yellow().to_string(),
-        Event::SessionWarned { decision, .. } => because("note", decision).yellow().to_string(),
-        Event::SessionCompacted { decision, .. } => because("made room", decision),
-        Event::QuestionAsked { text, .. } => {
-            format!("? {}", one_line(text, 300)).yellow().to_string()
-        }
-        Event::ModelFailed { fault, .. } => {
-            format!("the model did not answer: {}", one_line(&fault.what, 300)).red().to_string()
-        }
-        _ => return of_attempt(event),
-    })
-}
-
 fn of_attempt(event: &Event) -> Option<String> {
     Some(match event {
         Event::ToolStarted { decision, .. } => {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::binary::{Place, stderr, stdout};
+use crate::binary::{Place, send, stderr, stdout};
 use crate::screen::{Screen, can_be_had};
 
 /// A folder to talk about, and a script for the model.
@@ -26,6 +26,16 @@ fn let_go(place: &Place, name: &str) {
 fn begins(screen: &Screen, script: &Path) {
     screen.run(&format!("chat --script {}", script.display()));
     screen.waits_for("ready");
+}
+
+/// Begins, and says which process it is.
+fn begins_as(screen: &Screen, place: &Place, script: &Path) -> String {
+    let (binary, pid) = (env!("CARGO_BIN_EXE_bosun"), place.path().join("pid"));
+    let (number, script) = (pid.display(), script.display());
+    screen.types(&format!("sh -c 'echo $$ > {number}; exec {binary} chat --script {script}'"));
+    screen.press("Enter");
+    screen.waits_for("ready");
+    std::fs::read_to_string(pid).expect("its number").trim().to_owned()
 }
 
 /// A reply streams in before it is whole, a call is folded to a line, an edit shows its change in colour.
@@ -248,6 +258,33 @@ say = "A line that is much longer than forty columns and therefore has to be wra
     }
 }
 
+/// Another process answers, and ends the session; whoever looks at it sees both.
+#[test]
+fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let replies = "[[attempt.reply]]\ncall = { tool = \"ask_user\", question = \"Which colour?\" }\n\
+                   [[attempt.reply]]\nsay = \"So be it.\"\n";
+    let (folder, script) = stage(&place, replies);
+    let screen = Screen::open(&place, &folder, 80, 24);
+    begins(&screen, &script);
+    screen.types("Paint it");
+    screen.press("Enter");
+    screen.waits_for("Which colour?");
+    let listed = stdout(&place.run(&["list"]));
+    let id = listed.split_whitespace().next().expect("an id");
+    let answered = place.run(&["answer", id, "blue"]);
+    assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
+    let done = screen.waits_for("So be it.");
+    assert!(done.contains("> blue"), "{done}");
+    let cancelled = place.run(&["cancel", id]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
+    let over = screen.waits_for("over ·");
+    assert!(over.contains("the session"), "{over}");
+}
+
 /// The terminal is put back when the program is ended from outside.
 #[test]
 fn the_terminal_is_put_back_after_a_signal() {
@@ -257,21 +294,50 @@ fn the_terminal_is_put_back_after_a_signal() {
     let place = Place::new();
     let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"hi\"\n");
     let screen = Screen::open(&place, &folder, 80, 24);
-    let pid = place.path().join("pid");
-    screen.types(&format!(
-        "sh -c 'echo $$ > {}; exec {} chat --script {}'",
-        pid.display(),
-        env!("CARGO_BIN_EXE_bosun"),
-        script.display()
-    ));
-    screen.press("Enter");
-    screen.waits_for("ready");
-    let pid = std::fs::read_to_string(pid).expect("its number");
-    screen.ends(pid.trim());
+    let process = begins_as(&screen, &place, &script);
+    send("-TERM", &process);
     screen.waits_for("go on with:");
     screen.types("stty -a | grep -q ' icanon' && echo back-$((40 + 2))");
     screen.press("Enter");
     screen.waits_for("back-42");
+}
+
+/// Killed in the middle of a call: what was finished is shown, what was cut off is said to be, and it goes on.
+#[test]
+fn a_conversation_that_was_killed_goes_on() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let (folder, script) = stage(
+        &place,
+        r#"
+[[attempt.reply]]
+call = { tool = "shell", command = "echo once >> count.txt" }
+[[attempt.reply]]
+call = { tool = "shell", command = "echo begun; while [ ! -e go ]; do sleep 0.05; done" }
+[[attempt.reply]]
+say = "It went on."
+"#,
+    );
+    let screen = Screen::open(&place, &folder, 80, 24);
+    let process = begins_as(&screen, &place, &script);
+    screen.types("Go");
+    screen.press("Enter");
+    screen.waits_for("    begun");
+    send("-KILL", &process);
+    screen.waits_for("Killed");
+    std::fs::write(folder.join("go"), "").expect("a file");
+    // Nobody could put the terminal back.
+    screen.types("stty sane; clear");
+    screen.press("C-j");
+    screen.waits_until("an empty screen", |screen| !screen.contains("Killed"));
+    screen.run("chat --resume");
+    let done = screen.waits_for("It went on.");
+    assert!(done.contains("echo once >> count.txt  exit 0"), "{done}");
+    assert!(done.contains("cut off; whether it"), "{done}");
+    let count = std::fs::read_to_string(folder.join("count.txt")).expect("the file");
+    assert_eq!(count, "once\n", "a finished call is not made again");
 }
 
 #[test]

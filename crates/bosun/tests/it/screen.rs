@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use crate::binary::{Place, send, stderr, stdout};
+use crate::binary::{Place, stderr, stdout};
 
 /// How long something may take to appear; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -121,11 +121,6 @@ impl Screen {
             // Whether it came or not, the screen is looked at again, and the time is checked.
             self.written.recv_timeout(left).ok();
         }
-    }
-
-    /// Asks a process to end.
-    pub(crate) fn ends(&self, process: &str) {
-        send("-TERM", process);
     }
 
     fn ask(&self, words: &[&str]) -> String {

@@ -237,3 +237,28 @@ say = "It went."
     assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
     assert_eq!(stdout(&resumed), "It went.\n");
 }
+
+/// A53, K21: what happens is told while it happens, in the words that a program expects.
+#[test]
+fn what_happens_is_told_in_the_words_that_a_program_expects() {
+    let replies = r#"
+[[attempt.reply]]
+say = "I look."
+call = { tool = "list_dir", path = "." }
+[[attempt.reply]]
+say = "Nothing there."
+"#;
+    let place = Place::new();
+    let kinds = |words: &str, key: &str| -> Vec<String> {
+        let output = run(&place, replies, &["--as", words]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let values = stdout(&output);
+        let values = values.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        values.map(|value| value[key].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let session = kinds("session", "kind");
+    assert_eq!(session.first().map(String::as_str), Some("SESSION_START"), "{session:?}");
+    assert!(session.contains(&"TOOL_CALL_END".to_owned()), "{session:?}");
+    let coordinator = kinds("coordinator", "type");
+    assert_eq!(coordinator.last().map(String::as_str), Some("done"), "{coordinator:?}");
+}

@@ -1,0 +1,84 @@
+//! A session for somebody who only watches: one line for each thing that happened, each call with its outcome. The last
+//! reply is not among them; it is the result.
+
+use std::collections::BTreeMap;
+
+use owo_colors::OwoColorize as _;
+use types::{Call, CallId, CallOutcome, Decision, Envelope, Event, SessionId, Timestamp, one_line};
+
+use crate::chat::calls;
+
+/// Tells what happens while it happens.
+#[derive(Debug, Default)]
+pub(crate) struct Teller {
+    /// The calls that are not answered yet, and since when each is being made.
+    calls: BTreeMap<CallId, (Call, Timestamp)>,
+}
+
+impl Teller {
+    pub(crate) fn tell(&mut self, line: &Envelope) -> Option<String> {
+        match &line.event {
+            Event::ModelReplied { session, turn, reply, .. } => {
+                for (index, call) in (0..).zip(reply.calls()) {
+                    let id = CallId { session: *session, turn: *turn, index };
+                    self.calls.insert(id, (call.clone(), line.at));
+                }
+                let text = one_line(&reply.text(), 160);
+                let on_the_way = reply.calls().next().is_some() && !text.is_empty();
+                on_the_way.then(|| text.dimmed().to_string())
+            }
+            Event::ToolStarted { call, .. } => {
+                if let Some((_, since)) = self.calls.get_mut(call) {
+                    *since = line.at;
+                }
+                None
+            }
+            Event::ToolFinished { call: id, outcome, output, .. } => {
+                let (call, since) = self.calls.remove(id)?;
+                let (told, _) = calls::outcome(&call, *outcome, output, line.at.since(since));
+                let good = *outcome == CallOutcome::Ok;
+                let told = if good { told.dimmed().to_string() } else { told.red().to_string() };
+                Some(format!("{}{}  {told}", whose(*id), calls::title(&call)))
+            }
+            Event::ToolRefused { call: id, tool, decision, .. } => {
+                let call = self.calls.remove(id).map(|(call, _)| calls::title(&call));
+                let title = call.unwrap_or_else(|| one_line(tool, 40));
+                let why = because("refused", decision).red().to_string();
+                Some(format!("{}{title}  {why}", whose(*id)))
+            }
+            event => of_session(event),
+        }
+    }
+}
+
+fn of_session(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::SessionTold { text, .. } => format!("> {}", one_line(text, 200)),
+        Event::SessionPaused { decision, fault: Some(fault), .. } => {
+            let what = format!("stopped: {}", one_line(&fault.what, 300));
+            because(&what, decision).red().to_string()
+        }
+        Event::SessionPaused { decision, .. } => because("stopped", decision).yellow().to_string(),
+        Event::SessionWarned { decision, .. } => because("note", decision).yellow().to_string(),
+        Event::SessionCompacted { decision, .. } => because("made room", decision),
+        Event::QuestionAsked { text, .. } => {
+            format!("? {}", one_line(text, 300)).yellow().to_string()
+        }
+        Event::ModelFailed { fault, .. } => {
+            format!("the model did not answer: {}", one_line(&fault.what, 300)).red().to_string()
+        }
+        Event::ToolLost { .. } => {
+            "a call was cut off; whether it took effect is not known".yellow().to_string()
+        }
+        _ => return None,
+    })
+}
+
+fn because(what: &str, decision: &Decision) -> String {
+    format!("{what}: {} ({})", one_line(&decision.reason, 200), decision.rule)
+}
+
+fn whose(call: CallId) -> String {
+    let own = call.session == SessionId::ROOT;
+    if own { String::new() } else { format!("agent {}: ", call.session.0) }
+}
