@@ -8,8 +8,8 @@ use types::{
     WorkPath,
 };
 
-use crate::intake;
 use crate::run::{Run, Running};
+use crate::{context, intake};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -84,7 +84,7 @@ fn plan_text(run: &Run, running: &Running) -> String {
         append_attachments(&mut text, &asked.request);
         let survey = &asked.survey;
         let _ = write!(text, "\n# Files ({} in all)\n\n", survey.file_count);
-        for file in &survey.files {
+        for file in survey.files.iter().filter(|file| !context::is_of_registry(file.as_str())) {
             let _ = writeln!(text, "{file}");
         }
         text.push_str("\n# Checks that will decide\n\n");

@@ -70,16 +70,20 @@ pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading)
     selection
 }
 
+/// Whether a path lies in the registry, of which agents know nothing but what they are given.
+pub(crate) fn is_of_registry(path: &str) -> bool {
+    path.starts_with(REGISTRY)
+}
+
 /// Curated, not dumped: an agent that would get every document of a registry has rules that select nothing.
 fn whole_registry(
     policy: &Policy,
     documents: &[Document],
     selection: &Selection,
 ) -> Option<Decision> {
-    let of_registry = |path: &str| path.starts_with(REGISTRY);
-    let all = documents.iter().filter(|document| of_registry(document.path.as_str())).count();
+    let all = documents.iter().filter(|document| is_of_registry(document.path.as_str())).count();
     let whole = |side: Side| {
-        selection.given(side).filter(|given| of_registry(given.path.as_str())).count() == all
+        selection.given(side).filter(|given| is_of_registry(given.path.as_str())).count() == all
     };
     if all <= policy.limits.whole_registry || !(whole(Side::Product) || whole(Side::Dev)) {
         return None;

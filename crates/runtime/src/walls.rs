@@ -135,10 +135,18 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
         temp_bytes: policy.temp_mb.saturating_mul(MB),
     });
     let confine = match ground.repo {
-        Some(repo) => seeing(confine, repo),
-        None => confine,
+        // What is hidden stands in the history too, so commands are shown none of it.
+        Some(repo) if !hides_a_folder(ground) => seeing(confine, repo),
+        Some(_) | None => confine,
     };
     Ok(confine)
+}
+
+/// Whether the workspace has a folder of which the policy hides everything, such as `context/**`.
+fn hides_a_folder(ground: &Ground<'_>) -> bool {
+    let folders = ground.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
+    let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
+    folders.filter(plain).any(|folder| ground.folder.join(folder).is_dir())
 }
 
 /// A scope and the folders in which builds leave what is never committed. Whoever may change something must be able to

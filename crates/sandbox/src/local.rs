@@ -167,7 +167,13 @@ impl Environment for LocalEnvironment {
     }
 
     async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
-        self.blocking(path, move |jail, path| list(jail, path, depth)).await
+        let hidden = Arc::clone(&self.hidden);
+        let work = move |jail: &Jail, path: &WorkPath| {
+            let mut entries = list(jail, path, depth)?;
+            entries.retain(|entry| !hidden.covers(entry.path.as_str()));
+            Ok(entries)
+        };
+        self.blocking(path, work).await
     }
 
     async fn grep(
@@ -196,6 +202,10 @@ impl Environment for LocalEnvironment {
 
     async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
         if let GitRequest::Clone { from, to, .. } = &request {
+            if !self.hidden.is_empty() {
+                // A copy has the whole history in it, and with it what is hidden.
+                return Err(EnvError::Hidden { path: from.clone() });
+            }
             // The source is reached without a link, so it is inside; the target is new, so nothing is overwritten.
             self.blocking(from, |jail, path| jail.folder(path, Links::Refuse)).await?;
             if jail::is_protected(to) {
@@ -206,7 +216,7 @@ impl Environment for LocalEnvironment {
             }
             self.blocking(to, |jail, path| jail.make_parent(path).map(|_| ())).await?;
         }
-        Ok(workspace::ask(&self.root, &request).await?)
+        Ok(workspace::ask(&self.root, &request, &self.hidden).await?)
     }
 
     async fn exec(

@@ -11,10 +11,12 @@ use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
 
-pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
-    let text = object.as_ref().map_or(args.goal.as_str(), |object| object.user_request.as_str());
-    if text.trim().is_empty() {
+    if let Some(object) = &object {
+        args.goal = object.user_request.clone();
+    }
+    if args.goal.trim().is_empty() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };

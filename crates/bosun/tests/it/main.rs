@@ -15,6 +15,7 @@ mod kill;
 mod killed;
 // What the rules say about commands.
 mod permit;
+mod route;
 // Tools by hand.
 mod tools;
 // A conversation on a terminal.

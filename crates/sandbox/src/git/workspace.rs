@@ -8,6 +8,7 @@ use types::{Timestamp, WorkPath};
 
 use super::call::{Git, Place, With};
 use super::{GitError, escaped};
+use crate::search::Hidden;
 
 /// What an agent may ask of git.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +21,16 @@ pub enum GitRequest {
     Clone { from: WorkPath, to: WorkPath, branch: Option<String>, depth: u32 },
 }
 
+/// The most files of a diff that are shown where some are hidden.
+const MAX_DIFF_FILES: usize = 1000;
 /// The most of a diff that is shown.
 const MAX_DIFF_BYTES: usize = 1024 * 1024;
 
-pub(crate) async fn ask(root: &Path, request: &GitRequest) -> Result<String, GitError> {
+pub(crate) async fn ask(
+    root: &Path,
+    request: &GitRequest,
+    hidden: &Hidden,
+) -> Result<String, GitError> {
     let git = Git::find().await?;
     let at = Place::Inside(root);
     let belongs = git.try_run(at, &["rev-parse", "--git-dir"]).await?;
@@ -33,7 +40,9 @@ pub(crate) async fn ask(root: &Path, request: &GitRequest) -> Result<String, Git
     }
     match request {
         GitRequest::Diff { path, staged, reference } => {
-            diff(&git, at, path.as_ref(), *staged, reference.as_deref()).await
+            let asked =
+                Diff { path: path.as_ref(), staged: *staged, reference: reference.as_deref() };
+            diff(&git, at, &asked, hidden).await
         }
         GitRequest::Commit { message, files, at: time } => {
             commit(&git, at, message, files, *time).await
@@ -44,26 +53,48 @@ pub(crate) async fn ask(root: &Path, request: &GitRequest) -> Result<String, Git
     }
 }
 
+/// Which changes are asked for.
+struct Diff<'a> {
+    path: Option<&'a WorkPath>,
+    staged: bool,
+    reference: Option<&'a str>,
+}
+
+impl<'a> Diff<'a> {
+    fn args(&self, form: &'a [&'a str]) -> Result<Vec<&'a str>, GitError> {
+        let mut args = vec!["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+        args.extend(form);
+        if self.staged {
+            args.push("--cached");
+        }
+        args.push("--end-of-options");
+        if let Some(reference) = self.reference {
+            args.push(named(reference)?);
+        }
+        args.push("--");
+        Ok(args)
+    }
+}
+
 async fn diff(
     git: &Git,
     at: Place<'_>,
-    path: Option<&WorkPath>,
-    staged: bool,
-    reference: Option<&str>,
+    asked: &Diff<'_>,
+    hidden: &Hidden,
 ) -> Result<String, GitError> {
-    let mut args = vec!["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
-    if staged {
-        args.push("--cached");
-    }
-    args.push("--end-of-options");
-    if let Some(reference) = reference {
-        args.push(named(reference)?);
-    }
-    args.push("--");
-    args.extend(path.map(WorkPath::as_str));
+    let nothing = || Ok("(no changes)".to_owned());
+    let mut args = asked.args(&[])?;
+    let shown = match hidden.is_empty() {
+        true => asked.path.into_iter().cloned().collect(),
+        false => match not_hidden(git, at, asked, hidden).await? {
+            paths if paths.is_empty() => return nothing(),
+            paths => paths,
+        },
+    };
+    args.extend(shown.iter().map(WorkPath::as_str));
     let answer = git.run(at, &args).await?;
     if answer.stdout.is_empty() {
-        return Ok("(no changes)".to_owned());
+        return nothing();
     }
     let shown = &answer.stdout[..answer.stdout.len().min(MAX_DIFF_BYTES)];
     let mut text = String::from_utf8_lossy(shown).into_owned();
@@ -71,6 +102,20 @@ async fn diff(
         text.push_str(&format!("\n[{} bytes more]\n", answer.stdout.len() - shown.len()));
     }
     Ok(text)
+}
+
+/// The files that changed and that may be shown. What is hidden stays so in older versions of it, too.
+async fn not_hidden(
+    git: &Git,
+    at: Place<'_>,
+    asked: &Diff<'_>,
+    hidden: &Hidden,
+) -> Result<Vec<WorkPath>, GitError> {
+    let mut args = asked.args(&["--name-only", "--no-renames", "-z"])?;
+    args.extend(asked.path.map(WorkPath::as_str));
+    let answer = git.run(at, &args).await?;
+    let paths = answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok());
+    Ok(paths.filter(|path: &WorkPath| !hidden.covers(path.as_str())).take(MAX_DIFF_FILES).collect())
 }
 
 async fn commit(
