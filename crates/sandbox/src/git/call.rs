@@ -109,12 +109,18 @@ impl Git {
     /// Finds git, and makes sure that it is new enough.
     pub(super) async fn find() -> Result<Self, GitError> {
         let git = Self::locate()?;
-        let text = git.bare(Path::new("/"), &["--version"]).await?.line()?;
+        git.new_enough().await?;
+        Ok(git)
+    }
+
+    /// Makes sure that it is new enough for everything.
+    pub(super) async fn new_enough(&self) -> Result<(), GitError> {
+        let text = self.bare(Path::new("/"), &["--version"]).await?.line()?;
         let text = text.to_string_lossy().into_owned();
         let found = text.strip_prefix("git version ").unwrap_or(&text).to_owned();
         let mut numbers = found.split('.').map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
-            (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= OLDEST => Ok(git),
+            (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= OLDEST => Ok(()),
             _ => Err(GitError::TooOld { found }),
         }
     }

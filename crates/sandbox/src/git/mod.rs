@@ -44,16 +44,23 @@ struct Inner {
 impl Repo {
     /// Finds the repository that a folder belongs to.
     pub async fn discover(path: &Path) -> Result<Self, GitError> {
-        let git = Git::find().await?;
+        let git = Git::locate()?;
         let at = Place::Folder(path);
         let not_found = || GitError::NotARepository { path: path.display().to_string() };
-        let answer = git.try_run(at, &["rev-parse", "--show-toplevel"]).await?;
-        if !answer.succeeded() {
+        let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        // Somebody may be waiting for a first word, so the three are asked at the same time.
+        let (version, root, common) = tokio::join!(
+            git.new_enough(),
+            git.try_run(at, &["rev-parse", "--show-toplevel"]),
+            git.try_run(at, &wanted)
+        );
+        version?;
+        let root = root?;
+        if !root.succeeded() {
             return Err(not_found());
         }
-        let root = PathBuf::from(answer.line()?);
-        let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        let common = PathBuf::from(git.run(at, &wanted).await?.line()?);
+        let root = PathBuf::from(root.line()?);
+        let common = PathBuf::from(common?.or_failed()?.line()?);
         if !root.is_absolute() || !common.is_absolute() {
             return Err(not_found());
         }

@@ -42,7 +42,8 @@ struct Book {
 struct Pages {
     asked: Vec<Asked>,
     broken: Vec<String>,
-    keepsakes: Vec<Keepsake>,
+    /// What each dialect wants to see again; no other takes it.
+    keepsakes: Vec<(Dialect, Keepsake)>,
 }
 
 impl std::fmt::Debug for Book {
@@ -191,7 +192,8 @@ async fn serve(stream: TcpStream, book: &Book) -> io::Result<()> {
             }
             Answer::Reply(reply) => {
                 let spoken = speak(dialect, &reply, &asked);
-                book.pages().keepsakes.extend(spoken.keepsakes);
+                let keepsakes = spoken.keepsakes.into_iter().map(|kept| (dialect, kept));
+                book.pages().keepsakes.extend(keepsakes);
                 connection.stream(&spoken.events).await?;
             }
             Answer::Held(..) => {}
@@ -207,7 +209,8 @@ fn note(book: &Book, dialect: Dialect, heard: &Heard) -> (Asked, Vec<String>) {
     let number = pages.asked.len();
     let mut broken = broken_rules(dialect, &body);
     for (call, there) in companions(dialect, &body) {
-        let kept = pages.keepsakes.iter().filter(|kept| kept.call == call);
+        let own = pages.keepsakes.iter().filter(|(of, _)| *of == dialect);
+        let kept = own.map(|(_, kept)| kept).filter(|kept| kept.call == call);
         let mut kept = kept.peekable();
         // A call that was made twice, word by word, is known by the same name and has one of the signatures.
         if kept.peek().is_some() && !kept.any(|kept| there.contains(&kept.token)) {

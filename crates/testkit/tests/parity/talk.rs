@@ -1,5 +1,7 @@
 //! Rows about the conversation itself: steering, follow-ups, a change of effort, a loop.
 
+use futures::StreamExt as _;
+use runtime::SessionItem;
 use runtime::llm::Dialect;
 use testkit::wire::{Answer, Asked, Reply, WireServer};
 use tokio_util::sync::CancellationToken;
@@ -86,5 +88,56 @@ async fn a_model_that_goes_round_in_circles_is_told_and_then_stopped() {
         assert_eq!(stage.submit("Enough.").await, SessionState::Idle, "{}", stage.name());
         assert_eq!(stage.session.last_words().await.expect("words"), "Sorry.");
         stage.asked();
+    }
+}
+
+/// A4, A43: another model of another family takes over in the middle, with its own tools, and takes the history.
+#[tokio::test]
+async fn another_family_takes_over_in_the_middle() {
+    for (place, family) in Family::ALL.into_iter().enumerate() {
+        let next = Family::ALL[(place + 1) % Family::ALL.len()];
+        let both = calls(&[shell("echo one"), shell("echo two")]).thinking("Two steps.");
+        let replies =
+            vec![both, Reply::say("Done."), calls(&[shell("echo three")]), Reply::say("Too.")];
+        let stage = Stage::telling(family, Props::default(), replies).await;
+        stage.submit("Two steps.").await;
+        let model = WireServer::model(next);
+        stage.session.change(Some(model.clone()), None, None).await.expect("changed");
+        assert_eq!(stage.submit("One more.").await, SessionState::Idle, "{}", stage.name());
+        assert_eq!(stage.session.view().model, model);
+        assert_eq!(stage.session.last_words().await.expect("words"), "Too.", "{}", stage.name());
+        let last = stage.asked().pop().expect("a request");
+        assert_eq!(last.results().len(), 3, "{}", stage.name());
+        let has = |tool: &str| last.tools().iter().any(|known| known == tool);
+        assert_eq!(has("edit_file"), next != Family::OpenAi, "{}", stage.name());
+    }
+}
+
+/// A7, A60, and that every call has a result: the work is interrupted in the middle of a command, and the session goes on.
+#[tokio::test]
+async fn an_interrupted_command_has_a_result_and_the_session_goes_on() {
+    for family in Family::ALL {
+        let slow =
+            calls(&[shell("echo begun > begun.txt; sleep 600"), shell("echo never > never.txt")]);
+        let replies = vec![slow.thinking("Slow."), Reply::say("Stopped, I see.")];
+        let stage = Stage::telling(family, Props::default(), replies).await;
+        stage.session.submit("Run it.").await.expect("heard");
+        let mut items = Box::pin(stage.session.events());
+        while let Some(item) = items.next().await {
+            if matches!(item, SessionItem::Event(line) if matches!(line.event, Event::ToolStarted { .. }))
+            {
+                break;
+            }
+        }
+        stage.session.interrupt().await.expect("heard");
+        assert_eq!(stage.session.rest().await, SessionState::Idle, "{}", stage.name());
+        assert_eq!(stage.submit("What happened?").await, SessionState::Idle, "{}", stage.name());
+        assert_eq!(stage.session.last_words().await.expect("words"), "Stopped, I see.");
+        assert_eq!(stage.results().len(), 2, "{}", stage.name());
+        assert!(stage.file("never.txt").is_none(), "{}", stage.name());
+        stage.session.abort().await.expect("closed");
+        stage.session.abort().await.expect("closed twice");
+        assert_eq!(stage.session.state(), SessionState::Closed, "{}", stage.name());
+        assert!(stage.session.submit("Hello?").await.is_err(), "{}", stage.name());
     }
 }

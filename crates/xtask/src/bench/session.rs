@@ -1,5 +1,5 @@
 //! How heavy a conversation is: the real program against a model server on the loopback that answers at once, with one
-//! trivial command a turn, with and without the sandbox. Time is taken where requests arrive, so a turn is everything
+//! trivial call a turn: a file that is read, or a command, which the sandbox holds as always. Time is taken where requests arrive, so a turn is everything
 //! between two requests: decoding, judging, recording, the command itself, and writing the next request.
 
 mod pacer;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use super::{Figure, judge, release_binary};
-use pacer::{Beat, Pacer};
+use pacer::{Beat, Call, Pacer};
 
 pub(crate) const ABOUT: &str =
     "a conversation of 1, 20, 100 and 400 turns: first request, time, processor and memory a turn";
@@ -41,7 +41,8 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let binary = release_binary(root)?;
     let scratch = root.join("target/bench-session");
     let mut figures = vec![];
-    for (walls, word) in [("none", "no sandbox"), ("full", "sandbox")] {
+    for call in [Call::Read, Call::Shell] {
+        let word = call.word();
         println!(
             "\n{word}\n{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
             "turns",
@@ -57,16 +58,16 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
         );
         let mut longest = None;
         for turns in TURNS {
-            let seen = converse(root, &binary, &scratch, walls, turns)?;
+            let seen = converse(root, &binary, &scratch, call, turns)?;
             print(turns, &seen);
             longest = Some(seen);
         }
-        figures.extend(longest.map(|seen| judged(walls, &seen)).unwrap_or_default());
+        figures.extend(longest.map(|seen| judged(call, &seen)).unwrap_or_default());
     }
     let mut firsts = vec![];
     let mut bytes = 0;
     for _ in 0..STARTS {
-        let seen = converse(root, &binary, &scratch, "full", 1)?;
+        let seen = converse(root, &binary, &scratch, Call::Shell, 1)?;
         firsts.push(seen.first);
         bytes = seen.first_bytes;
     }
@@ -112,19 +113,21 @@ fn late(seen: &Seen) -> std::ops::Range<usize> {
     seen.beats.len().saturating_sub(20)..usize::MAX
 }
 
-fn judged(walls: &str, seen: &Seen) -> Vec<Figure> {
+fn judged(call: Call, seen: &Seen) -> Vec<Figure> {
     let turns = seen.beats.len().max(1) as f64;
     let all = mean(&seen.beats, 20..100);
     let growth = mean(&seen.beats, late(seen)) / mean(&seen.beats, early(seen)).max(0.001);
-    let (turn, grows, most) = match walls {
-        "none" => ("a turn without the sandbox", "late turn to early one, no sandbox", 3.0),
-        _ => ("a turn in the sandbox", "late turn to early one, sandbox", 8.0),
+    let (turn, grows, most) = match call {
+        Call::Read => ("a turn that reads a file", "late turn to early one, reading", 3.0),
+        Call::Shell => {
+            ("a turn with a command in the sandbox", "late turn to early one, commands", 8.0)
+        }
     };
     let mut figures = vec![
         Figure { what: turn, value: all, most, unit: "ms" },
         Figure { what: grows, value: growth, most: 1.5, unit: "x" },
     ];
-    if walls == "none" {
+    if call == Call::Read {
         let cpu = seen.own_cpu / turns;
         figures.extend([
             Figure { what: "processor a turn", value: cpu, most: 3.0, unit: "ms" },
@@ -146,14 +149,14 @@ fn converse(
     root: &Path,
     binary: &Path,
     scratch: &Path,
-    walls: &str,
+    call: Call,
     turns: usize,
 ) -> anyhow::Result<Seen> {
     if scratch.exists() {
         fs::remove_dir_all(scratch).context("clearing the bench's folder")?;
     }
     let repo = repository(scratch)?;
-    let pacer = Pacer::start(turns)?;
+    let pacer = Pacer::start(turns, call)?;
     let settings = scratch.join("models.toml");
     let text = format!(
         "[providers.anthropic]\nbase_url = \"{}\"\nkey_env = []\nkey_needed = false\n",
@@ -161,7 +164,7 @@ fn converse(
     );
     fs::write(&settings, text).context("writing the settings")?;
     let policy = scratch.join("solo.toml");
-    fs::write(&policy, rules(root, walls)?).context("writing the rules")?;
+    fs::write(&policy, rules(root)?).context("writing the rules")?;
     let mut command = Command::new(binary);
     command.arg("--home").arg(scratch.join("home"));
     command.args(["run", "Say how the tide is.", "--headless", "--json"]);
@@ -188,17 +191,13 @@ fn converse(
     Ok(Seen { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
 }
 
-/// The preset for one agent, without its limit of rounds, held by these walls.
-fn rules(root: &Path, walls: &str) -> anyhow::Result<String> {
+/// The preset for one agent, without its limit of rounds.
+fn rules(root: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
     let mut rules: toml::Table = toml::from_str(&text).context("reading the preset")?;
-    for (part, key, value) in [
-        ("session", "max_rounds", toml::Value::Integer(0)),
-        ("sandbox", "require", toml::Value::String(walls.to_owned())),
-    ] {
-        let part = rules.get_mut(part).and_then(toml::Value::as_table_mut);
-        part.context("the preset has changed")?.insert(key.to_owned(), value);
-    }
+    let session = rules.get_mut("session").and_then(toml::Value::as_table_mut);
+    let session = session.context("the preset has changed")?;
+    session.insert("max_rounds".to_owned(), toml::Value::Integer(0));
     Ok(toml::to_string(&rules)?)
 }
 

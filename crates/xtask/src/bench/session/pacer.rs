@@ -13,6 +13,22 @@ use serde_json::{Value, json};
 /// How long the program may take for all of it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// What each turn asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    Read,
+    Shell,
+}
+
+impl Call {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "one file read a turn",
+            Self::Shell => "one command a turn, in the sandbox",
+        }
+    }
+}
+
 /// A request that came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Beat {
@@ -42,10 +58,10 @@ struct State {
 
 impl Pacer {
     #[expect(clippy::disallowed_methods, reason = "the bench plays the provider, on the loopback")]
-    pub(super) fn start(turns: usize) -> anyhow::Result<Self> {
+    pub(super) fn start(turns: usize, call: Call) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("finding a port")?;
         let url = format!("http://{}", listener.local_addr()?);
-        let answers = (0..turns).map(call).chain([words()]).collect();
+        let answers = (0..turns).map(|turn| asking(turn, call)).chain([words()]).collect();
         let shared = Shared { answers, state: Mutex::default(), changed: Condvar::new() };
         let shared = Arc::new(shared);
         let served = shared.clone();
@@ -121,12 +137,15 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     }
 }
 
-/// A reply with one call of the shell, different in each turn so that it is no loop.
-fn call(turn: usize) -> String {
+/// A reply with one call, different in each turn so that it is no loop.
+fn asking(turn: usize, call: Call) -> String {
+    let (tool, input) = match call {
+        Call::Read => ("read_file", json!({ "file_path": format!("src/file{}.txt", turn % 50) })),
+        Call::Shell => ("shell", json!({ "command": format!("echo {turn}") })),
+    };
     let block =
-        json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": "shell", "input": {} });
-    let input = json!({ "command": format!("echo {turn}") }).to_string();
-    let delta = json!({ "type": "input_json_delta", "partial_json": input });
+        json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": tool, "input": {} });
+    let delta = json!({ "type": "input_json_delta", "partial_json": input.to_string() });
     reply(turn, &block, &delta, "tool_use")
 }
 
