@@ -287,6 +287,9 @@ pub(crate) struct Tool {
     /// In whose names and arguments: openai, anthropic, gemini or portable
     #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
     pub(crate) profile: Family,
+    /// Ask on standard error what the rules want a person to be asked, and read the answers, `allow` or another, from standard input; without it, such a call is not made
+    #[arg(long)]
+    pub(crate) ask: bool,
     /// Make the same call so many times, to see whether something gets between; the last result is shown
     #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     pub(crate) times: u32,
@@ -354,6 +357,15 @@ pub(crate) struct Show {
     pub(crate) json: bool,
 }
 
+/// In whose words a log is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Words {
+    /// SESSION_START, TOOL_CALL_START, ... SESSION_END
+    Session,
+    /// turn_start, llm_start, ... done, with phase and taskIndex
+    Coordinator,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     /// The run [default: the newest one]
@@ -364,6 +376,9 @@ pub(crate) struct Log {
     /// Print the stored lines as they are, one JSON object each
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print it in the words that a program expects: the events of one session, or those of a coordinator
+    #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with_all = ["json", "attempt", "verify"])]
+    pub(crate) words: Option<Words>,
     /// Go on printing what is recorded until the run is over
     #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
     pub(crate) follow: bool,

@@ -14,6 +14,7 @@ mod markdown;
 mod painter;
 mod past;
 mod slash;
+mod table;
 mod talk;
 mod told;
 mod visible;

@@ -208,6 +208,9 @@ impl Machine for Attempt {
             }),
             EffectId::Tool(call) => live(&call.session)
                 .is_some_and(|session| session.started().any(|slot| slot.id == *call)),
+            EffectId::Look(call) => live(&call.session)
+                .and_then(|session| question::to_look_at(self, session))
+                .is_some_and(|(slot, _)| slot.id == *call),
             EffectId::Timer(TimerId::Session(id, input)) => live(id)
                 .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
             _ => false,
@@ -232,5 +235,9 @@ impl Machine for Attempt {
 mod agents_tests;
 #[cfg(test)]
 mod session_tests;
+#[cfg(test)]
+pub(crate) mod testing {
+    pub(crate) use super::session_tests::{open_brief, policy};
+}
 #[cfg(test)]
 mod tests;

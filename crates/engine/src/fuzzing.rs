@@ -31,6 +31,7 @@ pub fn verdict(policy: &Policy, bytes: &[u8]) {
             access: Access::Execute,
             paths: vec![],
             command: Some(line),
+            folder: None,
             repeat: Repeat::Unknown,
             agent: None,
         };

@@ -74,7 +74,7 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision) -> Event 
     }
     let question = u32::try_from(asked).unwrap_or(u32::MAX);
     let text = questions.join("\n");
-    Event::QuestionAsked { question, text, decision, attempt: None, call: None }
+    Event::QuestionAsked { question, text, decision, attempt: None, call: None, files: vec![] }
 }
 
 /// The request with the answers that were given to our questions about it.

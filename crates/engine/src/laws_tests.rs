@@ -20,7 +20,7 @@ fn cases(count: u32) -> ProptestConfig {
 fn woken<M: crate::Machine>(fresh: M, log: &[(Event, Timestamp)], length: usize) -> Bench<M> {
     let log = reread(&log[..length]);
     let now = log.last().map_or(Timestamp::default(), |(_, at)| *at);
-    let mut bench = Bench { machine: fold(fresh, &log), log, now, walled: false };
+    let mut bench = Bench { machine: fold(fresh, &log), log, now, walled: false, scripts: None };
     bench.send(&Input::Woke { workspace: None });
     bench
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use types::{Effect, EffectId, Event, Input, Timestamp};
 
+pub mod approval;
 mod attempt;
 mod brief;
 mod budget;
@@ -34,6 +35,7 @@ pub mod permit;
 mod phrase;
 mod plan;
 pub mod policy;
+pub mod projection;
 pub mod prompt;
 #[cfg(test)]
 mod question_tests;

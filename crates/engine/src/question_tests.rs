@@ -66,6 +66,49 @@ fn anything_but_a_yes_is_a_no_and_the_model_is_told_what_was_said() {
     }
 }
 
+/// A yes to `bash build.sh` is about that script and no other.
+#[test]
+fn a_script_that_was_replaced_after_it_was_allowed_is_asked_about_again() {
+    let mut bench = talking(asking());
+    same(
+        &only(&bench.tell("model calls shell publish x.sh"), &["question."]),
+        "question.asked 0 mine.publish",
+    );
+    let files = bench.machine.open_question().expect("a question").files.clone();
+    assert_eq!(files.len(), 1, "{files:?}");
+    bench.scripts = Some("second");
+    same(
+        &bench.tell("answer 0 allow"),
+        "question.answered 0\nquestion.asked 1 permit.approval_outdated",
+    );
+    let text = &bench.machine.open_question().expect("a question").text;
+    assert_eq!(text, "Allow or deny: shell publish x.sh (changed since ann allowed it: x.sh)");
+    let again = fold(Attempt::new(Arc::new(asking())), &reread(&bench.log));
+    assert!(again == bench.machine);
+    same(
+        &bench.tell("answer 1 allow"),
+        "question.answered 1\ntool.started s1.t1.c0 shell permit.approval_outdated",
+    );
+}
+
+#[test]
+fn a_script_that_is_the_same_runs_and_one_that_cannot_be_looked_at_does_not() {
+    let mut bench = talking(asking());
+    bench.tell("model calls shell publish x.sh");
+    bench.scripts = None;
+    same(&bench.tell("answer 0 allow"), "question.answered 0");
+    assert!(!bench.machine.waits_for_a_person(), "it is being looked at");
+    let asked: Vec<EffectId> = bench.asked().iter().map(Effect::id).collect();
+    let [look @ EffectId::Look(_)] = asked.as_slice() else { panic!("{asked:?}") };
+    let mut broken = bench.clone();
+    bench.scripts = Some("first");
+    same(&bench.tell("due"), "tool.started s1.t1.c0 shell mine.publish");
+    let fault = types::Fault::structural("workspace.lost", "it is gone");
+    let events = broken.send(&Input::Outcome(look.clone(), types::Outcome::Broke(fault)));
+    let refused = |event: &Event| matches!(event, Event::ToolRefused { .. });
+    assert!(events.iter().any(refused), "{events:?}");
+}
+
 /// A84: the answer to a question is the result of the call.
 #[test]
 fn a_question_of_the_model_is_put_to_the_person() {

@@ -88,11 +88,14 @@ pub(crate) struct Bench<M> {
     pub(crate) now: Timestamp,
     /// Whether the walls are found to be whole as soon as they are asked about.
     pub(crate) walled: bool,
+    /// What is in the files that commands name, which are looked at as soon as that is asked for.
+    pub(crate) scripts: Option<&'static str>,
 }
 
 impl<M: Machine> Bench<M> {
     pub(crate) fn of(machine: M) -> Self {
-        Self { machine, log: Vec::new(), now: Timestamp::from_millis(1_000_000), walled: true }
+        let (log, now) = (Vec::new(), Timestamp::from_millis(1_000_000));
+        Self { machine, log, now, walled: true, scripts: Some("first") }
     }
 
     pub(crate) fn send(&mut self, input: &Input) -> Vec<Event> {
@@ -102,6 +105,14 @@ impl<M: Machine> Bench<M> {
             let held = Input::Outcome(EffectId::Probe, types::Outcome::Probed(walls("full")));
             let probed = |event: &Event| matches!(event, Event::SandboxProbed { .. });
             events.extend(self.send(&held).into_iter().filter(|event| !probed(event)));
+        }
+        let looks = self.asked().into_iter().find_map(|effect| match effect {
+            Effect::Look { call, words } => Some((call, words)),
+            _ => None,
+        });
+        if let (Some((call, words)), Some(text)) = (looks, self.scripts) {
+            let found = types::Outcome::Looked(talk::looked(&words, text));
+            events.extend(self.send(&Input::Outcome(EffectId::Look(call), found)));
         }
         events
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use engine::{Cut, permit};
+use engine::{Cut, approval, permit};
 use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
 use store::Redactor;
@@ -11,11 +11,23 @@ use tokio_util::sync::CancellationToken;
 use tools::{Place, Registry, Seen, Web, profile};
 use types::{
     Access, Arguments, Call, CallFacts, Decision, Family, Fault, FileState, Inspection, Metadata,
-    Permission, Policy, RuleId, Scope, Shown, Source,
+    Permission, Policy, RuleId, Said, Scope, Shown, Source,
 };
 
+use crate::look::look;
 use crate::walls::{Ground, Walls, Yard};
 use crate::web::Internet;
+
+/// Somebody who can be asked: what he says to a question, if he says anything.
+pub struct Person<'a>(pub Box<Says<'a>>);
+
+type Says<'a> = dyn FnMut(&str) -> Option<String> + Send + 'a;
+
+impl std::fmt::Debug for Person<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Person")
+    }
+}
 
 /// A call to be made.
 #[derive(Debug)]
@@ -30,6 +42,8 @@ pub struct HandCall<'a> {
     pub family: Family,
     pub tool: &'a str,
     pub arguments: Arguments,
+    /// Who is asked where the rules say that a person has to be; the call is not made if that is nobody.
+    pub person: Option<Person<'a>>,
     /// How often; more than once only to try whether something else gets between.
     pub times: u32,
 }
@@ -92,8 +106,48 @@ impl HandCall<'_> {
                 let env = self.open(&root, facts.access).await?;
                 self.run(&registry, &call, &env, permit.decision, stop).await
             }
-            Permission::Ask => Ok(self.asked(&facts, permit.decision)),
+            Permission::Ask => {
+                let person = self.person.take();
+                let Some(person) = person.filter(|_| facts.access != Access::Ask) else {
+                    return Ok(self.asked(&facts, permit.decision));
+                };
+                let env = self.open(&root, facts.access).await?;
+                match self.allowed(person, &env, &root, &facts, permit.decision).await {
+                    Ok(decision) => self.run(&registry, &call, &env, decision, stop).await,
+                    Err(made) => Ok(*made),
+                }
+            }
             Permission::Deny => Ok(self.not_made(MadeOutcome::Denied, permit.decision)),
+        }
+    }
+
+    /// Asks the person, and again for as long as the files that the call names are not what the answer was about.
+    async fn allowed(
+        &self,
+        mut person: Person<'_>,
+        env: &LocalEnvironment,
+        root: &Path,
+        facts: &CallFacts,
+        mut decision: Decision,
+    ) -> Result<Decision, Box<Made>> {
+        let (words, roots) = (approval::words(facts), [root.to_owned(), self.workspace.to_owned()]);
+        let mut files = approval::bound(&look(env, &roots, &words).await);
+        loop {
+            let asked = self.asked(facts, decision.clone());
+            let Some(text) = (person.0)(&asked.shown.text) else { return Err(Box::new(asked)) };
+            let said = Said { by: "you".to_owned(), text };
+            if !said.allows() {
+                let reason = format!("{} did not allow it: {}", said.by, said.text);
+                let decision = Decision { reason, ..decision };
+                return Err(Box::new(self.not_made(MadeOutcome::Denied, decision)));
+            }
+            let now = approval::bound(&look(env, &roots, &words).await);
+            let changed = approval::changed(&files, &now);
+            if changed.is_empty() {
+                return Ok(Decision { reason: format!("{} allowed it", said.by), ..decision });
+            }
+            decision = approval::outdated(&decision, &changed, &said.by);
+            files = now;
         }
     }
 

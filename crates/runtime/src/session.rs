@@ -29,6 +29,7 @@ use crate::door::DoorError;
 use crate::drive::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
 use crate::perform::field::Tailor;
+use crate::projected::{Projected, Words};
 use crate::shop::Shop;
 
 /// Who speaks to a conversation when nothing else is said.
@@ -258,7 +259,15 @@ impl Session {
         self.events_after(0)
     }
 
-    /// The same, beginning after a line that is known already.
+    /// The same in the words of one of the documents, for programs that expect them.
+    pub fn events_as(
+        &self,
+        words: Words,
+    ) -> impl Stream<Item = serde_json::Value> + Send + 'static {
+        Projected::new(words, self.shared.shop.journal.clone()).all(Box::pin(self.events()))
+    }
+
+    /// The same as [`Session::events`], beginning after a line that is known already.
     pub fn events_after(&self, seq: u64) -> impl Stream<Item = SessionItem> + Send + 'static {
         let log = LogId::run(self.shared.run.clone());
         follow::follow(self.shared.shop.journal.clone(), log, self.shared.hub.items(), seq)

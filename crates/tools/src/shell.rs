@@ -48,11 +48,12 @@ impl Typed for Shell {
         if args.command.contains('\0') {
             return Err("the command has a zero byte in it".to_owned());
         }
-        args.folder()?;
+        let folder = args.folder()?;
         Ok(CallFacts {
             access: Access::Execute,
             paths: Vec::new(),
             command: Some(args.command.clone()),
+            folder: Some(folder).filter(|folder| !folder.is_root()),
             repeat: Repeat::Unknown,
             agent: None,
         })

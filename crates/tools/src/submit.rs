@@ -35,6 +35,7 @@ impl Tool for Submit {
             access: Access::Submit,
             paths: Vec::new(),
             command: None,
+            folder: None,
             repeat: Repeat::Safe,
             agent: None,
         })

@@ -58,6 +58,12 @@ pub enum Effect {
         /// Whether it may change files.
         changes: bool,
     },
+    /// See what the files are that a command line names, before a person is asked about it and again before it runs.
+    Look {
+        call: CallId,
+        /// Words that may be paths.
+        words: Vec<String>,
+    },
     /// Commit what the attempt left in its worktree.
     Seal {
         message: String,
@@ -78,6 +84,7 @@ impl Effect {
                 EffectId::Model(request.origin.session, request.origin.turn)
             }
             Self::RunTool { call, .. } => EffectId::Tool(*call),
+            Self::Look { call, .. } => EffectId::Look(*call),
             Self::Seal { .. } => EffectId::Seal,
         }
     }
@@ -93,6 +100,7 @@ pub enum EffectId {
     Timer(TimerId),
     Model(SessionId, u32),
     Tool(CallId),
+    Look(CallId),
     Seal,
 }
 
@@ -252,6 +260,8 @@ pub enum Outcome {
     Fired,
     Model(Result<Box<Replied>, Fault>),
     Tool(ToolOutput),
+    /// Of each word that can be a path: what is there.
+    Looked(Vec<crate::FileState>),
     Sealed(Result<Sealed, Fault>),
     /// The effect itself broke down.
     Broke(Fault),

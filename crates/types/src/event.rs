@@ -203,6 +203,9 @@ pub enum Event {
         /// In an attempt's log: the call that waits for the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
+        /// The files that the call names, as they are: the answer is about these and no others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileState>,
     },
     /// The person answered.
     #[serde(rename = "question.answered")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Decision;
+use crate::{Decision, FileState};
 
 /// An attempt cannot go on before this is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Asking {
     pub question: u32,
     pub text: String,
     pub decision: Decision,
+    /// The files that it is about, as they were when it was asked.
+    pub files: Vec<FileState>,
 }
 
 /// What a person said to a question.

@@ -23,6 +23,9 @@ pub struct CallFacts {
     /// The command line that it would run, or the question that it would put to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The folder that it would run it in, if that is not the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<WorkPath>,
     pub repeat: Repeat,
     /// What it wants of sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]

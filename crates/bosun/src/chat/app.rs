@@ -87,6 +87,8 @@ pub(crate) struct App {
     pub(crate) streamed: String,
     pub(crate) thought: String,
     pub(crate) thinking: bool,
+    /// The turn is about making room, not about the work.
+    pub(crate) summarising: bool,
     /// The whole output of the last call, for the key that unfolds it.
     pub(crate) last_output: String,
     /// How long the session has been working on the current input.
@@ -109,6 +111,7 @@ impl App {
             streamed: String::new(),
             thought: String::new(),
             thinking: false,
+            summarising: false,
             last_output: String::new(),
             working: Span(0),
             leaving: false,

@@ -31,6 +31,9 @@ impl App {
 
     /// The reply on its way in.
     fn coming(&self, width: usize) -> Vec<Line<'static>> {
+        if self.summarising {
+            return vec![Line::styled("  making room: writing a summary of the older part", DIM)];
+        }
         if self.thinking {
             let thought = visible(&self.thought);
             let row = Row::text(format!("  {}", last_line(&thought)), DIM).hang(2);
@@ -39,7 +42,7 @@ impl App {
             lines.drain(..surplus);
             return lines;
         }
-        self.text.rest().map(|row| wrap(&row, width)).unwrap_or_default()
+        self.text.rest().iter().flat_map(|row| wrap(row, width)).collect()
     }
 
     /// The calls that are being made, with the last that they said.

@@ -79,6 +79,7 @@ fn done(call: &Call, text: &str) -> String {
     let lines = text.lines().count();
     match call.tool.as_str() {
         "grep" | "glob" => count(lines, "match", "matches"),
+        "spawn_agent" | "send_input" | "close_agent" | "wait" => "done".to_owned(),
         "list_dir" => count(lines, "entry", "entries"),
         _ if lines == 1 => one_line(text, 60),
         _ => count(lines, "line", "lines"),

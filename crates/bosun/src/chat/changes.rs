@@ -76,7 +76,7 @@ impl App {
             self.note(format!("  agent {}: stopped: {why}", session.0));
             return;
         }
-        self.thinking = false;
+        (self.thinking, self.summarising) = (false, false);
         self.end_text();
         if self.asked.take().is_some() {
             self.editor.take_up();

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use super::inline;
 use super::look::{BOLD, CODE, DIM, HEADING, PLAIN};
+use super::table;
 use super::visible::visible;
 use super::wrap::Row;
 
@@ -17,6 +18,8 @@ pub(crate) struct Markdown {
     /// The line that is not whole yet, as it came.
     last: String,
     fence: Option<Fence>,
+    /// The rows of a table that is not whole yet.
+    table: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,24 +36,40 @@ impl Markdown {
             self.last.push_str(part);
             if part.ends_with('\n') || self.last.len() > LONGEST {
                 let line = std::mem::take(&mut self.last);
-                rows.extend(draw(&mut self.fence, line.trim_end_matches(['\n', '\r'])));
+                self.line(line.trim_end_matches(['\n', '\r']), &mut rows);
             }
         }
         rows
     }
 
-    /// The line that is still coming, as it looks now.
-    pub(crate) fn rest(&self) -> Option<Row> {
-        let mut fence = self.fence;
-        (!self.last.is_empty()).then(|| draw(&mut fence, &self.last)).flatten()
+    /// A line that is whole. The rows of a table are held back: its columns are known when it is.
+    fn line(&mut self, line: &str, rows: &mut Vec<Row>) {
+        if self.fence.is_none() && table::is_row(line) && self.table.len() < table::MOST_ROWS {
+            self.table.push(visible(line));
+            return;
+        }
+        rows.extend(table::rows(&std::mem::take(&mut self.table)));
+        rows.extend(draw(&mut self.fence, line));
     }
 
-    /// There is no more: the last line, if there is one.
-    pub(crate) fn finish(&mut self) -> Option<Row> {
+    /// The lines that are still coming, as they look now.
+    pub(crate) fn rest(&self) -> Vec<Row> {
+        let mut fence = self.fence;
+        let mut rows = table::rows(&self.table);
+        rows.extend((!self.last.is_empty()).then(|| draw(&mut fence, &self.last)).flatten());
+        rows
+    }
+
+    /// There is no more: the last lines, if there are some.
+    pub(crate) fn finish(&mut self) -> Vec<Row> {
+        let mut rows = vec![];
         let line = std::mem::take(&mut self.last);
-        let drawn = (!line.is_empty()).then(|| draw(&mut self.fence, &line)).flatten();
+        if !line.is_empty() {
+            self.line(&line, &mut rows);
+        }
+        rows.extend(table::rows(&std::mem::take(&mut self.table)));
         self.fence = None;
-        drawn
+        rows
     }
 }
 
@@ -167,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_text_looks_the_same_however_it_was_cut_into_pieces() {
-        let text = "## A\nsome *text* with `code`\n~~~~\n```\nx\n~~~\n~~~~\n1) done\r\nlast";
+        let text = "## A\nsome *text* with `code`\n~~~~\n```\nx\n~~~\n~~~~\n1) done\r\n|a|\n|-|\n|b|\nlast";
         let whole = rows(text);
         for size in 1..9 {
             let mut markdown = Markdown::default();
@@ -185,9 +204,18 @@ mod tests {
     fn the_line_that_is_still_coming_is_shown_and_changes_nothing() {
         let mut markdown = Markdown::default();
         assert!(markdown.push("a **b").is_empty());
-        assert_eq!(markdown.rest().map(|row| row.content()), Some("a **b".to_owned()));
+        assert_eq!(markdown.rest()[0].content(), "a **b");
         assert_eq!(markdown.push("** c\n")[0].content(), "a b c");
-        assert_eq!(markdown.rest(), None);
+        assert!(markdown.rest().is_empty());
+    }
+
+    #[test]
+    fn a_table_is_drawn_when_it_is_whole() {
+        let mut markdown = Markdown::default();
+        assert!(markdown.push("|a|b|\n|-|-|\n|long|x|\n").is_empty());
+        assert_eq!(markdown.rest().len(), 3, "it is shown while it comes");
+        let drawn: Vec<String> = markdown.push("after\n").iter().map(Row::content).collect();
+        assert_eq!(drawn, [" a    │ b ", "──────┼───", " long │ x ", "after"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The loop: keys, what the session says, and time go into the `App`; its wishes go to the session; what it looks like
 //! goes to the terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as Key, EventStream};
 use futures::{Stream, StreamExt as _};
@@ -15,7 +15,7 @@ use super::painter::Terminal;
 use super::wish::Wish;
 use crate::commands::rewind;
 
-/// How often the screen is painted at most.
+/// How often the screen is painted at most; while nothing happens, not at all.
 const FRAME: Duration = Duration::from_millis(33);
 /// How many wishes may wait for the session.
 const MOST_WISHES: usize = 64;
@@ -38,6 +38,8 @@ pub(crate) async fn talk(
     let (wishes, queue) = mpsc::channel(MOST_WISHES);
     let (results, mut fulfilled) = mpsc::channel(MOST_WISHES);
     let worker = tokio::spawn(fulfil(session.clone(), queue, results.clone()));
+    let mut painted = Instant::now();
+    let mut stale = true;
     loop {
         tokio::select! {
             key = keys.next() => {
@@ -64,12 +66,18 @@ pub(crate) async fn talk(
                 Err(error) => app.give_back(&wish, &error.to_string()),
             },
             () = ends.next() => break,
-            _ = frames.tick() => {
-                app.pass(Span::millis(33));
+            _ = frames.tick(), if stale || app.is_busy() => {
+                // After a long rest the first frame is no measure.
+                let elapsed = painted.elapsed().min(Duration::from_millis(250));
+                app.pass(Span::millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
+                painted = Instant::now();
                 app.stand(standing(session));
                 paint(&mut app, terminal)?;
+                stale = false;
+                continue;
             }
         }
+        stale = true;
     }
     worker.abort();
     paint(&mut app, terminal)?;

@@ -47,6 +47,10 @@ impl Stage {
     }
 
     fn asked(&mut self) {
+        self.asked_for(false);
+    }
+
+    fn asked_for(&mut self, summary: bool) {
         let model = "script/x".parse().expect("a model");
         let (digest, reserved) = (Digest::ZERO, types::Spend::default());
         let session = SessionId::ROOT;
@@ -57,7 +61,7 @@ impl Stage {
             digest,
             messages: 1,
             reserved,
-            summary: false,
+            summary,
         });
     }
 
@@ -170,6 +174,18 @@ fn thinking_is_folded_into_one_line_and_can_be_unfolded() {
 }
 
 #[test]
+fn a_summary_that_makes_room_is_not_part_of_the_conversation() {
+    let mut stage = Stage::new();
+    stage.asked_for(true);
+    stage.delta(DeltaKind::Text, "## Goal\nsomething\n");
+    assert!(stage.view(60)[0].contains("making room"));
+    stage.replied(vec![Block::text("## Goal\nsomething\n")]);
+    assert!(stage.rows().is_empty());
+    stage.replied(vec![Block::text("and on")]);
+    assert_eq!(stage.rows(), ["", "and on"]);
+}
+
+#[test]
 fn a_call_is_shown_while_it_runs_and_folded_when_it_ends() {
     let mut stage = Stage::new();
     let call = stage.calls("shell", json!({"command": "make"}));
@@ -209,7 +225,7 @@ fn enter_speaks_to_whoever_listens() {
         None,
         Some(CallId { session: SessionId::ROOT, turn: 1, index: 0 }),
     );
-    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call });
+    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call, files: vec![] });
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.view(60).join("\n");
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");

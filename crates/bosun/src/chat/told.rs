@@ -26,6 +26,8 @@ impl App {
             return;
         }
         match delta.kind {
+            // A summary is for the model.
+            DeltaKind::Thinking | DeltaKind::Text if self.summarising => {}
             DeltaKind::Thinking => self.think(&delta.text),
             DeltaKind::Text => {
                 self.end_thought();
@@ -42,7 +44,9 @@ impl App {
 
     pub(crate) fn on_event(&mut self, line: &Envelope) {
         match &line.event {
-            Event::ModelAsked { session, .. } if *session == SessionId::ROOT => self.begin_turn(),
+            Event::ModelAsked { session: SessionId::ROOT, summary, .. } => {
+                self.begin_turn(*summary)
+            }
             Event::ModelReplied { session, turn, reply, .. } => {
                 if *session == SessionId::ROOT {
                     self.end_turn(reply);
@@ -92,7 +96,8 @@ impl App {
         }
     }
 
-    fn begin_turn(&mut self) {
+    fn begin_turn(&mut self, summary: bool) {
+        self.summarising = summary;
         self.streamed.clear();
         self.thought.clear();
         self.thinking = false;
@@ -100,6 +105,9 @@ impl App {
 
     /// The reply is whole: what did not stream in comes now.
     fn end_turn(&mut self, reply: &ModelReply) {
+        if std::mem::take(&mut self.summarising) {
+            return;
+        }
         if self.thought.is_empty() {
             self.thought = reply.thinking();
             self.thinking = !self.thought.is_empty();

@@ -1,6 +1,7 @@
 //! `bosun chat`: a conversation with one agent, on a terminal. Opens a session or goes on with one, and leaves it so that
 //! it can be gone on with.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
@@ -30,14 +31,10 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
         None => open(home, &bosun, &args).await?,
     };
     let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
+    let opened = if args.resume.is_some() { "resumed" } else { "/help" };
+    let place = print::one_line(&place(&args), 60);
+    app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
     let last = recall(&mut app, &bosun, session.id()).await?;
-    if args.resume.is_none() {
-        app.note(format!(
-            "bosun {} · {} · /help",
-            env!("CARGO_PKG_VERSION"),
-            print::one_line(&place(&args), 60)
-        ));
-    }
     if let Some(text) = args.text.filter(|text| !text.trim().is_empty()) {
         session.submit(text).await?;
     }
@@ -78,29 +75,31 @@ async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<S
 /// Shows the end of what was said before; the last line that is known.
 async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
     let log = LogId::run(run.clone());
-    let mut lines: Vec<Envelope> = vec![];
+    let (mut last, mut inputs) = (0, 0);
+    // Of all that was said, only the end is held.
+    let mut kept: VecDeque<Vec<Envelope>> = VecDeque::new();
     loop {
-        let page =
-            bosun.journal().read(&log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            break;
+        let page = bosun.journal().read(&log, last, PAGE).await?;
+        let Some(newest) = page.last() else { break };
+        last = newest.seq;
+        for line in page {
+            if is_input(&line) {
+                inputs += 1;
+                kept.push_back(vec![]);
+            }
+            if kept.len() > SHOWN_AGAIN {
+                kept.pop_front();
+            }
+            if let Some(exchange) = kept.back_mut() {
+                exchange.push(line);
+            }
         }
-        lines.extend(page);
     }
-    let inputs =
-        lines.iter().enumerate().filter(|(_, line)| is_input(line)).map(|(place, _)| place);
-    let inputs: Vec<usize> = inputs.collect();
-    if !inputs.is_empty() {
-        let from = inputs[inputs.len().saturating_sub(SHOWN_AGAIN)];
-        if inputs.len() > SHOWN_AGAIN {
-            app.note(format!(
-                "… {} inputs before this: bosun log {run}",
-                inputs.len() - SHOWN_AGAIN
-            ));
-        }
-        lines[from..].iter().for_each(|line| app.recall(line));
+    if inputs > SHOWN_AGAIN {
+        app.note(format!("… {} inputs before this: bosun log {run}", inputs - SHOWN_AGAIN));
     }
-    Ok(lines.last().map_or(0, |line| line.seq))
+    kept.iter().flatten().for_each(|line| app.recall(line));
+    Ok(last)
 }
 
 fn is_input(line: &Envelope) -> bool {

@@ -1,9 +1,11 @@
 //! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
 
+use std::collections::BTreeSet;
+
 use futures::StreamExt as _;
 use runtime::store::Journal;
-use runtime::{Bosun, Mix, Order};
-use types::{Digest, Event, LogId, RunId};
+use runtime::{Bosun, Mix, Order, Projected, Words};
+use types::{Digest, Envelope, Event, LogId, RunId};
 
 use crate::args;
 use crate::commands::{newest, sessions};
@@ -23,6 +25,9 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     if args.verify {
         return verify(&bosun, &run).await;
     }
+    if let Some(words) = args.words {
+        return told(&bosun, &run, words, args.follow).await;
+    }
     if args.follow {
         let mut all = Box::pin(bosun.watch(&run, Mix::Live));
         while let Some(line) = all.next().await {
@@ -39,6 +44,70 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
         readable(journal, &log).await?;
     }
     Ok(Exit::Done)
+}
+
+/// The run and its attempts in other words: what is recorded so far, or until it is over.
+async fn told(
+    bosun: &Bosun,
+    run: &RunId,
+    words: args::Words,
+    follow: bool,
+) -> anyhow::Result<Exit> {
+    let words = match words {
+        args::Words::Session => Words::Session,
+        args::Words::Coordinator => Words::Coordinator,
+    };
+    let mut projected = Projected::new(words, bosun.journal().clone());
+    if follow {
+        let mut all = Box::pin(bosun.watch(run, Mix::Live));
+        while let Some(line) = all.next().await {
+            tell(&mut projected, &line?).await?;
+        }
+        return Ok(Exit::Done);
+    }
+    let journal = &**bosun.journal();
+    let mut open = BTreeSet::new();
+    for line in all(journal, &LogId::run(run.clone())).await? {
+        match &line.event {
+            Event::AttemptStarted { attempt, .. } => {
+                open.insert(attempt.clone());
+            }
+            Event::AttemptFinished { attempt, .. } => {
+                open.remove(attempt);
+                let log = LogId::attempt(run.clone(), attempt.clone());
+                for line in all(journal, &log).await? {
+                    tell(&mut projected, &line).await?;
+                }
+            }
+            _ => {}
+        }
+        tell(&mut projected, &line).await?;
+    }
+    for attempt in open {
+        for line in all(journal, &LogId::attempt(run.clone(), attempt)).await? {
+            tell(&mut projected, &line).await?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn tell(projected: &mut Projected, line: &Envelope) -> anyhow::Result<()> {
+    for said in projected.line(line).await? {
+        print::json(&said)?;
+    }
+    Ok(())
+}
+
+/// Everything that a log has.
+async fn all(journal: &dyn Journal, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
+    let mut lines: Vec<Envelope> = Vec::new();
+    loop {
+        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
+        if page.is_empty() {
+            return Ok(lines);
+        }
+        lines.extend(page);
+    }
 }
 
 async fn raw(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {

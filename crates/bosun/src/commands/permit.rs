@@ -22,6 +22,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
         access: Access::Execute,
         paths: vec![],
         command: Some(line(&args.command)?),
+        folder: None,
         repeat: Repeat::Unknown,
         agent: None,
     };

@@ -1,9 +1,9 @@
 //! `bosun tool`: one call made by hand, as an agent's would be: permission, validation, sandbox, truncation.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, Read as _};
 
 use runtime::sandbox::Twin;
-use runtime::{HandCall, Made, MadeOutcome, Walls};
+use runtime::{HandCall, Made, MadeOutcome, Person, Walls};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use types::{Arguments, Scope};
@@ -36,6 +36,7 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
         family: args.profile,
         tool: &args.name,
         arguments: arguments(&args.args)?,
+        person: args.ask.then(|| Person(Box::new(ask))),
         times: args.times,
     };
     let stop = CancellationToken::new();
@@ -54,6 +55,17 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
         MadeOutcome::Asked => Exit::Waiting,
         MadeOutcome::Denied => Exit::Refused,
     })
+}
+
+/// The most that is read as an answer.
+const MAX_ANSWER: u64 = 4 * 1024;
+
+/// Puts the question where a person looks; the answer is a line of standard input.
+fn ask(question: &str) -> Option<String> {
+    print::note(&format!("Allow or deny: {}", print::one_line(question, 2_000)));
+    let mut line = String::new();
+    let read = std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line);
+    read.is_ok_and(|bytes| bytes > 0).then(|| line.trim().to_owned())
 }
 
 /// What was said, as a model would have said it: what is not JSON is the call's mistake, not the command's.

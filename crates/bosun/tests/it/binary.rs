@@ -59,6 +59,13 @@ impl Place {
     }
 }
 
+/// Sends a signal to a process.
+#[expect(clippy::disallowed_methods, reason = "somebody outside stops the program")]
+pub(crate) fn send(signal: &str, process: &str) {
+    let sent = Command::new("kill").args([signal, process]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "{process} is there to get {signal}");
+}
+
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use crate::binary::{Place, stderr, stdout};
+use crate::binary::{Place, send, stderr, stdout};
 
 /// How long something may take to appear; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -125,7 +125,7 @@ impl Screen {
 
     /// Asks a process to end.
     pub(crate) fn ends(&self, process: &str) {
-        run("kill", &["-TERM", process]);
+        send("-TERM", process);
     }
 
     fn ask(&self, words: &[&str]) -> String {

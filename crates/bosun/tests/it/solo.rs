@@ -1,10 +1,11 @@
 //! `bosun run --preset solo`: one agent without a person, and the commands that know its sessions.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::binary::{Place, stderr, stdout};
+use crate::binary::{Place, send, stderr, stdout};
 
 fn stage(place: &Place, replies: &str) -> (PathBuf, String) {
     let folder = place.path().join("work");
@@ -175,4 +176,35 @@ say = "Done."
     assert!(b.exists());
     let other = place.run(&["rewind", "r_00000000", "--to", "1"]);
     assert_eq!(other.status.code(), Some(68), "{}", stderr(&other));
+}
+
+/// A7: Ctrl-C stops the command and leaves the session so that it can be gone on with.
+#[test]
+fn an_interrupt_keeps_everything_and_resume_goes_on() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "shell", command = "while [ ! -e go ]; do sleep 0.05; done; echo went", timeout_ms = 60000 }
+[[attempt.reply]]
+say = "It went."
+"#;
+    let (folder, script) = stage(&place, replies);
+    let path = folder.display().to_string();
+    let words =
+        ["run", "--preset", "solo", "--repo", &path, "--script", &script, "--json", "Go on"];
+    let mut child = place.spawn(&words);
+    let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
+    let mut line = String::new();
+    while !line.contains("tool.started") {
+        line.clear();
+        assert!(out.read_line(&mut line).expect("a line") > 0, "it ended early");
+    }
+    send("-INT", &child.id().to_string());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("resume r_"), "{}", stderr(&output));
+    std::fs::write(folder.join("go"), "").expect("a file");
+    let resumed = place.run(&["resume"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    assert_eq!(stdout(&resumed), "It went.\n");
 }

@@ -42,6 +42,10 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             break;
         }
         let judged = judge(attempt, session, slot);
+        if question::asks(&judged) && !question::words(slot).is_empty() {
+            // What the person is asked about is looked at first.
+            break;
+        }
         let started = judged.iter().any(|event| matches!(event, Event::ToolStarted { .. }));
         if started {
             under_way += 1;
@@ -66,7 +70,7 @@ pub(super) fn changes(slot: &Slot) -> bool {
     has(slot, Access::Write) || has(slot, Access::Execute)
 }
 
-fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Event> {
+pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Event> {
     let tool = slot.call.tool.clone();
     let refused =
         |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];

@@ -286,6 +286,8 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
             vec![calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
+        (EffectId::Look(call), Outcome::Looked(files)) => question::looked(attempt, *call, files),
+        (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),
         (EffectId::Probe, Outcome::Probed(proof)) => {
             vec![walls::judged(&attempt.policy, proof.clone())]
         }

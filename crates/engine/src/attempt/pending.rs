@@ -4,7 +4,7 @@
 use types::{Effect, EffectId, TimerId};
 
 use super::session::{Session, Talk};
-use super::{Attempt, agents, calls};
+use super::{Attempt, agents, calls, question};
 use crate::{InFlight, brief};
 
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
@@ -42,6 +42,11 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
             }
         }
         Talk::Answering => {
+            if let Some((slot, words)) = question::to_look_at(attempt, session)
+                && !in_flight.contains(&EffectId::Look(slot.id))
+            {
+                effects.push(Effect::Look { call: slot.id, words });
+            }
             let open = session.started().filter(|slot| {
                 !agents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
             });

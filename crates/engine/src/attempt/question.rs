@@ -1,12 +1,14 @@
 //! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
 
 use types::{
-    Access, Asking, CallOutcome, Decision, Event, Inspection, Said, Timestamp, ToolOutput,
+    Access, Asking, CallId, CallOutcome, Decision, Event, Fault, FileState, Inspection, RuleId,
+    Said, Timestamp, ToolOutput,
 };
 
 use super::Attempt;
-use super::calls::finished;
-use super::session::{Session, Slot, SlotState};
+use super::calls::{finished, judge, refusal};
+use super::session::{Session, Slot, SlotState, Talk};
+use crate::approval;
 
 /// Puts the question to the person.
 pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
@@ -24,6 +26,76 @@ pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
         decision,
         attempt: None,
         call: Some(slot.id),
+        files: vec![],
+    }
+}
+
+/// The call that has to be looked at before a person is asked about it, or before it is made because a person said
+/// yes, and the words of its command that may name files.
+pub(super) fn to_look_at<'a>(
+    attempt: &Attempt,
+    session: &'a Session,
+) -> Option<(&'a Slot, Vec<String>)> {
+    if let Some(slot) = session.round.iter().find(|slot| waits_for_a_look(slot)) {
+        return Some((slot, words(slot)));
+    }
+    let due = session.round.iter().find(|slot| slot.state == SlotState::Due)?;
+    let free = session.started().next().is_none() && !is_open(session) && !attempt.wants_probe();
+    (free && session.talk == Talk::Answering)
+        .then(|| (due, words(due)))
+        .filter(|(slot, words)| !words.is_empty() && asks(&judge(attempt, session, slot)))
+}
+
+/// What follows from looking at the files that a call names.
+pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Vec<Event> {
+    let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
+    let Some(slot) = session.slot(call) else { return vec![] };
+    let now = approval::bound(found);
+    let SlotState::Answered(asking, said) = &slot.state else {
+        let judged = judge(attempt, session, slot);
+        return judged.into_iter().map(|asked| about(asked, now.clone())).collect();
+    };
+    let changed = approval::changed(&asking.files, &now);
+    if changed.is_empty() {
+        return vec![follow_one(attempt, slot, asking.decision.clone(), said)];
+    }
+    let decision = approval::outdated(&asking.decision, &changed, &said.by);
+    vec![about(ask(attempt, slot, decision), now)]
+}
+
+/// A call whose files cannot be looked at is not made: nobody would know what was allowed.
+pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Event> {
+    let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
+    let reason = format!("the files that it names cannot be looked at: {}", fault.what);
+    let decision = Decision::new(RuleId::fixed("permit.not_seen"), reason);
+    slot.map(|slot| refusal(slot, CallOutcome::Refused, decision)).into_iter().collect()
+}
+
+/// The question, about these files.
+fn about(mut asked: Event, now: Vec<FileState>) -> Event {
+    if let Event::QuestionAsked { files, .. } = &mut asked {
+        *files = now;
+    }
+    asked
+}
+
+pub(super) fn asks(judged: &[Event]) -> bool {
+    judged.iter().any(|event| matches!(event, Event::QuestionAsked { .. }))
+}
+
+/// The words of a call's command that may name files.
+pub(super) fn words(slot: &Slot) -> Vec<String> {
+    match &slot.inspection {
+        Inspection::Would(facts) => approval::words(facts),
+        Inspection::Invalid(_) => vec![],
+    }
+}
+
+/// Whether a person said yes to files that may be others by now.
+fn waits_for_a_look(slot: &Slot) -> bool {
+    match &slot.state {
+        SlotState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
+        _ => false,
     }
 }
 
@@ -40,7 +112,7 @@ pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -
 /// What follows for a call from its answer, if there is one that nothing has followed from yet.
 pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
     session.round.iter().find_map(|slot| match &slot.state {
-        SlotState::Answered(asking, said) => {
+        SlotState::Answered(asking, said) if !waits_for_a_look(slot) => {
             Some(follow_one(attempt, slot, asking.decision.clone(), said))
         }
         _ => None,
@@ -61,21 +133,22 @@ fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -
     Event::ToolRefused { call, tool, outcome: CallOutcome::Refused, decision }
 }
 
-/// Whether a call of this round waits for an answer.
+/// Whether a call of this round waits for an answer, or for what follows from one.
 pub(super) fn is_open(session: &Session) -> bool {
-    session.round.iter().any(|slot| matches!(slot.state, SlotState::Asked(_)))
+    let open = |slot: &Slot| matches!(slot.state, SlotState::Asked(_) | SlotState::Answered(..));
+    session.round.iter().any(open)
 }
 
 /// Takes a question or its answer into the state.
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     let sessions = attempt.sessions.values_mut();
     match event {
-        Event::QuestionAsked { question, text, decision, call, .. } => {
+        Event::QuestionAsked { question, text, decision, call, files, .. } => {
             let slots = sessions.flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.state == SlotState::Due)
-            {
+            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.may_start()) {
                 let (question, text, decision) = (*question, text.clone(), decision.clone());
-                slot.state = SlotState::Asked(Box::new(Asking { question, text, decision }));
+                let asking = Asking { question, text, decision, files: files.clone() };
+                slot.state = SlotState::Asked(Box::new(asking));
             }
             attempt.questions = question.saturating_add(1);
         }

@@ -110,6 +110,7 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     }
     if percent >= policy.warn_at_percent && !session.room.warned {
         let decision = Decision::new(RuleId::fixed("context.warn"), reason);
+        let decision = decision.seeing(percent.to_string());
         return Some(Event::SessionWarned { session: session.id, decision, say: None });
     }
     None

@@ -11,7 +11,7 @@ use super::tests::results;
 use crate::Machine as _;
 use crate::testing::{Bench, brief, crew, fold, only, same};
 
-pub(super) fn open_brief() -> Brief {
+pub(crate) fn open_brief() -> Brief {
     let tools = [
         "read_file",
         "write_file",
@@ -32,7 +32,7 @@ pub(super) fn open_brief() -> Brief {
     }
 }
 
-pub(super) fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     let mut policy = crew();
     let text =
         "id = 'permit.agents'\nverdict = 'allow'\nreason = 'no more rights'\naccess = ['agent']";

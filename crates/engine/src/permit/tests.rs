@@ -46,6 +46,7 @@ fn a_write_that_does_not_say_where_is_not_in_scope() {
         access: Access::Write,
         paths: vec![],
         command: None,
+        folder: None,
         repeat: Repeat::Safe,
         agent: None,
     };
@@ -84,6 +85,7 @@ fn verdict(policy: &Policy, line: &str) -> Permit {
         access: Access::Execute,
         paths: vec![],
         command: Some(line.to_owned()),
+        folder: None,
         repeat: Repeat::Unknown,
         agent: None,
     };

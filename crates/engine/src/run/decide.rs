@@ -133,6 +133,7 @@ fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
         decision: asking.decision.clone(),
         attempt: Some(attempt.clone()),
         call: None,
+        files: vec![],
     }]
 }
 

@@ -81,7 +81,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         }
         EffectId::Timer(TimerId::Session(..)) => false,
         EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
-        EffectId::Model(..) | EffectId::Tool(_) | EffectId::Seal => false,
+        EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
     }
 }
 

@@ -85,7 +85,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         4 => attempt_ends(),
         1 => (0..3_u32).prop_map(|question| {
             let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");
-            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision }))
+            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![] }))
         }),
         3 => checks,
         1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),

@@ -160,7 +160,7 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             let (question, text) = question.split_once(' ').expect("a number and a text");
             let question = question.parse().expect("the number of a question");
             let decision = Decision::new(types::RuleId::fixed("mine.rule"), "because");
-            let asking = Asking { question, text: text.to_owned(), decision };
+            let asking = Asking { question, text: text.to_owned(), decision, files: vec![] };
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
         }
         ("breaks", _) => {

@@ -6,9 +6,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
-    Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Effect, EffectId, Fault,
-    Input, Inspection, ModelReply, ModelRequest, Outcome, Repeat, Replied, Sealed, Spawn,
-    StopReason, ToolOutput, Usage,
+    Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Digest, Effect,
+    EffectId, Fault, FileState, Input, Inspection, ModelReply, ModelRequest, Outcome, Repeat,
+    Replied, Sealed, Spawn, StopReason, ToolOutput, Usage,
 };
 
 use super::Bench;
@@ -56,8 +56,14 @@ pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome
 pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
     let (tool, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let path = || rest.parse().expect("a path");
-    let facts =
-        |access, repeat| CallFacts { access, paths: vec![], command: None, repeat, agent: None };
+    let facts = |access, repeat| CallFacts {
+        access,
+        paths: vec![],
+        command: None,
+        folder: None,
+        repeat,
+        agent: None,
+    };
     let inspection = match tool {
         "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),
         "submit" => Inspection::Would(facts(Access::Submit, Repeat::Safe)),
@@ -207,6 +213,13 @@ impl Talk {
     }
 }
 
+/// What is found where every word with a point in it is a file, with that text.
+pub(crate) fn looked(words: &[String], text: &str) -> Vec<FileState> {
+    let digest = |word: &str| word.contains('.').then(|| Digest::of(text.as_bytes()));
+    let state = |word: &String| Some(FileState { path: word.parse().ok()?, digest: digest(word) });
+    words.iter().filter_map(state).collect()
+}
+
 impl Outside for Talk {
     fn perform(&self, effect: &Effect) -> Outcome {
         match effect {
@@ -219,6 +232,7 @@ impl Outside for Talk {
                     n => Outcome::Tool(ToolOutput::ok("done ".repeat(usize::from(n)))),
                 }
             }
+            Effect::Look { words, .. } => Outcome::Looked(looked(words, "as ever")),
             Effect::Seal { .. } => Outcome::Sealed(if self.seals {
                 Ok(Sealed { commit: CommitId("sealed".to_owned()), changes: changes("src/a.rs") })
             } else {

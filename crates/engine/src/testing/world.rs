@@ -239,7 +239,10 @@ impl Outside for World {
             }
             Effect::Merge { task, commit, onto, .. } => self.merge(task, commit, onto),
             Effect::Wait { .. } => Outcome::Fired,
-            Effect::AskModel { .. } | Effect::RunTool { .. } | Effect::Seal { .. } => {
+            Effect::AskModel { .. }
+            | Effect::RunTool { .. }
+            | Effect::Look { .. }
+            | Effect::Seal { .. } => {
                 panic!("a run does not ask for {effect:?}")
             }
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::MAX_OUTPUT;
+use sandbox::{Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
@@ -19,6 +19,7 @@ use super::hearing::Hearing;
 use super::{kept_whole, stopped};
 use crate::drive::Hands;
 use crate::hub::{Delta, Hub};
+use crate::look::look;
 use crate::session::Keeper;
 use crate::shop::Shop;
 use crate::web::Internet;
@@ -148,6 +149,13 @@ impl AttemptHands {
         Ok(Outcome::Tool(ToolOutput { text, blob, ..output }))
     }
 
+    /// What the files are that a command names.
+    async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
+        let nobody = Listener::new(|_, _| {});
+        let env = self.field.open(&self.shop, None, nobody).await?;
+        Ok(Outcome::Looked(look(&*env, &self.field.names(), words).await))
+    }
+
     async fn seal(&self, message: &str, at: Timestamp) -> Outcome {
         let Field::Folder(folder) = &*self.field else {
             return Outcome::Broke(Fault::bug("only a worktree is committed"));
@@ -217,6 +225,9 @@ impl Hands<Attempt> for AttemptHands {
                     let made =
                         Made { tool: &tool, arguments: &arguments, model, scope, call, changes };
                     hands.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
+                }
+                Effect::Look { words, .. } => {
+                    hands.look_at(&words).await.unwrap_or_else(Outcome::Broke)
                 }
                 Effect::Probe => Outcome::Probed(hands.shop.yard.proof().await),
                 Effect::Seal { message, at } => hands.seal(&message, at).await,

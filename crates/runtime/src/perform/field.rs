@@ -103,7 +103,8 @@ impl Field {
         }
     }
 
-    fn names(&self) -> Vec<PathBuf> {
+    /// The names of the workspace on its machine.
+    pub(crate) fn names(&self) -> Vec<PathBuf> {
         match self {
             Self::Folder(folder) => {
                 let real = folder.path.canonicalize().ok();

@@ -32,7 +32,9 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Nothing where no snapshots can be taken; the work goes on without them.
     pub(crate) fn open(shop: &Shop, folder: &Path) -> Option<Self> {
-        match Snapshots::new(folder, &shop.home.join("snapshots")) {
+        // Each workspace has its own, so that what one costs does not depend on the others.
+        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
+        match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
             Ok(snapshots) => Some(Self { snapshots: Arc::new(snapshots), last: Mutex::default() }),
             Err(error) => {
                 tracing::warn!(%error, "no changes to files can be taken back");

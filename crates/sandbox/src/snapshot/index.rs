@@ -17,13 +17,15 @@ pub(super) struct Index {
     pub(super) root: Folder,
     /// The snapshot that was taken last; none after one that failed.
     pub(super) last: Option<Digest>,
+    /// There was more than snapshots are taken of; it is not counted again.
+    pub(super) too_many: bool,
 }
 
 impl Index {
     pub(super) fn empty() -> Self {
         let rules = Arc::new(Rules::over_all(b""));
         let root = Folder::unseen(Arc::clone(&rules));
-        Self { over_all: (Vec::new(), rules), root, last: None }
+        Self { over_all: (Vec::new(), rules), root, last: None, too_many: false }
     }
 }
 

@@ -43,10 +43,19 @@ impl Ignores for AsTheyAre {
     }
 }
 
+/// What the walk is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// To see how many names there are.
+    Count,
+    Keep,
+}
+
 pub(super) struct Walk<'a> {
     objects: &'a Objects,
     limits: Limits,
     ignores: &'a dyn Ignores,
+    pass: Pass,
     now: Moment,
     /// The path of the folder that is being walked, with a slash at its end.
     path: Vec<u8>,
@@ -67,7 +76,10 @@ impl<'a> Walk<'a> {
         root: &OwnedFd,
         index: &mut Index,
     ) -> Result<Tree, SnapshotError> {
-        index.last = None;
+        if index.too_many {
+            return Err(SnapshotError::TooMany { most: limits.files });
+        }
+        let first = index.last.take().is_none();
         let exclude = rules::exclude_text(root).unwrap_or_default();
         if exclude != index.over_all.0 {
             let rules = Arc::new(Rules::over_all(&exclude));
@@ -77,6 +89,7 @@ impl<'a> Walk<'a> {
             objects,
             limits,
             ignores,
+            pass: if first { Pass::Count } else { Pass::Keep },
             now: objects.now()?,
             path: Vec::new(),
             depth: 0,
@@ -85,6 +98,13 @@ impl<'a> Walk<'a> {
             files: 0,
             left_out: 0,
         };
+        if first {
+            // Nothing is read of a workspace that turns out to be too large for snapshots.
+            let counted = walk.folder(root, &mut index.root, &index.over_all.1);
+            index.too_many = matches!(counted, Err(SnapshotError::TooMany { .. }));
+            counted?;
+            (walk.pass, walk.names) = (Pass::Keep, 0);
+        }
         let digest = walk.folder(root, &mut index.root, &index.over_all.1)?;
         index.last = Some(digest);
         Ok(Tree { digest, files: walk.files, left_out: walk.left_out })
@@ -117,6 +137,9 @@ impl<'a> Walk<'a> {
                 folder.lines = None;
             }
         }
+        if self.pass == Pass::Count {
+            return Ok(Digest::ZERO);
+        }
         if let Some(digest) = folder.lines {
             return Ok(digest);
         }
@@ -140,6 +163,7 @@ impl<'a> Walk<'a> {
     ) -> Result<bool, SnapshotError> {
         let before = node.what.entry();
         match &mut node.what {
+            What::Leaf(_) if self.pass == Pass::Count => {}
             What::Leaf(seen) => {
                 *seen = self.leaf(fd, &node.name, seen.as_ref())?;
                 self.files += u64::from(seen.is_some());
@@ -153,7 +177,8 @@ impl<'a> Walk<'a> {
             }
         }
         let after = node.what.entry();
-        self.left_out += u64::from(after == Some(Entry::LeftOut));
+        let left_out = after == Some(Entry::LeftOut) && self.pass == Pass::Keep;
+        self.left_out += u64::from(left_out);
         Ok(before == after)
     }
 

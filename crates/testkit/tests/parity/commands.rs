@@ -101,6 +101,7 @@ impl Tool for Meet {
             access: Access::Read,
             paths: vec![],
             command: None,
+            folder: None,
             repeat: Repeat::Safe,
             agent: None,
         })

@@ -59,6 +59,7 @@ impl Tool for Breaks {
             access: Access::Read,
             paths: Vec::new(),
             command: None,
+            folder: None,
             repeat: Repeat::Safe,
             agent: None,
         })

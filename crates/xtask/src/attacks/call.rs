@@ -1,6 +1,6 @@
 //! The attack itself: what a vector says in neutral words, said to the real program, one process a call.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -71,9 +71,41 @@ fn step(ground: &Ground, step: &Value, vector: &Value, seen: &mut Seen) -> anyho
                 return raced(ground, step, line, vector, seen);
             }
             let (tool, arguments) = ours(step)?;
-            make(ground, &tool, &arguments, vector, seen)
+            match step["between_approval_and_exec"].as_str() {
+                Some(line) => approved(ground, &tool, &arguments, line, vector, seen),
+                None => make(ground, &tool, &arguments, vector, seen),
+            }
         }
     }
+}
+
+/// A call that a person allows, with a change of the ground between the question and the answer. Only the first
+/// question is answered.
+fn approved(
+    ground: &Ground,
+    tool: &str,
+    arguments: &Value,
+    line: &str,
+    vector: &Value,
+    seen: &mut Seen,
+) -> anyhow::Result<()> {
+    let mut program = program(ground, tool, vector, 1);
+    program.arg("--args").arg(ground.filled_json(arguments, 0).to_string());
+    program.args(["--ask", "--json"]);
+    program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = program.spawn().context("starting the program")?;
+    let watch = Watch::over(child.id());
+    let mut errors = BufReader::new(child.stderr.take().context("its questions")?);
+    let mut question = String::new();
+    errors.read_line(&mut question).context("waiting for the question")?;
+    ground.shell(line);
+    let mut input = child.stdin.take().context("its standard input")?;
+    // A program that does not wait for the answer has its reasons; they are in what it prints.
+    input.write_all(b"allow\n").ok();
+    drop(input);
+    // Whatever else it says there must not keep it from going on.
+    std::io::copy(&mut errors, &mut std::io::sink()).context("hearing it out")?;
+    Running { child, watch }.finish(seen)
 }
 
 /// Several calls, some of which are left running while the next thing happens.
@@ -232,7 +264,11 @@ fn at_a_terminal(
     for step in steps {
         let (tool, arguments) = ours(step)?;
         let mut program = program(ground, &tool, vector, 1);
-        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        program
+            .args(["--args", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = program.spawn().context("starting the program")?;
         send(&mut child, &arguments, ground)?;
         let output = child.wait_with_output()?;
@@ -244,7 +280,7 @@ fn at_a_terminal(
 
 fn program(ground: &Ground, tool: &str, vector: &Value, times: u64) -> Command {
     let mut program = ground.user.command(&ground.binary);
-    program.args(["tool", tool, "--args", "-", "--times", &times.to_string(), "--workspace"]);
+    program.args(["tool", tool, "--times", &times.to_string(), "--workspace"]);
     program.arg(&ground.opened).arg("--policy").arg(&ground.policy);
     program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
     for (name, value) in vector["env"].as_object().into_iter().flatten() {
@@ -282,7 +318,11 @@ impl Running {
         times: u64,
     ) -> anyhow::Result<Self> {
         let mut program = program(ground, tool, vector, times);
-        program.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        program
+            .args(["--args", "-", "--json"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = program.spawn().context("starting the program")?;
         let watch = Watch::over(child.id());
         send(&mut child, arguments, ground)?;

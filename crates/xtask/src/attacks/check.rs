@@ -129,6 +129,9 @@ fn about_records(seen: &Seen, kind: &str, check: &Value) -> Option<bool> {
             };
             !seen.objects.is_empty() && seen.objects.iter().all(refused)
         }
+        ("audit_has", "approval_invalidated") => {
+            seen.objects.iter().any(|object| object["rule"] == "permit.approval_outdated")
+        }
         ("audit_has", "aborted") => said("stopped"),
         ("audit_has", "hidden_unicode") => said("hidden_characters"),
         ("audit_lacks", event) => {

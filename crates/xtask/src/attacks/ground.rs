@@ -140,10 +140,6 @@ impl Ground {
     }
 
     fn unsupported(&self, vector: &Value) -> Option<&'static str> {
-        let text = vector["action"].to_string();
-        if text.contains("between_approval_and_exec") {
-            return Some("needs a run that waits for a person between approval and execution");
-        }
         if vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs")) && !self.mounted
         {
             return Some("needs a small file system of its own, and none can be mounted here");

@@ -1,0 +1,126 @@
+//! What a person's yes to a command is about: the line, and the files that it names as they were when it was asked.
+//! A script that is another by the time it would run is another command, and is asked about again. What the files do
+//! in turn, and files that no word of the line names, are not followed.
+
+use types::{Access, CallFacts, Decision, FileState, RuleId, WorkPath};
+
+use crate::command;
+
+/// The most words of a line that are looked at.
+const MOST_WORDS: usize = 64;
+
+/// The words of a call's command line that may name files, as seen from the workspace. None for a call without one.
+#[must_use]
+pub fn words(facts: &CallFacts) -> Vec<String> {
+    let Some(line) = facts.command.as_deref().filter(|_| facts.access == Access::Execute) else {
+        return vec![];
+    };
+    let parts = command::read(line);
+    let begins = facts.folder.as_ref().map_or(".", WorkPath::as_str);
+    let mut folders = vec![begins.to_owned()];
+    let mut found: Vec<String> = Vec::new();
+    for part in &parts {
+        let targets = part.redirections.iter().map(|redirection| &redirection.target);
+        let texts: Vec<String> =
+            part.words.iter().chain(targets).filter_map(command::Word::likely).collect();
+        if let [name, .., folder] = texts.as_slice()
+            && matches!(name.as_str(), "cd" | "pushd")
+        {
+            folders.push(below(begins, folder));
+        }
+        for text in &texts {
+            // `--file=x` names x.
+            let value = text.split_once('=').map(|(_, value)| value.to_owned());
+            for word in value.into_iter().chain([text.clone()]) {
+                found.extend(folders.iter().map(|folder| below(folder, &word)));
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|word| is_a_name(word) && seen.insert(word.clone()));
+    found.truncate(MOST_WORDS);
+    found
+}
+
+/// What is worth remembering of what was found: what is there, and what is missing although the word is surely a path.
+#[must_use]
+pub fn bound(found: &[FileState]) -> Vec<FileState> {
+    let counts = |file: &&FileState| {
+        file.digest.is_some() || file.path.as_str().contains(['/', '.']) && !file.path.is_root()
+    };
+    found.iter().filter(counts).cloned().collect()
+}
+
+/// The files that are not what they were.
+#[must_use]
+pub fn changed(before: &[FileState], now: &[FileState]) -> Vec<WorkPath> {
+    let same = |file: &&FileState| !now.contains(file);
+    before.iter().filter(same).map(|file| file.path.clone()).collect()
+}
+
+/// The decision to ask again, because these files are not what they were when somebody allowed it.
+#[must_use]
+pub fn outdated(decision: &Decision, changed: &[WorkPath], by: &str) -> Decision {
+    let names: Vec<&str> = changed.iter().map(WorkPath::as_str).collect();
+    let reason = format!("changed since {by} allowed it: {}", names.join(", "));
+    let rule = RuleId::fixed("permit.approval_outdated");
+    Decision { rule, reason, ..decision.clone() }
+}
+
+/// A word as seen from the workspace, for a command that runs in that folder.
+fn below(folder: &str, word: &str) -> String {
+    if folder == "." || word.starts_with('/') {
+        word.to_owned()
+    } else {
+        format!("{folder}/{word}")
+    }
+}
+
+fn is_a_name(word: &str) -> bool {
+    let last = word.rsplit('/').next().unwrap_or(word);
+    !matches!(last, "" | "." | "..") && !last.starts_with('-') && word.len() <= WorkPath::MAX_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Digest, Repeat};
+
+    use super::*;
+
+    fn of(line: &str, folder: Option<&str>) -> Vec<String> {
+        words(&CallFacts {
+            access: Access::Execute,
+            paths: vec![],
+            command: Some(line.to_owned()),
+            folder: folder.map(|folder| folder.parse().expect("a path")),
+            repeat: Repeat::Unknown,
+            agent: None,
+        })
+    }
+
+    #[test]
+    fn every_word_that_may_name_a_file_is_looked_at() {
+        assert_eq!(of("bash build.sh -x", None), ["bash", "build.sh"]);
+        assert_eq!(of("./run --file=a.txt < in", None), ["./run", "a.txt", "in"]);
+        assert_eq!(of("sh x", Some("sub")), ["sub/sh", "sub/x"]);
+        assert!(of("cd sub && env bash -c './x.sh'", None).contains(&"sub/./x.sh".to_owned()));
+        assert!(of("cat $(./gen.sh)", None).contains(&"./gen.sh".to_owned()));
+        assert!(of(&"x".repeat(100_000), None).is_empty());
+        assert!(of(&(0..500).map(|n| format!("a{n} ")).collect::<String>(), None).len() <= 64);
+    }
+
+    #[test]
+    fn a_file_that_is_another_or_gone_or_new_counts_as_changed() {
+        let file = |path: &str, text: Option<&str>| FileState {
+            path: path.parse().expect("a path"),
+            digest: text.map(|text| Digest::of(text.as_bytes())),
+        };
+        let found =
+            [file("sh", None), file("a", Some("1")), file("b.sh", None), file("c", Some("1"))];
+        let before = bound(&found);
+        assert_eq!(before, found[1..]);
+        assert_eq!(changed(&before, &found), Vec::<WorkPath>::new());
+        let now = [file("a", Some("2")), file("b.sh", Some("new")), file("c", None)];
+        assert_eq!(changed(&before, &now).len(), 3);
+    }
+}

@@ -1,0 +1,213 @@
+//! Document 003's event stream of a session: thirteen kinds, tool outputs in full, sub-agents' events wrapped.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use types::{
+    Arguments, CallId, CallOutcome, Envelope, Event, ModelReply, RunId, SessionEnd, SessionId,
+};
+
+use super::Piece;
+
+/// Turns the lines of a session's log into document 003's events.
+#[derive(Debug, Default)]
+pub struct SessionStream {
+    run: Option<RunId>,
+    talks: BTreeMap<SessionId, Talk>,
+}
+
+/// What is known of one conversation.
+#[derive(Debug, Default)]
+struct Talk {
+    parent: Option<SessionId>,
+    /// The calls of the last reply: tool and arguments.
+    calls: BTreeMap<CallId, (String, Value)>,
+    /// A text is being said piece by piece.
+    speaking: bool,
+    /// Pieces of thinking came for the current turn.
+    thought: bool,
+    /// The last thing that went wrong, which is said once.
+    error: Option<String>,
+}
+
+impl SessionStream {
+    /// What a line says. `whole` is the output of its call, where the line has only a part of it.
+    pub fn line(&mut self, line: &Envelope, whole: Option<&str>) -> Vec<Value> {
+        self.run.get_or_insert_with(|| line.run.clone());
+        let Some(session) = session_of(&line.event) else { return vec![] };
+        let events = self.said(session, &line.event, whole);
+        events.into_iter().map(|event| self.wrapped(session, event)).collect()
+    }
+
+    /// A piece of a reply on its way.
+    pub fn piece(&mut self, session: SessionId, piece: Piece<'_>) -> Vec<Value> {
+        let talk = self.talks.entry(session).or_default();
+        let mut events = Vec::new();
+        match piece {
+            Piece::Text(text) => {
+                if !std::mem::replace(&mut talk.speaking, true) {
+                    events.push(json!({ "kind": "ASSISTANT_TEXT_START" }));
+                }
+                events.push(json!({ "kind": "ASSISTANT_TEXT_DELTA", "text": text }));
+            }
+            Piece::Thinking(text) => {
+                talk.thought = true;
+                events.push(json!({ "kind": "THINKING_DELTA", "text": text }));
+            }
+        }
+        events.into_iter().map(|event| self.wrapped(session, event)).collect()
+    }
+
+    fn wrapped(&self, session: SessionId, event: Value) -> Value {
+        let parent = self.talks.get(&session).and_then(|talk| talk.parent);
+        match parent {
+            None => event,
+            Some(parent) => {
+                let id = session.to_string();
+                let event = json!({ "kind": "SUBAGENT_EVENT", "subagentId": id, "event": event });
+                self.wrapped(parent, event)
+            }
+        }
+    }
+
+    fn session_id(&self, session: SessionId) -> String {
+        match (&self.run, session) {
+            (Some(run), SessionId::ROOT) => run.to_string(),
+            _ => session.to_string(),
+        }
+    }
+
+    fn said(&mut self, session: SessionId, event: &Event, whole: Option<&str>) -> Vec<Value> {
+        let id = self.session_id(session);
+        let talk = self.talks.entry(session).or_default();
+        match event {
+            Event::SessionStarted { parent, .. } => {
+                talk.parent = parent.map(|call| call.session);
+                vec![json!({ "kind": "SESSION_START", "sessionId": id })]
+            }
+            Event::SessionEnded { end, .. } => {
+                let mut events = talk.hushed();
+                if let SessionEnd::Failed { fault } = end {
+                    events.extend(talk.wrong(&fault.what));
+                }
+                events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
+                events
+            }
+            Event::ModelReplied { turn, reply, .. } => talk.replied(session, *turn, reply),
+            Event::ModelFailed { fault, .. } => {
+                let mut events = talk.hushed();
+                events.extend(talk.wrong(&fault.what));
+                events
+            }
+            Event::ToolStarted { call, .. } => vec![talk.begun(*call)],
+            Event::ToolRefused { call, outcome, decision, .. } => {
+                vec![talk.begun(*call), talk.ended(*call, *outcome, &decision.reason)]
+            }
+            Event::ToolFinished { call, outcome, output, .. } => {
+                vec![talk.ended(*call, *outcome, whole.unwrap_or(&output.text))]
+            }
+            Event::ToolLost { call, workspace } => {
+                vec![talk.ended(*call, CallOutcome::Unknown, workspace)]
+            }
+            Event::SessionWarned { decision, .. } => match decision.rule.as_str() {
+                "session.loop" => {
+                    vec![json!({ "kind": "LOOP_DETECTION", "message": decision.reason })]
+                }
+                _ => {
+                    let percent = decision.seen.first().and_then(|seen| seen.parse::<u64>().ok());
+                    vec![json!({ "kind": "CONTEXT_WARNING", "usagePercent": percent })]
+                }
+            },
+            Event::SessionPaused { decision, .. } => {
+                let mut events = talk.hushed();
+                match decision.rule.as_str() {
+                    "session.interrupted" => {}
+                    "session.round_limit" => {
+                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }));
+                    }
+                    "session.turn_limit" => {
+                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_turns" }));
+                    }
+                    "session.loop" => {
+                        events
+                            .push(json!({ "kind": "LOOP_DETECTION", "message": decision.reason }));
+                    }
+                    _ => events.extend(talk.wrong(&decision.reason)),
+                }
+                events
+            }
+            _ => vec![],
+        }
+    }
+}
+
+impl Talk {
+    /// A text that was being said is over.
+    fn hushed(&mut self) -> Vec<Value> {
+        let spoke = std::mem::take(&mut self.speaking);
+        if spoke { vec![json!({ "kind": "ASSISTANT_TEXT_END" })] } else { vec![] }
+    }
+
+    fn wrong(&mut self, what: &str) -> Option<Value> {
+        let known = self.error.replace(what.to_owned());
+        (known.as_deref() != Some(what)).then(|| json!({ "kind": "ERROR", "error": what }))
+    }
+
+    fn replied(&mut self, session: SessionId, turn: u32, reply: &ModelReply) -> Vec<Value> {
+        self.error = None;
+        let mut events = Vec::new();
+        let thinking = reply.thinking();
+        if !std::mem::take(&mut self.thought) && !thinking.is_empty() {
+            events.push(json!({ "kind": "THINKING_DELTA", "text": thinking }));
+        }
+        let text = reply.text();
+        if !self.speaking && !text.is_empty() {
+            self.speaking = true;
+            events.push(json!({ "kind": "ASSISTANT_TEXT_START" }));
+            events.push(json!({ "kind": "ASSISTANT_TEXT_DELTA", "text": text }));
+        }
+        events.extend(self.hushed());
+        let calls = reply.calls().zip(0..).map(|(call, index)| {
+            let arguments = match &call.arguments {
+                Arguments::Json(value) => value.clone(),
+                Arguments::Broken(text) => Value::from(text.as_str()),
+            };
+            (CallId { session, turn, index }, (call.tool.clone(), arguments))
+        });
+        self.calls = calls.collect();
+        events
+    }
+
+    fn begun(&self, call: CallId) -> Value {
+        let (tool, args) = self.calls.get(&call).cloned().unwrap_or_default();
+        json!({ "kind": "TOOL_CALL_START", "toolCallId": call.to_string(), "toolName": tool, "args": args })
+    }
+
+    fn ended(&self, call: CallId, outcome: CallOutcome, output: &str) -> Value {
+        let tool = self.calls.get(&call).map(|(tool, _)| tool.as_str()).unwrap_or_default();
+        json!({
+            "kind": "TOOL_CALL_END",
+            "toolCallId": call.to_string(),
+            "toolName": tool,
+            "output": output,
+            "isError": outcome != CallOutcome::Ok,
+        })
+    }
+}
+
+/// The conversation that an event belongs to.
+fn session_of(event: &Event) -> Option<SessionId> {
+    match event {
+        Event::SessionStarted { session, .. }
+        | Event::SessionEnded { session, .. }
+        | Event::SessionWarned { session, .. }
+        | Event::SessionPaused { session, .. }
+        | Event::ModelReplied { session, .. }
+        | Event::ModelFailed { session, .. } => Some(*session),
+        Event::ToolStarted { call, .. }
+        | Event::ToolRefused { call, .. }
+        | Event::ToolFinished { call, .. }
+        | Event::ToolLost { call, .. } => Some(call.session),
+        _ => None,
+    }
+}

@@ -1,0 +1,223 @@
+//! The streams that programs are given, from made-up conversations.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use types::{AttemptId, Brief, Digest, Envelope, Event, LogId, RunId, SessionId, Timestamp};
+
+use super::{CoordinatorStream, Piece, SessionStream};
+use crate::Attempt;
+use crate::attempt::testing::{open_brief, policy};
+use crate::testing::{Bench, brief};
+
+fn bench(brief: Brief) -> Bench<Attempt> {
+    let mut bench = Bench::of(Attempt::new(Arc::new(policy())));
+    bench.send(&types::Input::Brief(Box::new(brief)));
+    bench
+}
+
+fn line(log: &LogId, event: &Event) -> Envelope {
+    Envelope {
+        v: Envelope::VERSION,
+        seq: 1,
+        at: Timestamp::default(),
+        run: log.run.clone(),
+        attempt: log.attempt.clone(),
+        by: event.by(),
+        prev: Digest::ZERO,
+        event: event.clone(),
+    }
+}
+
+fn lines(bench: &Bench<Attempt>, attempt: Option<AttemptId>) -> Vec<Envelope> {
+    let log = LogId { run: RunId::fixed("r_projected"), attempt };
+    bench.log.iter().map(|(event, _)| line(&log, event)).collect()
+}
+
+fn kinds(events: &[Value], key: &str) -> String {
+    let words: Vec<&str> = events.iter().filter_map(|event| event[key].as_str()).collect();
+    words.join(" ")
+}
+
+fn session_events(bench: &Bench<Attempt>) -> Vec<Value> {
+    let mut stream = SessionStream::default();
+    lines(bench, None).iter().flat_map(|line| stream.line(line, None)).collect()
+}
+
+fn coordinator_events(bench: &Bench<Attempt>, attempt: Option<AttemptId>) -> Vec<Value> {
+    let mut stream = CoordinatorStream::default();
+    lines(bench, attempt).iter().flat_map(|line| stream.line(line, None)).collect()
+}
+
+/// A52, A54, A55, A64, A78: document 003's kinds, with real arguments and full outputs, between start and end.
+#[test]
+fn a_session_is_told_in_document_003s_kinds() {
+    let mut bench = bench(open_brief());
+    bench.tell(
+        "submit go\nmodel calls read_file a + teleport b\ntool c0 ok\nmodel says Fine.\ncancel",
+    );
+    let events = session_events(&bench);
+    assert_eq!(
+        kinds(&events, "kind"),
+        "SESSION_START TOOL_CALL_START TOOL_CALL_START TOOL_CALL_END TOOL_CALL_END \
+         ASSISTANT_TEXT_START ASSISTANT_TEXT_DELTA ASSISTANT_TEXT_END SESSION_END"
+    );
+    assert_eq!(events[0]["sessionId"], "r_projected");
+    assert_eq!((&events[1]["toolName"], &events[1]["args"]), (&"read_file".into(), &"a".into()));
+    let ends: Vec<(bool, &str)> = events
+        .iter()
+        .filter(|event| event["kind"] == "TOOL_CALL_END")
+        .map(|event| (event["isError"] == true, event["output"].as_str().unwrap_or_default()))
+        .collect();
+    assert!(ends.contains(&(false, "done")), "{ends:?}");
+    assert!(ends.iter().any(|(wrong, _)| *wrong), "{ends:?}");
+}
+
+/// A54: what the model was shown only a part of is told in full.
+#[test]
+fn an_output_that_was_cut_is_told_whole() {
+    let mut bench = bench(Brief { output_chars: 10, ..open_brief() });
+    bench.tell("submit go\nmodel calls read_file a\ntool c0 ok");
+    let mut stream = SessionStream::default();
+    let whole = "x".repeat(100_000);
+    let events: Vec<Value> = lines(&bench, None)
+        .iter()
+        .flat_map(|line| stream.line(line, Some(whole.as_str())))
+        .collect();
+    let end = events.iter().find(|event| event["kind"] == "TOOL_CALL_END").expect("an end");
+    assert_eq!(end["output"].as_str().map(str::len), Some(100_000));
+}
+
+/// A52: pieces come between start and end, once.
+#[test]
+fn pieces_of_a_reply_are_not_told_twice() {
+    let mut bench = bench(open_brief());
+    bench.tell("submit go\nmodel says Fine.");
+    let (mut stream, mut events) = (SessionStream::default(), Vec::new());
+    for line in lines(&bench, None) {
+        if matches!(line.event, Event::ModelReplied { .. }) {
+            events.extend(stream.piece(SessionId::ROOT, Piece::Thinking("hm")));
+            events.extend(stream.piece(SessionId::ROOT, Piece::Text("Fi")));
+            events.extend(stream.piece(SessionId::ROOT, Piece::Text("ne.")));
+        }
+        events.extend(stream.line(&line, None));
+    }
+    assert_eq!(
+        kinds(&events, "kind"),
+        "SESSION_START THINKING_DELTA ASSISTANT_TEXT_START ASSISTANT_TEXT_DELTA ASSISTANT_TEXT_DELTA \
+         ASSISTANT_TEXT_END"
+    );
+}
+
+/// A5, A6, A8, A57, A59: limits, loops, a full window and faults have kinds of their own.
+#[test]
+fn what_stops_a_session_is_told() {
+    let last = |policy: types::Policy, brief: Brief, lines: &str| {
+        let mut bench = Bench::of(Attempt::new(Arc::new(policy)));
+        bench.send(&types::Input::Brief(Box::new(brief)));
+        bench.tell("submit go");
+        bench.tell(lines);
+        session_events(&bench)
+    };
+    let read = "model calls read_file a\ntool c0 ok";
+    let mut short = policy();
+    short.session.max_rounds = 1;
+    let events = last(short, open_brief(), read);
+    assert_eq!(events.last().expect("one")["reason"], "max_tool_rounds");
+    let events = last(policy(), Brief { max_turns: 1, ..open_brief() }, read);
+    assert_eq!(events.last().expect("one")["reason"], "max_turns");
+    let events = last(policy(), open_brief(), &[read; 10].join("\n"));
+    assert_eq!(events.last().expect("one")["kind"], "LOOP_DETECTION");
+    let mut full = policy();
+    full.session.compact = false;
+    let events = last(full, Brief { window: Some(140), ..open_brief() }, read);
+    let warning = events.iter().find(|event| event["kind"] == "CONTEXT_WARNING").expect("one");
+    assert!(warning["usagePercent"].as_u64().is_some_and(|percent| percent >= 80), "{warning}");
+    let events = last(policy(), open_brief(), "model is_told model.authentication");
+    assert_eq!(kinds(&events, "kind"), "SESSION_START ERROR SESSION_END");
+}
+
+/// A83: what sub-agents do is wrapped.
+#[test]
+fn what_an_agent_does_is_wrapped() {
+    let mut bench = bench(open_brief());
+    bench.tell("submit go\nmodel calls spawn_agent look\nagent 2 says Seen.");
+    let events = session_events(&bench);
+    let wrapped: Vec<&Value> =
+        events.iter().filter(|event| event["kind"] == "SUBAGENT_EVENT").collect();
+    assert!(wrapped.iter().all(|event| event["subagentId"] == "s2"));
+    let inner: Vec<Value> = wrapped.iter().map(|event| event["event"].clone()).collect();
+    assert_eq!(
+        kinds(&inner, "kind"),
+        "SESSION_START ASSISTANT_TEXT_START ASSISTANT_TEXT_DELTA ASSISTANT_TEXT_END"
+    );
+}
+
+/// K14, K21, K22: document 000's nine types in their order, with the usage of all turns at the end.
+#[test]
+fn a_conversation_is_told_in_document_000s_types() {
+    let mut bench = bench(open_brief());
+    bench.tell("submit go\nmodel calls read_file a + read_file b\ntool c0 ok\ntool c1 error\nmodel says Fine.");
+    let events = coordinator_events(&bench, None);
+    assert_eq!(
+        kinds(&events, "type"),
+        "turn_start llm_start llm_end tool_call tool_call tool_result tool_result turn_end \
+         turn_start llm_start llm_chunk llm_end turn_end done"
+    );
+    let done = events.last().expect("the end");
+    assert_eq!(done["finalMessage"], "Fine.");
+    assert_eq!(done["totalUsage"]["total"], 240);
+    let fields = |event: &Value| {
+        let keys = event.as_object().expect("an object").keys();
+        keys.map(String::as_str).collect::<Vec<_>>().join(" ")
+    };
+    for (kind, wanted) in [
+        ("turn_start", "type turnNumber"),
+        ("llm_start", "type model"),
+        ("llm_chunk", "type delta"),
+        ("llm_end", "type message usage"),
+        ("tool_call", "type toolName params"),
+        ("tool_result", "type toolName content metadata"),
+        ("turn_end", "type turnNumber"),
+        ("done", "type finalMessage totalUsage"),
+    ] {
+        let event = events.iter().find(|event| event["type"] == kind).expect(kind);
+        assert_eq!(fields(event), wanted);
+    }
+    assert_eq!(events[6]["metadata"]["isError"], true);
+}
+
+/// K20, K23: what ends the loop early is an error, which says whether it may go right another time.
+#[test]
+fn an_error_says_whether_it_can_be_recovered_from() {
+    let told = |lines: &str| {
+        let mut bench = bench(brief("T1.1"));
+        bench.tell(lines);
+        let events = coordinator_events(&bench, Some("T1.1".parse().expect("an attempt")));
+        let errors = events.into_iter().filter(|event| event["type"] == "error");
+        errors.map(|event| event["recoverable"] == true).collect::<Vec<bool>>()
+    };
+    assert_eq!(told("model fails"), [true, false]);
+    assert_eq!(told("cancel"), [false]);
+    assert_eq!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")), [false]);
+}
+
+/// K22, K46: in a run, events say to which phase and to which task they belong.
+#[test]
+fn in_a_run_the_phase_and_the_task_are_said() {
+    let mut stream = CoordinatorStream::default();
+    let attempt = |text: &str| Some(text.parse::<AttemptId>().expect("an attempt"));
+    let mut bench = bench(brief("T2.1"));
+    bench.tell("model calls read_file a");
+    let planning: Vec<Value> =
+        lines(&bench, attempt("plan.1")).iter().flat_map(|l| stream.line(l, None)).collect();
+    assert!(planning.iter().all(|event| event["phase"] == "plan" && event["taskIndex"].is_null()));
+    let plan = serde_json::from_value(crate::testing::plan("T1 a; T2 b")).expect("a plan");
+    let decision = types::Decision::new(types::RuleId::fixed("plan.valid"), "it is");
+    let log = LogId::run(RunId::fixed("r_projected"));
+    stream.line(&line(&log, &Event::PlanAdopted { plan, decision }), None);
+    let events: Vec<Value> =
+        lines(&bench, attempt("T2.1")).iter().flat_map(|l| stream.line(l, None)).collect();
+    assert!(!events.is_empty());
+    assert!(events.iter().all(|event| event["phase"] == "execute" && event["taskIndex"] == 1));
+}
