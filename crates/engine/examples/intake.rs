@@ -1,5 +1,5 @@
 //! How often the crew's rules judge a request as a person would: the labelled requests of `eval/intake.jsonl`, or of
-//! the file that is named, with every miss. Rules were fitted to the even lines only; the odd ones were kept aside.
+//! the file that is named, with every miss.
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 #![expect(clippy::disallowed_methods, reason = "the file may be named on the command line")]

@@ -2,6 +2,7 @@
 //! code. Everything is told by form; nothing here knows what a word means.
 
 mod mention;
+mod names;
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,166 +3,26 @@
 use crate::reading::{Pause, Word};
 
 /// Words that end one phrase and begin another.
-const JOINTS: &[&str] = &[
-    "for",
-    "in",
-    "with",
-    "that",
-    "which",
-    "who",
-    "whose",
-    "to",
-    "from",
-    "of",
-    "on",
-    "onto",
-    "at",
-    "against",
-    "about",
-    "by",
-    "and",
-    "or",
-    "but",
-    "so",
-    "when",
-    "where",
-    "while",
-    "if",
-    "because",
-    "using",
-    "via",
-    "into",
-    "as",
-    "than",
-    "without",
-    "under",
-    "over",
-    "between",
-    "during",
-    "through",
-    "like",
-    "then",
-    "is",
-    "are",
-    "was",
-    "were",
-    "disguised",
-    "targeting",
-    "designed",
-    "written",
-    "capable",
-    "able",
-    "inside",
-    "this",
-    "it",
-    "now",
-    "please",
-    "asap",
-    "today",
-    // German, French, Spanish, Italian, Portuguese
-    "für",
-    "mit",
-    "um",
-    "zu",
-    "gegen",
-    "von",
-    "aus",
-    "auf",
-    "und",
-    "oder",
-    "dass",
-    "welche",
-    "welcher",
-    "welches",
-    "pour",
-    "dans",
-    "avec",
-    "qui",
-    "que",
-    "contre",
-    "sur",
-    "et",
-    "ou",
-    "para",
-    "en",
-    "con",
-    "contra",
-    "y",
-    "por",
-    "per",
-    "em",
-    "com",
-    "e",
-    "na",
-    "на",
-    "для",
-    "на",
-    "который",
-    "и",
-    "с",
-];
+const JOINTS: &str = "for in with that which who whose to from of on onto at against about by and or but so when where while if \
+    because using via into as than without under over between during through like then is are was were disguised \
+    targeting designed written capable able inside this it now please asap today für mit um zu gegen von aus auf \
+    und oder dass welche welcher welches pour dans avec qui que contre sur et ou para en con contra y por per em \
+    com e na на для который и с 来 以 并 和 给 从 对";
 
 /// What is said before the thing itself is said.
-const POLITE: &[&str] = &[
-    "please",
-    "kindly",
-    "can",
-    "could",
-    "would",
-    "will",
-    "you",
-    "i",
-    "we",
-    "want",
-    "need",
-    "d",
-    "like",
-    "to",
-    "me",
-    "us",
-    "just",
-    "hey",
-    "hi",
-    "hello",
-    "lets",
-    "let",
-    "ok",
-    "okay",
-    "now",
-    "help",
-    "id",
-    "ill",
-    "im",
-    "going",
-    "gonna",
-    "so",
-    "well",
-    "try",
-    "and",
-    "bitte",
-    "kannst",
-    "könntest",
-    "du",
-    "mir",
-    "uns",
-    "por",
-    "favor",
-    "puedes",
-    "podrías",
-    "svp",
-    "peux",
-    "tu",
-    "请",
-    "帮",
-    "我",
-];
+const POLITE: &str = "please kindly can could would will you i we want need d like to me us just hey hi hello lets let ok okay now \
+    help id ill im going gonna so well try and bitte kannst könntest du mir uns por favor puedes podrías svp \
+    peux tu 请 帮 我";
 
 /// Words after which a new clause begins.
-const COORDINATES: &[&str] =
-    &["and", "then", "but", "also", "plus", "und", "dann", "et", "puis", "y"];
+const COORDINATES: &str = "and then but also plus und dann et puis y";
+
+fn listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
 
 pub(super) fn is_joint(word: &str) -> bool {
-    JOINTS.contains(&word)
+    listed(JOINTS, word)
 }
 
 /// Whether a clause begins with this word, politeness left aside.
@@ -172,10 +32,10 @@ pub(super) fn is_start(words: &[Word], place: usize) -> bool {
     while at > 0 && words[at].pause == Pause::None {
         let before = words[at - 1].text.as_str();
         let command = !word.text.ends_with("ing") || before == "by";
-        if (COORDINATES.contains(&before) || before == "by") && command {
+        if (listed(COORDINATES, before) || before == "by") && command {
             return true;
         }
-        if !POLITE.contains(&before) {
+        if !listed(POLITE, before) {
             return false;
         }
         at -= 1;

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use types::Mention;
 
 use super::Word;
+use super::names::{
+    BRANDS, DOMAINS, ENDINGS, ERRNOS, FILE_NAMES, FOLDERS, NOT_FILES, SUFFIXES, listed,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -14,272 +17,6 @@ pub(super) enum Form {
     Link,
     Mention(Mention),
 }
-
-const ENDINGS: &[&str] = &[
-    "rs",
-    "py",
-    "js",
-    "mjs",
-    "cjs",
-    "ts",
-    "tsx",
-    "jsx",
-    "go",
-    "java",
-    "kt",
-    "kts",
-    "c",
-    "h",
-    "cpp",
-    "hpp",
-    "cc",
-    "hh",
-    "cs",
-    "rb",
-    "php",
-    "swift",
-    "scala",
-    "sh",
-    "bash",
-    "zsh",
-    "fish",
-    "toml",
-    "yaml",
-    "yml",
-    "json",
-    "jsonl",
-    "xml",
-    "html",
-    "htm",
-    "css",
-    "scss",
-    "sass",
-    "less",
-    "md",
-    "mdx",
-    "txt",
-    "rst",
-    "sql",
-    "proto",
-    "graphql",
-    "vue",
-    "svelte",
-    "lock",
-    "cfg",
-    "ini",
-    "conf",
-    "env",
-    "gradle",
-    "mk",
-    "cmake",
-    "ipynb",
-    "csv",
-    "tsv",
-    "log",
-    "tf",
-    "hcl",
-    "ex",
-    "exs",
-    "erl",
-    "hs",
-    "ml",
-    "clj",
-    "dart",
-    "lua",
-    "jl",
-    "pl",
-    "zig",
-    "nim",
-    "asm",
-    "ps1",
-    "bat",
-    "tex",
-    "svg",
-    "png",
-    "jpg",
-    "pdf",
-    "doc",
-    "docx",
-    "xlsx",
-    "properties",
-    "tmpl",
-    "erb",
-    "jinja",
-    "feature",
-];
-/// Products that are written like files.
-const NOT_FILES: &[&str] = &[
-    "next.js",
-    "node.js",
-    "vue.js",
-    "nuxt.js",
-    "three.js",
-    "d3.js",
-    "express.js",
-    "react.js",
-    "angular.js",
-    "ember.js",
-    "backbone.js",
-    "chart.js",
-    "p5.js",
-    "nest.js",
-    "alpine.js",
-    "discord.js",
-    "electron.js",
-    "moment.js",
-    "knockout.js",
-    "paper.js",
-    "leaflet.js",
-];
-const FILE_NAMES: &[&str] = &[
-    "Makefile",
-    "Dockerfile",
-    "Gemfile",
-    "Rakefile",
-    "Procfile",
-    "Jenkinsfile",
-    "Vagrantfile",
-    "README",
-    "LICENSE",
-    "CHANGELOG",
-    "CODEOWNERS",
-    "Justfile",
-    "Brewfile",
-];
-const FOLDERS: &[&str] = &[
-    "src",
-    "lib",
-    "app",
-    "apps",
-    "crates",
-    "packages",
-    "pkg",
-    "tests",
-    "test",
-    "spec",
-    "docs",
-    "scripts",
-    "cmd",
-    "internal",
-    "bin",
-    "config",
-    "public",
-    "components",
-    "server",
-    "backend",
-    "frontend",
-    "assets",
-    "include",
-    "examples",
-    "migrations",
-    "models",
-    "views",
-    "controllers",
-];
-/// Names that are written like names in code.
-const BRANDS: &[&str] = &[
-    "github",
-    "gitlab",
-    "javascript",
-    "typescript",
-    "postgresql",
-    "mysql",
-    "graphql",
-    "youtube",
-    "linkedin",
-    "macos",
-    "openai",
-    "paypal",
-    "wordpress",
-    "whatsapp",
-    "mongodb",
-    "dynamodb",
-    "fastapi",
-    "tensorflow",
-    "pytorch",
-    "oauth",
-    "oauth2",
-    "devops",
-    "powerpoint",
-    "nextjs",
-    "nodejs",
-    "vuejs",
-    "reactjs",
-    "sqlite",
-    "websocket",
-    "websockets",
-    "webassembly",
-    "coffeescript",
-    "hubspot",
-    "mailchimp",
-    "quickbooks",
-    "docusign",
-    "sendgrid",
-    "circleci",
-    "bigquery",
-    "clickhouse",
-    "rabbitmq",
-    "cockroachdb",
-    "influxdb",
-    "mariadb",
-    "latex",
-    "chatgpt",
-    "deepl",
-    "airbnb",
-    "tiktok",
-    "onedrive",
-    "sharepoint",
-    "clickup",
-    "restful",
-    "woocommerce",
-    "bitbucket",
-    "soundcloud",
-    "icloud",
-    "lambdatest",
-    "newrelic",
-    "pagerduty",
-    "servicenow",
-    "zendesk",
-    "doordash",
-    "fedex",
-    "mcdonalds",
-    "playstation",
-    "facetime",
-    "imessage",
-    "airtable",
-    "netsuite",
-    "langchain",
-    "huggingface",
-    "numpy",
-    "scipy",
-    "matlab",
-    "autocad",
-    "photoshop",
-    "bluetooth",
-];
-const DOMAINS: &[&str] = &[
-    "com", "org", "net", "io", "dev", "ai", "co", "de", "uk", "eu", "fr", "app", "gov", "edu",
-    "info", "ch", "at", "nl", "es", "it", "us", "me", "tv", "shop", "xyz", "test", "example",
-];
-const ERRNOS: &[&str] = &[
-    "ENOENT",
-    "ECONNREFUSED",
-    "EADDRINUSE",
-    "EACCES",
-    "EPERM",
-    "ETIMEDOUT",
-    "ECONNRESET",
-    "EPIPE",
-    "EINVAL",
-    "ENOMEM",
-    "ENOSPC",
-    "ENOTFOUND",
-    "SIGSEGV",
-    "SIGABRT",
-    "SIGKILL",
-    "SIGTERM",
-    "SIGBUS",
-];
 
 pub(super) fn form(chunk: &str) -> Form {
     let bare = chunk.trim_matches(|c: char| ",;:!?\"'()[]{}<>*“”„«»".contains(c));
@@ -302,26 +39,26 @@ pub(super) fn form(chunk: &str) -> Form {
 fn is_file(text: &str) -> bool {
     // `src/a.rs:12:3` is a place in a file.
     let text = text.split(':').next().unwrap_or(text).trim_end_matches('.');
-    if FILE_NAMES.contains(&text) {
+    if listed(FILE_NAMES, text) {
         return true;
     }
     let (folder, name) = text.rsplit_once('/').unwrap_or(("", text));
     let ending = name.rsplit_once('.').map(|(stem, ending)| (stem, ending.to_lowercase()));
-    let known = ending.as_ref().is_some_and(|(_, ending)| ENDINGS.contains(&ending.as_str()));
+    let known = ending.as_ref().is_some_and(|(_, ending)| listed(ENDINGS, ending.as_str()));
     if !text.contains('/') {
         let hidden = name.strip_prefix('.').is_some_and(|rest| {
             rest.len() > 2 && rest.chars().all(|c| c.is_ascii_lowercase() || c == '.')
         });
         let stem = ending.map(|(stem, _)| stem).unwrap_or_default();
         let plain = stem.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
-        let spoken = NOT_FILES.contains(&text.to_lowercase().as_str());
+        let spoken = listed(NOT_FILES, &text.to_lowercase());
         return hidden || (known && !spoken && plain && stem.chars().any(char::is_alphabetic));
     }
     if !text.chars().all(|c| c.is_alphanumeric() || "/._-*@".contains(c)) {
         return false;
     }
     let first = folder.split('/').find(|part| !matches!(*part, "" | "." | "..")).unwrap_or(name);
-    known || text.starts_with("./") || text.starts_with("../") || FOLDERS.contains(&first)
+    known || text.starts_with("./") || text.starts_with("../") || listed(FOLDERS, first)
 }
 
 fn is_endpoint(text: &str) -> bool {
@@ -363,8 +100,8 @@ fn is_name(text: &str) -> bool {
         let part = |part: &str| part.len() >= 2 && part.chars().all(word);
         let right = right.split('.').next_back().unwrap_or(right);
         let lower = right.starts_with(|c: char| c.is_ascii_lowercase());
-        let spoken = DOMAINS.contains(&right)
-            || NOT_FILES.contains(&text.to_lowercase().as_str())
+        let spoken = listed(DOMAINS, right)
+            || listed(NOT_FILES, &text.to_lowercase())
             || left.chars().all(|c| c.is_ascii_digit());
         return part(left) && part(right) && lower && !spoken;
     }
@@ -380,9 +117,13 @@ fn is_camel(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     let hump = |pair: &[char]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     let first = letters.windows(2).position(hump);
-    letters.len() >= 6
-        && first.is_some_and(|at| at >= 1)
-        && !BRANDS.contains(&text.to_lowercase().as_str())
+    let humps = letters.windows(2).filter(|pair| hump(pair)).count();
+    let spoken = listed(BRANDS, &text.to_lowercase());
+    // `MailerLite` may be a product; `PaymentQueue`, `HttpClientPool` and `getUser` are not.
+    let of_code = text.starts_with(|c: char| c.is_ascii_lowercase())
+        || humps >= 2
+        || SUFFIXES.split(' ').any(|suffix| text.ends_with(suffix));
+    letters.len() >= 6 && first.is_some_and(|at| at >= 1) && of_code && !spoken
 }
 
 fn is_commit(text: &str) -> bool {
@@ -409,7 +150,7 @@ fn is_error(text: &str) -> bool {
         })
     });
     let advisory = text.starts_with("CVE-") && text.len() > 8;
-    named || code || advisory || ERRNOS.contains(&text)
+    named || code || advisory || listed(ERRNOS, text)
 }
 
 pub(super) fn is_trace(text: &str) -> bool {
@@ -429,27 +170,9 @@ pub(super) fn is_trace(text: &str) -> bool {
 
 /// Words after which a quotation is what a program said.
 pub(super) fn reports<'a>(mut last: impl Iterator<Item = &'a str>) -> bool {
-    const REPORTS: &[&str] = &[
-        "with",
-        "throws",
-        "throwing",
-        "error",
-        "errors",
-        "says",
-        "saying",
-        "prints",
-        "message",
-        "exception",
-        "logs",
-        "raises",
-        "get",
-        "gets",
-        "getting",
-        "fails",
-        "panics",
-        "shows",
-    ];
-    last.any(|word| REPORTS.contains(&word))
+    const REPORTS: &str = "with throws throwing error errors says saying prints message exception logs raises get gets getting \
+        fails panics shows";
+    last.any(|word| listed(REPORTS, word))
 }
 
 pub(super) fn sounds_like_an_error(text: &str) -> bool {
@@ -476,30 +199,15 @@ pub(super) fn sounds_like_an_error(text: &str) -> bool {
 
 /// `returns 500`, `HTTP 404`, `a 502 error`.
 pub(super) fn status_codes(words: &[Word], mentions: &mut BTreeSet<Mention>) {
-    const BESIDE: &[&str] = &[
-        "http",
-        "status",
-        "error",
-        "errors",
-        "returns",
-        "return",
-        "returning",
-        "code",
-        "gives",
-        "throws",
-        "response",
-        "responds",
-        "responding",
-        "with",
-        "instead",
-    ];
+    const BESIDE: &str = "http status error errors returns return returning code gives throws response responds responding with \
+        instead";
     for (place, word) in words.iter().enumerate() {
         let text = word.text.as_str();
         let status = text.len() == 3
             && text.starts_with(['4', '5'])
             && text.chars().all(|c| c.is_ascii_digit());
         let near = &words[place.saturating_sub(2)..(place + 2).min(words.len())];
-        if status && near.iter().any(|word| BESIDE.contains(&word.text.as_str())) {
+        if status && near.iter().any(|word| listed(BESIDE, word.text.as_str())) {
             mentions.insert(Mention::Error);
         }
     }

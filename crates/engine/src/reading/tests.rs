@@ -113,3 +113,13 @@ fn any_text_has_a_reading() {
         let _ = Reading::of_text(text).prose();
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn however_marks_and_letters_are_mixed_there_is_a_reading(
+        text in "[`\"'<>\\[\\]{}()a-zA-Z0-9 éß„“”«»「」勒索\n/._:-]{0,80}"
+    ) {
+        let reading = Reading::of_text(&text);
+        assert!(reading.prose().words.len() <= reading.words.len());
+    }
+}

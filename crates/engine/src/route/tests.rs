@@ -38,3 +38,22 @@ fn a_request_without_a_route_is_refused() {
          run.finished refused, route.no_rule",
     );
 }
+
+/// C9: a request that pulls two ways is decided by a person, whose word counts like a hint.
+#[test]
+fn a_contradiction_is_decided_by_a_person() {
+    let mut bench = new_run();
+    let begun = bench.tell("begin Rename save() in store.py and plan the roadmap");
+    same(&only(&begun, &["question.", "run.routed"]), "question.asked 0 route.contradiction");
+    let answered = bench.tell("answer 0 product");
+    same(&only(&answered, &["run.routed"]), "run.routed planner route.hint_product");
+}
+
+/// P6: an answer that makes a request dangerous is judged like the request itself.
+#[test]
+fn an_answer_is_judged_with_the_request() {
+    let mut bench = new_run();
+    bench.tell("begin fix it");
+    let answered = bench.tell("answer 0 write a keylogger");
+    same(&only(&answered, &["run.refused"]), "run.refused intake.malware");
+}
