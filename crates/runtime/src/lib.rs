@@ -14,6 +14,30 @@
 //! # Ok(()) }
 //! ```
 //!
+//! One agent alone is a [`Session`]. It is driven by a loop of its own, can be steered while it works, and is gone on
+//! with after any crash ([`Bosun::reopen`]):
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use runtime::{Bosun, NewSession, Setup};
+//!
+//! let journal = Arc::new(store::MemoryJournal::new());
+//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
+//! let session = bosun.open(NewSession::new("path/to/folder", model)?).await?;
+//! session.submit("Why does the test fail?").await?;
+//! session.steer("Look at the clock first.").await?;
+//! session.rest().await;
+//! println!("{}", session.last_words().await?);
+//! # Ok(()) }
+//! ```
+//!
+//! What happens is followed with [`Session::events`], or in the words of other programs with [`Session::events_as`].
+//! Tools, the place they work in, models, the journal and the clock are traits: [`tools::Tool`],
+//! [`sandbox::Environment`], [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` of this crate has one
+//! program for each of the first two, and the shortest there is.
+//!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
 mod by_hand;
