@@ -5,6 +5,7 @@
 
 mod follow;
 mod open;
+mod start;
 mod undo;
 
 use std::sync::Arc;

@@ -48,15 +48,26 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::ModelAsked { .. } | Event::ModelReplied { .. } | Event::ModelFailed { .. } => {
             turn(attempt, event, at);
         }
+        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
+            question::apply(attempt, event, at);
+        }
+        Event::AttemptSealed { commit, changes } => {
+            attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
+        }
+        Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
+        _ => called(attempt, event),
+    }
+}
+
+/// What becomes of calls. The rest belongs to the run's log.
+fn called(attempt: &mut Attempt, event: &Event) {
+    match event {
         Event::ToolStarted { call, .. } => {
             let session = attempt.sessions.get_mut(&call.session);
             let slots = session.into_iter().flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
                 slot.state = SlotState::Started;
             }
-        }
-        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
-            question::apply(attempt, event, at);
         }
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason, &[]);
@@ -73,11 +84,6 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             );
             answer(attempt, *call, CallOutcome::Unknown, &text, &[]);
         }
-        Event::AttemptSealed { commit, changes } => {
-            attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
-        }
-        Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
-        // The rest belongs to the run's log.
         _ => {}
     }
 }

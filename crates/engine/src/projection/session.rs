@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, CallId, CallOutcome, Envelope, Event, ModelReply, RunId, SessionEnd, SessionId,
+    Arguments, CallId, CallOutcome, Decision, Envelope, Event, ModelReply, RunId, SessionEnd,
+    SessionId,
 };
 
 use super::Piece;
@@ -118,24 +119,7 @@ impl SessionStream {
                     vec![json!({ "kind": "CONTEXT_WARNING", "usagePercent": percent })]
                 }
             },
-            Event::SessionPaused { decision, .. } => {
-                let mut events = talk.hushed();
-                match decision.rule.as_str() {
-                    "session.interrupted" => {}
-                    "session.round_limit" => {
-                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }));
-                    }
-                    "session.turn_limit" => {
-                        events.push(json!({ "kind": "TURN_LIMIT", "reason": "max_turns" }));
-                    }
-                    "session.loop" => {
-                        events
-                            .push(json!({ "kind": "LOOP_DETECTION", "message": decision.reason }));
-                    }
-                    _ => events.extend(talk.wrong(&decision.reason)),
-                }
-                events
-            }
+            Event::SessionPaused { decision, .. } => talk.paused(decision),
             _ => vec![],
         }
     }
@@ -146,6 +130,20 @@ impl Talk {
     fn hushed(&mut self) -> Vec<Value> {
         let spoke = std::mem::take(&mut self.speaking);
         if spoke { vec![json!({ "kind": "ASSISTANT_TEXT_END" })] } else { vec![] }
+    }
+
+    fn paused(&mut self, decision: &Decision) -> Vec<Value> {
+        let mut events = self.hushed();
+        events.extend(match decision.rule.as_str() {
+            "session.interrupted" => None,
+            "session.round_limit" => {
+                Some(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }))
+            }
+            "session.turn_limit" => Some(json!({ "kind": "TURN_LIMIT", "reason": "max_turns" })),
+            "session.loop" => Some(json!({ "kind": "LOOP_DETECTION", "message": decision.reason })),
+            _ => self.wrong(&decision.reason),
+        });
+        events
     }
 
     fn wrong(&mut self, what: &str) -> Option<Value> {

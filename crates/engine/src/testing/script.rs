@@ -43,17 +43,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
             let change = serde_json::from_str(rest).expect("a change as JSON");
             Input::Command(Command::Change { change })
         }
-        "time" => {
-            let session = types::SessionId(rest.parse().expect("a session"));
-            let input = |effect: &Effect| match effect {
-                Effect::Wait { timer: timer @ TimerId::Session(id, _), .. } if *id == session => {
-                    Some(timer.clone())
-                }
-                _ => None,
-            };
-            let timer = asked.iter().find_map(input).expect("its time is running");
-            Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
-        }
+        "time" => time_is_up(rest, asked),
         "check" => check(rest),
         "merge" => merge(rest),
         "timer" => {
@@ -73,6 +63,19 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "seal" => seal(rest),
         _ => attempt(first.parse().expect("a line begins with what it is about"), rest),
     }
+}
+
+/// The time of a conversation for its input is up.
+fn time_is_up(session: &str, asked: &[Effect]) -> Input {
+    let session = types::SessionId(session.parse().expect("a session"));
+    let input = |effect: &Effect| match effect {
+        Effect::Wait { timer: timer @ TimerId::Session(id, _), .. } if *id == session => {
+            Some(timer.clone())
+        }
+        _ => None,
+    };
+    let timer = asked.iter().find_map(input).expect("its time is running");
+    Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
 }
 
 /// `full`, `landlock` or `none`, as a machine would be found to have it.

@@ -1,23 +1,21 @@
 //! How a conversation comes to be: begun in a folder, or gone on with from where its log ends.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::{Attempt, Machine as _};
-use sandbox::{Environment, Repo};
-use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
+use sandbox::Environment;
 use types::{
-    AttemptId, Brief, Budget, CommitId, Effort, Ending, Envelope, Event, Fault, FaultClass, Input,
-    LogId, ModelRef, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
+    AttemptId, Brief, Budget, CommitId, Effort, Ending, Event, Fault, FaultClass, Input, LogId,
+    ModelRef, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
 };
 
+use super::start::Scene;
 use super::undo::{Changes, Undone};
-use super::{Keeper, SOMEBODY, Session, SessionError, Shared};
-use crate::door::{Bosun, DoorError, draw_run_id, listen};
-use crate::drive::{Drive, WhenWaiting};
-use crate::perform::attempt::AttemptHands;
-use crate::perform::field::{Field, Folder, Tailor};
+use super::{Keeper, SOMEBODY, Session, SessionError};
+use crate::door::{Bosun, DoorError, draw_run_id};
+use crate::drive::Drive;
+use crate::perform::field::Tailor;
 use crate::presets::{self, PolicyError};
 use crate::setting::{self, Opening};
 
@@ -121,7 +119,8 @@ impl Bosun {
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let first = Input::Brief(Box::new(brief));
         drive.take(&first, None).await.map_err(DoorError::from)?;
-        self.converse(drive, policy, &folder, new.environment, new.by).await
+        let (environment, by) = (new.environment, new.by);
+        self.converse(drive, Scene { policy, folder: &folder, environment, by }).await
     }
 
     /// Goes on with a conversation from where its log ends.
@@ -134,7 +133,8 @@ impl Bosun {
         if drive.machine.is_over() {
             return Err(SessionError::Closed);
         }
-        self.converse(drive, policy, &folder, None, by.to_owned()).await
+        let by = by.to_owned();
+        self.converse(drive, Scene { policy, folder: &folder, environment: None, by }).await
     }
 
     /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was
@@ -183,112 +183,5 @@ impl Bosun {
         };
         let policy = self.policy_of(run, brief.policy).await?;
         Ok((policy, PathBuf::from(brief.folder.clone().unwrap_or_default())))
-    }
-
-    async fn converse(
-        &self,
-        drive: Drive<Attempt>,
-        policy: Arc<Policy>,
-        folder: &Path,
-        environment: Option<Arc<dyn Environment>>,
-        by: String,
-    ) -> Result<Session, SessionError> {
-        let Some(brief) = drive.machine.brief().cloned() else { return Err(SessionError::Closed) };
-        let field = match environment {
-            Some(env) => Field::Given(env),
-            None => {
-                let repo = Repo::discover(folder).await.ok().filter(|repo| repo.root() == folder);
-                // The engine has judged what the walls hold; after a restart they must hold no less.
-                let walls = drive
-                    .machine
-                    .proof()
-                    .map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
-                let mut place = Folder::new(folder, repo, walls, policy.sandbox.clone());
-                let whole = brief.scope.covers(&types::Artifact::everything());
-                place.scope = Some(brief.scope.clone()).filter(|_| !whole);
-                Field::Folder(Box::new(place))
-            }
-        };
-        let keeper = match &field {
-            Field::Folder(_) if policy.session.snapshots => Keeper::open(&self.shop, folder),
-            _ => None,
-        };
-        let keeper = keeper.map(Arc::new);
-        let log = LogId::run(brief.run.clone());
-        let hub = self.shop.hub.of_session();
-        let tailor = Tailor::new(&self.shop, &policy, &brief.role);
-        let seen = drive.machine.seen();
-        let hands = AttemptHands::unplaced(self.shop.clone(), policy.clone(), &brief, &seen);
-        let hands =
-            hands.map_err(SessionError::Fault)?.of_session(log, hub.clone(), keeper.clone());
-        let hands = hands.working_in(field, Tailor::new(&self.shop, &policy, &brief.role));
-        let Some(view) = drive.machine.view() else { return Err(SessionError::Closed) };
-        let (sender, view) = watch::channel(view);
-        let lines = hub.clone();
-        let drive = drive.observed_by(Box::new(move |machine: &Attempt, stored: &[Envelope]| {
-            if let Some(view) = machine.view() {
-                sender.send_replace(view);
-            }
-            stored.iter().for_each(|line| lines.stored(line));
-        }));
-        let suspend = CancellationToken::new();
-        let (inbox, receiver) = mpsc::channel(64);
-        let run = brief.run.clone();
-        let loop_of = Loop { drive, hands, receiver, inbox: inbox.downgrade(), run: run.clone() };
-        let gone = CancellationToken::new();
-        let going = gone.clone().drop_guard();
-        let (shop, suspended) = (self.shop.clone(), suspend.clone());
-        let task = tokio::spawn(async move {
-            let _going = going;
-            loop_of.go(shop, suspended).await
-        });
-        let solo = policy.roles.get(&brief.role).map(|role| role.tools.clone());
-        Ok(Session {
-            shared: Arc::new(Shared {
-                run,
-                by,
-                shop: self.shop.clone(),
-                policy,
-                tailor,
-                tools: solo.unwrap_or_default(),
-                inbox,
-                view,
-                hub,
-                keeper,
-                task: tokio::sync::Mutex::new(Some(task)),
-                _suspends_when_dropped: suspend.clone().drop_guard(),
-                suspend,
-                gone,
-            }),
-        })
-    }
-}
-
-/// The loop of a conversation, before it runs.
-struct Loop {
-    drive: Drive<Attempt>,
-    hands: AttemptHands,
-    receiver: mpsc::Receiver<crate::drive::Posted>,
-    inbox: mpsc::WeakSender<crate::drive::Posted>,
-    run: RunId,
-}
-
-impl Loop {
-    async fn go(
-        mut self,
-        shop: Arc<crate::shop::Shop>,
-        suspend: CancellationToken,
-    ) -> Result<(), crate::drive::DriveError> {
-        for (number, command) in shop.journal.posted(&self.run).await? {
-            self.drive.take(&Input::Command(command), Some(number)).await?;
-        }
-        let listening =
-            self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
-        let stay = WhenWaiting::Stay;
-        let left = self.drive.run(&self.hands, &mut self.receiver, &suspend, stay).await;
-        if let Some(listening) = listening {
-            listening.abort();
-        }
-        left.map(|_| ())
     }
 }

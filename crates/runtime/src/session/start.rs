@@ -1,0 +1,132 @@
+//! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::Attempt;
+use sandbox::{Environment, Repo};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung, SessionView};
+
+use super::{Keeper, Session, SessionError, Shared};
+use crate::door::{Bosun, listen};
+use crate::drive::{Drive, DriveError, Posted, WhenWaiting};
+use crate::hub::Hub;
+use crate::perform::attempt::AttemptHands;
+use crate::perform::field::{Field, Folder, Tailor};
+use crate::shop::Shop;
+
+/// Where a conversation takes place, and whose it is.
+pub(super) struct Scene<'a> {
+    pub(super) policy: Arc<Policy>,
+    pub(super) folder: &'a Path,
+    pub(super) environment: Option<Arc<dyn Environment>>,
+    pub(super) by: String,
+}
+
+impl Bosun {
+    pub(super) async fn converse(
+        &self,
+        drive: Drive<Attempt>,
+        scene: Scene<'_>,
+    ) -> Result<Session, SessionError> {
+        let Scene { policy, folder, environment, by } = scene;
+        let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
+        else {
+            return Err(SessionError::Closed);
+        };
+        let field = match environment {
+            Some(env) => Field::Given(env),
+            None => field(folder, &policy, &brief, drive.machine.proof()).await,
+        };
+        let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
+        let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
+        let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
+        let seen = drive.machine.seen();
+        let hands = AttemptHands::unplaced(self.shop.clone(), policy.clone(), &brief, &seen);
+        let hands =
+            hands.map_err(SessionError::Fault)?.of_session(log, hub.clone(), keeper.clone());
+        let hands = hands.working_in(field, Tailor::new(&self.shop, &policy, &brief.role));
+        let (sender, view) = watch::channel(view);
+        let (inbox, receiver) = mpsc::channel(64);
+        let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
+        let driven = Driven {
+            drive: observed(drive, sender, hub.clone()),
+            hands,
+            receiver,
+            inbox: inbox.downgrade(),
+            run: brief.run.clone(),
+        };
+        let (shop, suspended, going) =
+            (self.shop.clone(), suspend.clone(), gone.clone().drop_guard());
+        let task = tokio::spawn(async move {
+            let _going = going;
+            driven.go(shop, suspended).await
+        });
+        let tools = policy.roles.get(&brief.role).map(|role| role.tools.clone());
+        let shared = Shared {
+            run: brief.run.clone(),
+            by,
+            shop: self.shop.clone(),
+            tailor: Tailor::new(&self.shop, &policy, &brief.role),
+            tools: tools.unwrap_or_default(),
+            policy,
+            inbox,
+            view,
+            hub,
+            keeper,
+            task: tokio::sync::Mutex::new(Some(task)),
+            _suspends_when_dropped: suspend.clone().drop_guard(),
+            suspend,
+            gone,
+        };
+        Ok(Session { shared: Arc::new(shared) })
+    }
+}
+
+/// The folder that a conversation works in.
+async fn field(folder: &Path, policy: &Policy, brief: &Brief, proof: Option<&Proof>) -> Field {
+    let repo = Repo::discover(folder).await.ok().filter(|repo| repo.root() == folder);
+    // The engine has judged what the walls hold; after a restart they must hold no less.
+    let walls = proof.map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
+    let mut place = Folder::new(folder, repo, walls, policy.sandbox.clone());
+    let whole = brief.scope.covers(&Artifact::everything());
+    place.scope = Some(brief.scope.clone()).filter(|_| !whole);
+    Field::Folder(Box::new(place))
+}
+
+/// Shows how the conversation stands, and what was stored, to whoever looks.
+fn observed(drive: Drive<Attempt>, view: watch::Sender<SessionView>, hub: Hub) -> Drive<Attempt> {
+    drive.observed_by(Box::new(move |machine: &Attempt, stored: &[Envelope]| {
+        if let Some(now) = machine.view() {
+            view.send_replace(now);
+        }
+        stored.iter().for_each(|line| hub.stored(line));
+    }))
+}
+
+/// The loop of a conversation, before it runs.
+struct Driven {
+    drive: Drive<Attempt>,
+    hands: AttemptHands,
+    receiver: mpsc::Receiver<Posted>,
+    inbox: mpsc::WeakSender<Posted>,
+    run: RunId,
+}
+
+impl Driven {
+    async fn go(mut self, shop: Arc<Shop>, suspend: CancellationToken) -> Result<(), DriveError> {
+        for (number, command) in shop.journal.posted(&self.run).await? {
+            self.drive.take(&Input::Command(command), Some(number)).await?;
+        }
+        let listening =
+            self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
+        let stay = WhenWaiting::Stay;
+        let left = self.drive.run(&self.hands, &mut self.receiver, &suspend, stay).await;
+        if let Some(listening) = listening {
+            listening.abort();
+        }
+        left.map(|_| ())
+    }
+}
