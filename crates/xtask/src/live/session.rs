@@ -119,6 +119,10 @@ fn attempt(
         .iter()
         .any(|line| line["event"] == "tool.started" && line["data"]["tool"] == deed.tool);
     let last = lines.iter().filter_map(words).next_back().unwrap_or_default();
+    let fault = lines.iter().filter_map(|line| line["data"]["fault"]["what"].as_str()).next_back();
+    if let Some(fault) = fault {
+        bail!("it was stopped: {fault}");
+    }
     if !used {
         bail!("it did not call {}; it said {last:?}", deed.tool);
     }
