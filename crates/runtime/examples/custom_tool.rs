@@ -43,8 +43,7 @@ impl Tool for Tide {
 
     fn inspect(&self, _arguments: &Value) -> Inspection {
         // It reads, touches no file, and can be made again after a crash.
-        let (access, repeat) = (Access::Read, Repeat::Safe);
-        Inspection::Would(CallFacts { access, paths: vec![], command: None, repeat, agent: None })
+        Inspection::Would(CallFacts::new(Access::Read, Repeat::Safe))
     }
 
     async fn run(&self, arguments: &Value, _place: &Place<'_>) -> ToolOutput {

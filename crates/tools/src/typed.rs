@@ -98,5 +98,5 @@ pub(crate) fn reads(path: &str) -> Result<CallFacts, String> {
 }
 
 pub(crate) fn facts(access: Access, paths: Vec<WorkPath>, repeat: Repeat) -> CallFacts {
-    CallFacts { access, paths, command: None, folder: None, repeat, agent: None }
+    CallFacts { paths, ..CallFacts::new(access, repeat) }
 }

@@ -32,6 +32,14 @@ pub struct CallFacts {
     pub agent: Option<AgentCall>,
 }
 
+impl CallFacts {
+    /// A call that touches no path and runs no command.
+    #[must_use]
+    pub const fn new(access: Access, repeat: Repeat) -> Self {
+        Self { access, paths: vec![], command: None, folder: None, repeat, agent: None }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
