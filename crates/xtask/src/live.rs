@@ -75,7 +75,7 @@ fn as_an_agent(root: &Path, folder: &Path) -> anyhow::Result<()> {
     let binary = built.into_iter().find(|binary| binary.is_file());
     let binary = binary.context("the program is not built; run `cargo build -p bosun`")?;
     let server = llama(&folder, &scratch, Pick::Largest)?;
-    session::run(&binary, &scratch, &server, KEY)
+    session::run(root, &binary, &scratch, &server)
 }
 
 /// A server that can be started, or a line about why not.

@@ -17,33 +17,54 @@ const TRIES: usize = 3;
 struct Deed {
     name: &'static str,
     goal: &'static str,
-    /// The tool that must have been used, by the beginning of its name.
+    /// The tool that must have been used.
     tool: &'static str,
-    held: fn(&Path, &str) -> bool,
+    held: fn(&[Value]) -> bool,
 }
+
+/// The hash of a file in which the tide is high. A small model may go on and take its own edit back, so what counts
+/// is that a call has left the file like that.
+const HIGH: &str = "ab99a919457d47db2029336a353b7993f8286888abb796d7b9b68f1c24d39d8b";
+/// How many rounds of calls a deed may take.
+const ROUNDS: i64 = 4;
 
 const DEEDS: [Deed; 2] = [
     Deed {
         name: "answers from a file",
         goal: "Who is the harbour master? Call the tool read_file with the path notes.txt and answer with the name.",
         tool: "read_file",
-        held: |_, words| words.contains("Quill"),
+        held: |lines| {
+            lines.iter().filter_map(words).next_back().is_some_and(|text| text.contains("Quill"))
+        },
     },
     Deed {
         name: "edits a file",
         goal: "In the file tide.txt replace the word low by the word high. First call the tool read_file with the path \
-               tide.txt, then call the tool edit_file with path tide.txt, old_string low and new_string high.",
-        tool: "",
-        held: |repo, _| {
-            fs::read_to_string(repo.join("tide.txt"))
-                .is_ok_and(|text| text == "The tide is high.\n")
+               tide.txt, then call the tool edit_file with path tide.txt, old_string low and new_string high. Then say done.",
+        tool: "edit_file",
+        held: |lines| {
+            let left = lines.iter().filter_map(|line| line["data"]["files"][0]["digest"].as_str());
+            left.into_iter().any(|digest| digest == HIGH)
         },
     },
 ];
 
-pub(super) fn run(binary: &Path, scratch: &Path, server: &Server, key: &str) -> anyhow::Result<()> {
+pub(super) fn run(
+    root: &Path,
+    binary: &Path,
+    scratch: &Path,
+    server: &Server,
+) -> anyhow::Result<()> {
     let mut failed = vec![];
-    for (dialect, path) in [("messages", ""), ("responses", "/v1"), ("chat", "/v1")] {
+    let preset =
+        fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
+    let mut preset: toml::Table = toml::from_str(&preset).context("reading the preset")?;
+    let session = preset.get_mut("session").and_then(toml::Value::as_table_mut);
+    let session = session.context("the preset has changed")?;
+    session.insert("max_rounds".to_owned(), toml::Value::Integer(ROUNDS));
+    let rules = scratch.join("solo.toml");
+    fs::write(&rules, toml::to_string(&preset)?).context("writing the rules")?;
+    for (dialect, path) in [("chat", "/v1"), ("messages", ""), ("responses", "/v1")] {
         let settings = scratch.join(format!("{dialect}.toml"));
         let text = format!(
             "[providers.live]\ndialect = \"{dialect}\"\nbase_url = \"{}{path}\"\nkey_env = [\"LIVE_KEY\"]\n\
@@ -52,7 +73,7 @@ pub(super) fn run(binary: &Path, scratch: &Path, server: &Server, key: &str) -> 
         );
         fs::write(&settings, text).context("writing the settings")?;
         for deed in &DEEDS {
-            let holds = |number: &usize| match attempt(binary, scratch, &settings, key, deed) {
+            let holds = |number: &usize| match attempt(binary, scratch, &settings, &rules, deed) {
                 Ok(()) => true,
                 Err(error) => {
                     println!("{dialect:<10} {:<20} try {number}: {error:#}", deed.name);
@@ -73,7 +94,7 @@ fn attempt(
     binary: &Path,
     scratch: &Path,
     settings: &Path,
-    key: &str,
+    rules: &Path,
     deed: &Deed,
 ) -> anyhow::Result<()> {
     let folder = scratch.join("session");
@@ -86,24 +107,27 @@ fn attempt(
     fs::write(repo.join("tide.txt"), "The tide is low.\n")?;
     let mut command = Command::new(binary);
     command.arg("--home").arg(folder.join("home"));
-    command.args(["run", deed.goal, "--preset", "solo", "--headless", "--json"]);
+    command.args(["run", deed.goal, "--headless", "--json", "--policy"]).arg(rules);
     command.args(["--model", "live/local", "--repo"]).arg(&repo);
-    command.env("BOSUN_MODELS", settings).env("LIVE_KEY", key).current_dir(&repo);
+    command.env("BOSUN_MODELS", settings).env("LIVE_KEY", super::KEY).current_dir(&repo);
     let output = command.stdin(Stdio::null()).output().context("running the program")?;
     let said = String::from_utf8_lossy(&output.stdout);
     fs::write(folder.join("log.jsonl"), said.as_bytes()).context("keeping the log")?;
     let lines: Vec<Value> =
         said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let used = lines.iter().any(|line| {
-        line["event"] == "tool.started"
-            && line["data"]["tool"].as_str().is_some_and(|tool| tool.starts_with(deed.tool))
-    });
-    let words: Vec<&str> = lines.iter().filter_map(words).collect();
-    if !used {
-        bail!("it called nothing; it said {:?}", words.last().unwrap_or(&""));
+    let used = lines
+        .iter()
+        .any(|line| line["event"] == "tool.started" && line["data"]["tool"] == deed.tool);
+    let last = lines.iter().filter_map(words).next_back().unwrap_or_default();
+    let fault = lines.iter().filter_map(|line| line["data"]["fault"]["what"].as_str()).next_back();
+    if let Some(fault) = fault {
+        bail!("it was stopped: {fault}");
     }
-    if !(deed.held)(&repo, words.last().unwrap_or(&"")) {
-        bail!("it said {:?}", words.last().unwrap_or(&""));
+    if !used {
+        bail!("it did not call {}; it said {last:?}", deed.tool);
+    }
+    if !(deed.held)(&lines) {
+        bail!("it said {last:?}");
     }
     Ok(())
 }
