@@ -49,7 +49,8 @@ fn model(script: &str) -> ScriptedModel {
 
 fn request(attempt: &str, messages: Vec<Message>) -> Arc<ModelRequest> {
     let attempt: AttemptId = attempt.parse().expect("an attempt id");
-    let turn = u32::try_from(messages.len()).expect("few");
+    let said = messages.iter().filter(|message| matches!(message, Message::Assistant { .. }));
+    let turn = u32::try_from(said.count() + 1).expect("few");
     Arc::new(ModelRequest {
         model: "script/any".parse().expect("a model"),
         system: Arc::from("abcd"),
