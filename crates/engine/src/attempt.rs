@@ -100,9 +100,10 @@ impl Attempt {
         self.root().and_then(|root| root.end.as_ref())
     }
 
-    /// An open conversation stands alone, so it is its own log that says what the walls hold.
+    /// An open conversation stands alone, so it is its own log that says what the walls hold. They are tried while the
+    /// model thinks about the first input, so that nobody waits for it.
     fn wants_probe(&self) -> bool {
-        self.proof.is_none() && self.root().is_some_and(Session::is_open)
+        self.proof.is_none() && self.root().is_some_and(|root| root.is_open() && root.turn > 0)
     }
 
     fn awaits_deadline(&self, session: &Session) -> bool {

@@ -79,10 +79,10 @@ async fn live(stage: &Stage<'_>, journal: Arc<dyn Journal>) -> anyhow::Result<Ta
         } else {
             bosun.reopen(&stage.run, "person").await?
         };
-        settled(&session).await;
+        settled(stage, &session).await?;
         for step in &steps[done..] {
             take(&session, step).await?;
-            session.rest().await;
+            settled(stage, &session).await?;
         }
         session.suspend().await?;
     }
@@ -97,16 +97,20 @@ async fn live(stage: &Stage<'_>, journal: Arc<dyn Journal>) -> anyhow::Result<Ta
     Ok(Talked { state: view.state, lines, files, last_words })
 }
 
-/// Waits until the walls were tried, which goes on beside everything else, and until it rests.
-async fn settled(session: &Session) {
-    let tried = |item: &SessionItem| matches!(item, SessionItem::Event(line) if matches!(line.event, Event::SandboxProbed { .. }));
-    let mut items = Box::pin(session.events());
-    while let Some(item) = items.next().await {
-        if tried(&item) {
-            break;
+/// Waits until it rests, and until the walls were tried, which goes on beside the first question to the model.
+async fn settled(stage: &Stage<'_>, session: &Session) -> anyhow::Result<()> {
+    session.rest().await;
+    let lines = stage.read(&LogId::run(stage.run.clone())).await?;
+    if lines.iter().any(|line| matches!(line.event, Event::ModelAsked { .. })) {
+        let mut items = Box::pin(session.events());
+        while let Some(item) = items.next().await {
+            if matches!(item, SessionItem::Event(line) if matches!(line.event, Event::SandboxProbed { .. }))
+            {
+                break;
+            }
         }
     }
-    session.rest().await;
+    Ok(())
 }
 
 async fn take(session: &Session, step: &Step) -> anyhow::Result<()> {

@@ -21,7 +21,7 @@ pub fn dressed(family: Family, plain: &Registry) -> Registry {
     }
     for name in ["read_file", "write_file", "edit_file", "shell"] {
         if let Some(inner) = registry.get(name).cloned() {
-            put(&mut registry, Arc::new(Reworded::new(inner, wording(family, name))));
+            registry.put(Arc::new(Reworded::new(inner, wording(family, name))));
         }
     }
     registry
@@ -71,13 +71,6 @@ fn wording(family: Family, tool: &str) -> Wording {
         (_, "read_file") => Wording { hidden: &["encoding"], ..named },
         _ => Wording { hidden: &["create_dirs"], ..named },
     }
-}
-
-/// A tool under its own name, in place of the one that had it. Both schemas come from our types, so there is
-/// nothing that could be refused.
-fn put(registry: &mut Registry, tool: Arc<dyn Tool>) {
-    let replaced = registry.replace(tool);
-    debug_assert!(replaced.is_ok(), "{replaced:?}");
 }
 
 /// What a family calls things.

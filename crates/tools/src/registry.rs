@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt as _;
 use jsonschema::Validator;
@@ -39,7 +39,8 @@ pub struct Registry {
 #[derive(Debug, Clone)]
 struct Entry {
     tool: Arc<dyn Tool>,
-    validator: Arc<Validator>,
+    /// Made when the first call has to be checked; most tools are never called.
+    validator: Arc<OnceLock<Option<Validator>>>,
 }
 
 /// A tool that could not be registered.
@@ -90,10 +91,7 @@ impl Registry {
         ];
         let mut registry = Self::empty();
         for tool in tools {
-            // The schemas of our own tools come from types; a test holds that each of them is one.
-            if let Ok(entry) = Entry::new(tool) {
-                registry.entries.insert(entry.tool.spec().name.clone(), entry);
-            }
+            registry.put(tool);
         }
         registry
     }
@@ -112,6 +110,12 @@ impl Registry {
             return Err(Duplicate::Name { name });
         }
         self.replace(tool)
+    }
+
+    /// Adds a tool of ours, whose schema comes from a type; a test holds that each of them is a schema.
+    pub(crate) fn put(&mut self, tool: Arc<dyn Tool>) {
+        let name = tool.spec().name.clone();
+        self.entries.insert(name, Entry { tool, validator: Arc::default() });
     }
 
     /// Adds a tool, in place of the one that had its name.
@@ -198,7 +202,9 @@ impl Registry {
     ) -> Result<(&Arc<dyn Tool>, Cow<'a, Value>), String> {
         let entry = self.entry(name).map_err(|unknown| unknown.to_string())?;
         let arguments = schema::relative(schema::without_nulls(arguments), &self.roots);
-        match schema::complaints(&entry.validator, name, &arguments) {
+        let complaints =
+            entry.validator().map(|schema| schema::complaints(schema, name, &arguments));
+        match complaints.flatten() {
             None => Ok((&entry.tool, arguments)),
             Some(complaint) => Err(complaint),
         }
@@ -211,7 +217,12 @@ impl Entry {
         let validator = jsonschema::validator_for(&spec.schema).map_err(|error| {
             Duplicate::Schema { name: spec.name.clone(), cause: error.to_string() }
         })?;
-        Ok(Self { tool, validator: Arc::new(validator) })
+        Ok(Self { tool, validator: Arc::new(OnceLock::from(Some(validator))) })
+    }
+
+    fn validator(&self) -> Option<&Validator> {
+        let make = || jsonschema::validator_for(&self.tool.spec().schema).ok();
+        self.validator.get_or_init(make).as_ref()
     }
 }
 

@@ -17,11 +17,11 @@ pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
         return vec![];
     }
     let mut effects = Vec::new();
-    if attempt.wants_probe() && !in_flight.contains(&EffectId::Probe) {
-        effects.push(Effect::Probe);
-    }
     for session in attempt.sessions.values().filter(|session| session.end.is_none()) {
         talking(attempt, session, in_flight, &mut effects);
+    }
+    if attempt.wants_probe() && !in_flight.contains(&EffectId::Probe) {
+        effects.push(Effect::Probe);
     }
     effects
 }

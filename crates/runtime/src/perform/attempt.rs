@@ -160,7 +160,7 @@ impl AttemptHands {
         let Field::Folder(folder) = &*self.field else {
             return Outcome::Broke(Fault::bug("only a worktree is committed"));
         };
-        let (Some(repo), Some(start)) = (&folder.repo, &folder.start) else {
+        let (Some(repo), Some(start)) = (folder.repo().await, &folder.start) else {
             return Outcome::Broke(Fault::bug("only a worktree is committed"));
         };
         let sealed = repo.seal(&folder.path, start, message, at).await;

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
 use sandbox::{Environment, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
@@ -27,7 +29,7 @@ pub(crate) enum Field {
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
-    pub(crate) repo: Option<Repo>,
+    repo: Finding,
     /// The commit that it was made from, if it is a worktree of ours.
     pub(crate) start: Option<CommitId>,
     /// Where may be written; everywhere when nothing is said.
@@ -39,8 +41,32 @@ pub(crate) struct Folder {
     opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
 }
 
+/// The repository of a folder, if it has one: known, or still being looked for.
+pub(crate) type Finding = Shared<BoxFuture<'static, Option<Repo>>>;
+
+fn found(repo: Repo) -> Finding {
+    std::future::ready(Some(repo)).boxed().shared()
+}
+
+/// Looks for the repository whose root a folder is, while something else is done.
+pub(crate) fn looked_for(folder: &Path) -> Finding {
+    let folder = folder.to_owned();
+    let looking = async move {
+        let found = Repo::discover(&folder).await.ok();
+        found.filter(|repo| repo.root() == folder)
+    };
+    let finding = looking.boxed().shared();
+    tokio::spawn(finding.clone());
+    finding
+}
+
 impl Folder {
-    pub(crate) fn new(path: &Path, repo: Option<Repo>, walls: Rung, policy: SandboxPolicy) -> Self {
+    pub(crate) async fn repo(&self) -> Option<Repo> {
+        self.repo.clone().await
+    }
+
+    /// `repo` is waited for when it is needed.
+    pub(crate) fn new(path: &Path, repo: Finding, walls: Rung, policy: SandboxPolicy) -> Self {
         let (path, opened) = (path.to_owned(), tokio::sync::Mutex::default());
         Self { path, repo, start: None, scope: None, walls, policy, opened }
     }
@@ -50,7 +76,7 @@ impl Field {
     /// The worktree of an attempt.
     pub(crate) fn of_attempt(run: &RunHands, brief: &Brief) -> Self {
         let path = run.workshop.of_attempt(&brief.attempt);
-        let repo = Some(run.workshop.repo().clone());
+        let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         Self::Folder(Box::new(Folder { start, scope, ..folder }))
@@ -68,6 +94,7 @@ impl Field {
             Self::Folder(folder) => folder,
         };
         let scope = narrower.or(folder.scope.as_ref());
+        let repo = folder.repo().await;
         let mut opened = folder.opened.lock().await;
         let there = opened.iter().find(|(of, _)| of.as_ref() == scope);
         let env = match there {
@@ -75,7 +102,7 @@ impl Field {
             None => {
                 let ground = Ground {
                     folder: &folder.path,
-                    repo: folder.repo.as_ref(),
+                    repo: repo.as_ref(),
                     start: folder.start.as_ref(),
                     scope,
                     walls: folder.walls,
@@ -92,7 +119,7 @@ impl Field {
     /// What the workspace shows, for calls that were cut off.
     pub(crate) async fn look(&self) -> String {
         match self {
-            Self::Folder(folder) => match &folder.repo {
+            Self::Folder(folder) => match folder.repo().await {
                 Some(repo) => repo
                     .status(&folder.path)
                     .await

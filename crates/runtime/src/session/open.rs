@@ -71,7 +71,6 @@ impl Bosun {
             return Err(SessionError::Fault(fault));
         };
         let run = new.id.clone().unwrap_or_else(draw_run_id);
-        let digest = self.keep_policy(&new.policy).await?;
         let policy = Arc::new(new.policy);
         let tailor = Tailor::new(&self.shop, &policy, &role);
         let (tools, tool_specs) =
@@ -85,12 +84,9 @@ impl Bosun {
             instruction: new.instruction.as_deref(),
             now: self.shop.clock.now(),
         };
-        let system = match &new.environment {
-            Some(env) => setting::elsewhere(&self.shop.prompts, opening, env.facts()),
-            None => setting::system_prompt(&self.shop.prompts, opening)
-                .await
-                .map_err(|error| SessionError::Fault(error.fault()))?,
-        };
+        let system = self.system(opening, new.environment.as_deref());
+        let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
+        let (system, digest) = (system?, digest?);
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -120,7 +116,22 @@ impl Bosun {
         let first = Input::Brief(Box::new(brief));
         drive.take(&first, None).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
-        self.converse(drive, Scene { policy, folder: &folder, environment, by }).await
+        self.converse(drive, Scene { policy, folder: &folder, environment, by })
+    }
+
+    /// What the agent is told before anything is said.
+    async fn system(
+        &self,
+        opening: Opening<'_>,
+        environment: Option<&dyn Environment>,
+    ) -> Result<String, SessionError> {
+        let prompts = &self.shop.prompts;
+        match environment {
+            Some(env) => Ok(setting::elsewhere(prompts, opening, env.facts())),
+            None => setting::system_prompt(prompts, opening)
+                .await
+                .map_err(|error| SessionError::Fault(error.fault())),
+        }
     }
 
     /// Goes on with a conversation from where its log ends.
@@ -134,7 +145,7 @@ impl Bosun {
             return Err(SessionError::Closed);
         }
         let by = by.to_owned();
-        self.converse(drive, Scene { policy, folder: &folder, environment: None, by }).await
+        self.converse(drive, Scene { policy, folder: &folder, environment: None, by })
     }
 
     /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was

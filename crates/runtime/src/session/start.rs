@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::Attempt;
-use sandbox::{Environment, Repo};
+use sandbox::Environment;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung, SessionView};
@@ -14,7 +14,7 @@ use crate::door::{Bosun, listen};
 use crate::drive::{Drive, DriveError, Posted, WhenWaiting};
 use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
-use crate::perform::field::{Field, Folder, Tailor};
+use crate::perform::field::{Field, Folder, Tailor, looked_for};
 use crate::shop::Shop;
 
 /// Where a conversation takes place, and whose it is.
@@ -26,7 +26,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl Bosun {
-    pub(super) async fn converse(
+    pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
         scene: Scene<'_>,
@@ -38,7 +38,7 @@ impl Bosun {
         };
         let field = match environment {
             Some(env) => Field::Given(env),
-            None => field(folder, &policy, &brief, drive.machine.proof()).await,
+            None => field(folder, &policy, &brief, drive.machine.proof()),
         };
         let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
         let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
@@ -86,11 +86,10 @@ impl Bosun {
 }
 
 /// The folder that a conversation works in.
-async fn field(folder: &Path, policy: &Policy, brief: &Brief, proof: Option<&Proof>) -> Field {
-    let repo = Repo::discover(folder).await.ok().filter(|repo| repo.root() == folder);
+fn field(folder: &Path, policy: &Policy, brief: &Brief, proof: Option<&Proof>) -> Field {
     // The engine has judged what the walls hold; after a restart they must hold no less.
     let walls = proof.map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
-    let mut place = Folder::new(folder, repo, walls, policy.sandbox.clone());
+    let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
     Field::Folder(Box::new(place))

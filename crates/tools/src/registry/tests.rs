@@ -69,6 +69,17 @@ impl Tool for Breaks {
     }
 }
 
+#[test]
+fn every_schema_in_every_familys_words_is_a_schema() {
+    for family in types::Family::ALL {
+        let registry = crate::profile::dressed(family, &Registry::standard());
+        for name in registry.names() {
+            let schema = &registry.get(name).expect("a tool").spec().schema;
+            jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}
+
 /// K15, A65: names, descriptions and schemas of what there is.
 #[test]
 fn the_standard_tools_are_all_there_with_closed_schemas() {
