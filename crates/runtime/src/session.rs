@@ -278,3 +278,6 @@ impl Session {
         follow::follow(self.shared.shop.journal.clone(), log, items, gone, seq)
     }
 }
+
+#[cfg(test)]
+mod tests;

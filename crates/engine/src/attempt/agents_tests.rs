@@ -76,6 +76,40 @@ fn an_agent_can_be_told_more() {
     );
 }
 
+/// A37: an agent talks to its parent's model with its parent's tools, or to the one that was named with that one's.
+#[test]
+fn an_agent_uses_its_parents_model_or_the_one_that_was_named() {
+    let mut bench = open();
+    bench.tell("submit go\nmodel calls spawn_agent look");
+    let outcome = said("calls spawn_agent look elsewhere");
+    let Outcome::Model(Ok(mut replied)) = outcome else { panic!("a reply") };
+    let types::Inspection::Would(facts) = &mut replied.inspections[0] else { panic!("facts") };
+    let Some(types::AgentCall::Spawn(spawn)) = &mut facts.agent else { panic!("a spawn") };
+    spawn.change = Some(types::SessionChange {
+        model: Some("other/one".parse().expect("a model")),
+        tools: Some(vec!["read_file".to_owned()]),
+        ..types::SessionChange::default()
+    });
+    let turn = the_turn(&bench.asked());
+    bench.send(&Input::Outcome(turn, Outcome::Model(Ok(replied))));
+    let asked: Vec<(u32, String)> = bench
+        .asked()
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::AskModel { request } => {
+                Some((request.origin.session.0, request.model.to_string()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert!(asked.contains(&(2, "fake/model".to_owned())), "{asked:?}");
+    assert!(asked.contains(&(3, "other/one".to_owned())), "{asked:?}");
+    same(
+        &only(&bench.tell("agent 3 calls write_file src/a.rs"), &["tool"]),
+        "tool.refused s3.t1.c0 write_file refused, permit.not_the_roles_tool",
+    );
+}
+
 /// A39: an agent that is closed ends, whatever it does.
 #[test]
 fn an_agent_can_be_closed_while_it_works() {

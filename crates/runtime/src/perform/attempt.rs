@@ -156,6 +156,11 @@ impl AttemptHands {
         Ok(Outcome::Looked(look(&*env, &self.field.names(), words).await))
     }
 
+    /// Leaves the place for good.
+    pub(crate) async fn clean_up(&self) {
+        self.field.clean_up().await;
+    }
+
     async fn seal(&self, message: &str, at: Timestamp) -> Outcome {
         let Field::Folder(folder) = &*self.field else {
             return Outcome::Broke(Fault::bug("only a worktree is committed"));

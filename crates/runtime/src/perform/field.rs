@@ -116,6 +116,14 @@ impl Field {
         Ok(Arc::new(env.heard_by(listener)))
     }
 
+    /// Gives back what the place holds, when nothing is asked of it any more.
+    pub(crate) async fn clean_up(&self) {
+        let Self::Given(env) = self else { return };
+        if let Err(error) = env.cleanup().await {
+            tracing::warn!(%error, "leaving the environment");
+        }
+    }
+
     /// What the workspace shows, for calls that were cut off.
     pub(crate) async fn look(&self) -> String {
         match self {

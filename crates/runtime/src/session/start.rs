@@ -11,7 +11,7 @@ use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung,
 
 use super::{Keeper, Session, SessionError, Shared};
 use crate::door::{Bosun, listen};
-use crate::drive::{Drive, DriveError, Posted, WhenWaiting};
+use crate::drive::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor, looked_for};
@@ -125,6 +125,9 @@ impl Driven {
         let left = self.drive.run(&self.hands, &mut self.receiver, &suspend, stay).await;
         if let Some(listening) = listening {
             listening.abort();
+        }
+        if matches!(left, Ok(Left::Over)) {
+            self.hands.clean_up().await;
         }
         left.map(|_| ())
     }

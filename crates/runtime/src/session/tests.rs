@@ -1,0 +1,148 @@
+//! A session as a program has it: states, refusals, the end, the place it leaves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use sandbox::{EnvError, Environment, LocalEnvironment};
+use store::MemoryJournal;
+use tokio_util::sync::CancellationToken;
+use types::{DirEntry, ExecRequest, ExecResult, Facts, SessionState, WorkPath};
+
+use crate::{Bosun, NewSession, Session, SessionError, SessionItem, Setup, Words};
+
+const SCRIPT: &str = r#"
+[[attempt]]
+role = "solo"
+[[attempt.reply]]
+call = { tool = "read_file", path = "a.txt" }
+[[attempt.reply]]
+say = "It says one."
+[[attempt.reply]]
+say = "Still one."
+"#;
+
+/// A folder that counts how often it was left.
+#[derive(Debug)]
+struct Left {
+    folder: LocalEnvironment,
+    times: Arc<AtomicU32>,
+}
+
+#[async_trait]
+impl Environment for Left {
+    fn facts(&self) -> Facts {
+        self.folder.facts()
+    }
+    async fn cleanup(&self) -> Result<(), EnvError> {
+        self.times.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+    async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+        self.folder.read(path).await
+    }
+    async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
+        self.folder.write(path, bytes).await
+    }
+    async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+        self.folder.delete(path).await
+    }
+    async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
+        self.folder.exists(path).await
+    }
+    async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+        self.folder.list(path, depth).await
+    }
+    async fn exec(
+        &self,
+        request: ExecRequest,
+        stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError> {
+        self.folder.exec(request, stop).await
+    }
+}
+
+struct Stage {
+    bosun: Bosun,
+    folder: tempfile::TempDir,
+    left: Arc<AtomicU32>,
+}
+
+impl Stage {
+    fn set() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("work")).expect("a folder");
+        std::fs::write(folder.path().join("work/a.txt"), "one\n").expect("a file");
+        let journal = Arc::new(MemoryJournal::new());
+        let bosun = Bosun::new(Setup::new(journal, folder.path().join("state")));
+        Self { bosun, folder, left: Arc::default() }
+    }
+
+    async fn open(&self) -> Session {
+        let model = self.bosun.keep_script(SCRIPT).await.expect("a script");
+        let work = self.folder.path().join("work");
+        let env = LocalEnvironment::open(&work).expect("a workspace");
+        let mut new = NewSession::new(&work, model).expect("the preset");
+        new.environment = Some(Arc::new(Left { folder: env, times: self.left.clone() }));
+        self.bosun.open(new).await.expect("a session")
+    }
+}
+
+/// A1, A3, A4, A7, A53, A55, A60: idle, processing, idle, closed; the end is on record, and the place is left once.
+#[tokio::test]
+async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
+    let stage = Stage::set();
+    let session = stage.open().await;
+    assert_eq!(session.state(), SessionState::Idle);
+    session.submit("What does a.txt say?").await.expect("it is idle");
+    assert_eq!(session.rest().await, SessionState::Idle);
+    assert_eq!(session.last_words().await.expect("a log"), "It says one.");
+    session.submit("And now?").await.expect("it is idle again");
+    session.rest().await;
+    assert_eq!(session.history().await.expect("a log").len(), 6);
+    session.abort().await.expect("it is closed");
+    session.abort().await.expect("closing it twice is harmless");
+    assert_eq!(session.state(), SessionState::Closed);
+    assert_eq!(stage.left.load(Ordering::Relaxed), 1);
+    assert!(matches!(session.submit("More?").await, Err(SessionError::Closed)));
+    let told: Vec<_> = session.events_as(Words::Session).collect().await;
+    assert_eq!(told.first().expect("a start")["kind"], "SESSION_START");
+    assert_eq!(told.last().expect("an end")["kind"], "SESSION_END");
+}
+
+#[tokio::test]
+async fn a_session_that_is_let_go_can_be_gone_on_with_and_a_closed_one_cannot() {
+    let stage = Stage::set();
+    let session = stage.open().await;
+    session.submit("What does a.txt say?").await.expect("it is idle");
+    session.rest().await;
+    let run = session.id().clone();
+    session.suspend().await.expect("it is let go");
+    assert_eq!(stage.left.load(Ordering::Relaxed), 0, "it is not over");
+    let again = stage.bosun.reopen(&run, "ann").await.expect("it is there");
+    again.submit("And now?").await.expect("it is idle");
+    again.rest().await;
+    assert_eq!(again.last_words().await.expect("a log"), "Still one.");
+    again.abort().await.expect("it is closed");
+    assert!(matches!(stage.bosun.reopen(&run, "ann").await, Err(SessionError::Closed)));
+}
+
+#[tokio::test]
+async fn whoever_follows_from_the_middle_gets_every_line_once_and_in_order() {
+    let stage = Stage::set();
+    let session = stage.open().await;
+    session.submit("What does a.txt say?").await.expect("it is idle");
+    session.rest().await;
+    let items = session.events_after(3);
+    session.abort().await.expect("it is closed");
+    let lines: Vec<u64> = items
+        .filter_map(async |item| match item {
+            SessionItem::Event(line) => Some(line.seq),
+            SessionItem::Delta(_) => None,
+        })
+        .collect()
+        .await;
+    let wanted: Vec<u64> = (4..4 + lines.len() as u64).collect();
+    assert_eq!(lines, wanted);
+}
