@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState,
-    Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId, Timestamp, Trees,
-    Usage, WorkPath,
+    Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId, Timestamp, Usage,
+    WorkPath,
 };
 
 use crate::{InFlight, Machine};
@@ -41,8 +41,6 @@ pub struct Attempt {
     seal_fault: Option<Fault>,
     /// The files that its calls have read or written, as they were then.
     seen: BTreeMap<WorkPath, Digest>,
-    /// The workspace around the last call that changed it.
-    trees: Option<Trees>,
     /// What the walls were found to hold, where it is this log that knows.
     proof: Option<Proof>,
 }
@@ -63,7 +61,6 @@ impl Attempt {
             sealed: None,
             seal_fault: None,
             seen: BTreeMap::new(),
-            trees: None,
             proof: None,
         }
     }
@@ -84,12 +81,6 @@ impl Attempt {
     #[must_use]
     pub fn proof(&self) -> Option<&Proof> {
         self.proof.as_ref()
-    }
-
-    /// The workspace around the last call that changed it.
-    #[must_use]
-    pub fn trees(&self) -> Option<Trees> {
-        self.trees
     }
 
     fn root(&self) -> Option<&Session> {

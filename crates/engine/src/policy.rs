@@ -22,7 +22,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     project_types(policy, &mut found);
     permissions(policy, &mut found);
     // One agent alone has no plan to make and no gate to pass.
-    if !policy.roles.contains_key(&RoleId::fixed("solo")) {
+    if !is_solo(policy) {
         crew(policy, &mut found);
     }
     if policy.limits.parallel_tasks == 0 {
@@ -30,6 +30,12 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     }
     twice(policy, &mut found);
     found
+}
+
+/// Whether a policy is for one agent alone.
+#[must_use]
+pub fn is_solo(policy: &Policy) -> bool {
+    policy.roles.contains_key(&RoleId::solo())
 }
 
 /// What a crew cannot do without.

@@ -73,7 +73,7 @@ pub use session::{NewSession, Session, SessionError, Undone};
 pub use setting::{Opening, project_documents, system_prompt};
 pub use shop::Setup;
 pub use walls::Walls;
-pub use watch::Mix;
+pub use watch::{Mix, recorded};
 
 pub use engine::Cut;
 pub use {llm, sandbox, store, tools};

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
     Command, Digest, Effort, Fault, LogId, Message, ModelRef, Policy, RunId, SessionChange,
-    SessionState, SessionView, Telling, Trees,
+    SessionState, SessionView, Telling,
 };
 
 use undo::Changes;
@@ -49,7 +49,7 @@ struct Shared {
     by: String,
     shop: Arc<Shop>,
     policy: Arc<Policy>,
-    tailor: Tailor,
+    tailor: Arc<Tailor>,
     tools: Vec<String>,
     inbox: mpsc::Sender<Posted>,
     view: watch::Receiver<SessionView>,
@@ -134,8 +134,7 @@ impl Session {
             let wanted = tools.unwrap_or_else(|| self.shared.tools.clone());
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
-            let known = self.shared.shop.models.window(&named);
-            change.window = known.or(self.shared.policy.session.window);
+            change.window = self.shared.shop.models.window(&named);
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
         self.say(Command::Change { change: Box::new(change) }).await
@@ -160,8 +159,7 @@ impl Session {
 
     /// Puts the files back to what they were after a line of the log. Only while nothing is going on.
     pub async fn rewind(&self, to: u64) -> Result<Undone, SessionError> {
-        let nothing = || SessionError::NothingToUndo("no call has changed any".to_owned());
-        let tree = self.changes().await?.at(to).ok_or_else(nothing)?;
+        let tree = self.changes().await?.at(to).ok_or_else(nothing_changed)?;
         self.put_back(to, tree).await
     }
 
@@ -179,10 +177,9 @@ impl Session {
             let why = "no snapshots are taken here".to_owned();
             return Err(SessionError::NothingToUndo(why));
         };
-        let restored = keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
-        let trees = Trees { before: restored.before.digest, after: tree };
-        self.say(Command::Restored { by: self.shared.by.clone(), to, trees }).await?;
-        Ok(Undone { to, restored })
+        let (undone, said) = keeper.put_back(to, tree, &self.shared.by).await?;
+        self.say(said).await?;
+        Ok(undone)
     }
 
     /// Closes the session: the reply on its way is dropped, commands are ended with everything they started,
@@ -250,11 +247,8 @@ impl Session {
     }
 
     async fn fold(&self) -> Result<Attempt, SessionError> {
-        let mut machine = Attempt::new(self.shared.policy.clone());
-        let log = LogId::run(self.shared.run.clone());
-        let journal = &*self.shared.shop.journal;
-        drive::fold(&mut machine, &log, journal).await.map_err(DoorError::from)?;
-        Ok(machine)
+        let Shared { shop, policy, run, .. } = &*self.shared;
+        folded(shop, policy.clone(), run).await
     }
 
     /// Everything that was and will be recorded, and the pieces of replies and outputs on their way, in order. Ends
@@ -277,6 +271,18 @@ impl Session {
         let (items, gone) = (self.shared.hub.items(), self.shared.gone.clone());
         follow::follow(self.shared.shop.journal.clone(), log, items, gone, seq)
     }
+}
+
+/// A conversation as it stands in its log.
+async fn folded(shop: &Shop, policy: Arc<Policy>, run: &RunId) -> Result<Attempt, SessionError> {
+    let mut machine = Attempt::new(policy);
+    let log = LogId::run(run.clone());
+    drive::fold(&mut machine, &log, &*shop.journal).await.map_err(DoorError::from)?;
+    Ok(machine)
+}
+
+fn nothing_changed() -> SessionError {
+    SessionError::NothingToUndo("no call has changed any".to_owned())
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use futures::{Stream, StreamExt as _};
 use store::{Journal, JournalError};
 use types::{AttemptId, Envelope, Event, LogId, RunId, SessionId};
 
+/// How many lines are read at a time.
+const PAGE: usize = 1_000;
+
 /// How the lines of attempts are mixed with those of their run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
@@ -42,6 +45,38 @@ pub(crate) fn watch(
         Some((next, state))
     })
     .fuse()
+}
+
+/// What is recorded so far of a run and its attempts: the lines of each attempt just before the line that says that it is
+/// finished, those of attempts that are not at the end.
+pub async fn recorded(journal: &dyn Journal, run: &RunId) -> Result<Vec<Envelope>, JournalError> {
+    let (mut lines, mut open) = (Vec::new(), Vec::new());
+    for line in whole(journal, &LogId::run(run.clone())).await? {
+        if let Event::AttemptStarted { attempt, .. } = &line.event {
+            open.push(attempt.clone());
+        }
+        if let Event::AttemptFinished { attempt, .. } = &line.event {
+            open.retain(|other| other != attempt);
+            lines.extend(whole(journal, &LogId::attempt(run.clone(), attempt.clone())).await?);
+        }
+        lines.push(line);
+    }
+    for attempt in open {
+        lines.extend(whole(journal, &LogId::attempt(run.clone(), attempt)).await?);
+    }
+    Ok(lines)
+}
+
+/// Everything that a log has.
+async fn whole(journal: &dyn Journal, log: &LogId) -> Result<Vec<Envelope>, JournalError> {
+    let mut lines: Vec<Envelope> = Vec::new();
+    loop {
+        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
+        if page.is_empty() {
+            return Ok(lines);
+        }
+        lines.extend(page);
+    }
 }
 
 struct Watch {
@@ -108,7 +143,7 @@ impl Watch {
         let mut after = self.seen.remove(attempt).unwrap_or(0);
         let log = LogId::attempt(self.run.clone(), attempt.clone());
         loop {
-            let page = self.journal.read(&log, after, 1_000).await?;
+            let page = self.journal.read(&log, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             self.ready.extend(page);

@@ -242,22 +242,7 @@ impl<'a> Stage<'a> {
 
     /// The lines of all logs, those of an attempt just before the line that says that it is finished.
     async fn recorded(&self) -> anyhow::Result<Vec<Envelope>> {
-        let mut lines = Vec::new();
-        let mut open = Vec::new();
-        for line in self.read(&LogId::run(self.run.clone())).await? {
-            if let Event::AttemptStarted { attempt, .. } = &line.event {
-                open.push(attempt.clone());
-            }
-            if let Event::AttemptFinished { attempt, .. } = &line.event {
-                open.retain(|other| other != attempt);
-                lines.extend(self.read(&LogId::attempt(self.run.clone(), attempt.clone())).await?);
-            }
-            lines.push(line);
-        }
-        for attempt in open {
-            lines.extend(self.read(&LogId::attempt(self.run.clone(), attempt)).await?);
-        }
-        Ok(lines)
+        Ok(runtime::recorded(&*self.journal, &self.run).await?)
     }
 
     pub(crate) async fn read(&self, log: &LogId) -> anyhow::Result<Vec<Envelope>> {

@@ -1,76 +1,17 @@
-//! The facts that are stored: one enum, one envelope. The written name is the only name of an event.
+//! The facts that are stored: one enum. The written name is the only name of an event; the line around it is in
+//! `envelope.rs`.
 //! `docs/events.md` is made from this file. Nothing here decides or interprets.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Digest, Fault, FileState, Inspection, LogId, MergeEnd,
-    ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, RunId, Scope, SessionChange,
-    SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Timestamp, Trees,
-    Usage, WorkPath,
+    AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
+    CheckEnd, CheckId, CommitId, Compaction, Decision, Digest, Fault, FileState, Inspection,
+    MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Scope,
+    SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
+    Timestamp, Trees, Usage, WorkPath,
 };
-
-/// One stored line: a fact with its place in its log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Envelope {
-    pub v: u32,
-    pub seq: u64,
-    pub at: Timestamp,
-    pub run: RunId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<AttemptId>,
-    pub by: By,
-    /// The hash of the line before this one.
-    pub prev: Digest,
-    #[serde(flatten)]
-    pub event: Event,
-}
-
-impl Envelope {
-    /// The version of the envelope that this program writes.
-    pub const VERSION: u32 = 1;
-
-    #[must_use]
-    pub fn log(&self) -> LogId {
-        LogId { run: self.run.clone(), attempt: self.attempt.clone() }
-    }
-}
-
-/// Who caused an event: `engine`, `person:NAME`, `model:PROVIDER/MODEL`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct By(pub String);
-
-impl By {
-    #[must_use]
-    pub fn engine() -> Self {
-        Self("engine".to_owned())
-    }
-}
-
-/// What a rule decided, and why. `seen` holds the inputs that the rule looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    pub rule: RuleId,
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
-}
-
-impl Decision {
-    #[must_use]
-    pub fn new(rule: RuleId, reason: impl Into<String>) -> Self {
-        Self { rule, reason: reason.into(), seen: Vec::new() }
-    }
-
-    #[must_use]
-    pub fn seeing(mut self, fact: impl Into<String>) -> Self {
-        self.seen.push(fact.into());
-        self
-    }
-}
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -80,6 +80,14 @@ fn plain(text: &str, length: std::ops::RangeInclusive<usize>, also: &str) -> boo
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
+impl RoleId {
+    /// The reserved role of an agent that works alone. A policy that has it is for that agent.
+    #[must_use]
+    pub fn solo() -> Self {
+        Self::trusted("solo")
+    }
+}
+
 impl TaskId {
     /// The reserved task under which the plan itself is made.
     #[must_use]

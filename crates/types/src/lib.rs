@@ -23,6 +23,7 @@
 
 mod digest;
 mod effect;
+mod envelope;
 mod event;
 mod exec;
 mod family;
@@ -50,6 +51,7 @@ mod walls;
 
 pub use digest::*;
 pub use effect::*;
+pub use envelope::*;
 pub use event::*;
 pub use exec::*;
 pub use family::*;

@@ -1,7 +1,5 @@
 //! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
 
-use std::collections::BTreeSet;
-
 use futures::StreamExt as _;
 use runtime::store::Journal;
 use runtime::{Bosun, Mix, Order, Projected};
@@ -61,28 +59,8 @@ async fn told(
         }
         return Ok(Exit::Done);
     }
-    let journal = &**bosun.journal();
-    let mut open = BTreeSet::new();
-    for line in all(journal, &LogId::run(run.clone())).await? {
-        match &line.event {
-            Event::AttemptStarted { attempt, .. } => {
-                open.insert(attempt.clone());
-            }
-            Event::AttemptFinished { attempt, .. } => {
-                open.remove(attempt);
-                let log = LogId::attempt(run.clone(), attempt.clone());
-                for line in all(journal, &log).await? {
-                    tell(&mut projected, &line).await?;
-                }
-            }
-            _ => {}
-        }
+    for line in runtime::recorded(&**bosun.journal(), run).await? {
         tell(&mut projected, &line).await?;
-    }
-    for attempt in open {
-        for line in all(journal, &LogId::attempt(run.clone(), attempt)).await? {
-            tell(&mut projected, &line).await?;
-        }
     }
     Ok(Exit::Done)
 }
@@ -92,18 +70,6 @@ async fn tell(projected: &mut Projected, line: &Envelope) -> anyhow::Result<()> 
         print::json(&said)?;
     }
     Ok(())
-}
-
-/// Everything that a log has.
-async fn all(journal: &dyn Journal, log: &LogId) -> anyhow::Result<Vec<Envelope>> {
-    let mut lines: Vec<Envelope> = Vec::new();
-    loop {
-        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            return Ok(lines);
-        }
-        lines.extend(page);
-    }
 }
 
 async fn raw(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {

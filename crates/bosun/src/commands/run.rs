@@ -23,7 +23,7 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
     let mut policy = policy(args.policy.as_deref(), &args.preset)?;
     policy.headless |= args.headless;
     let bosun = home.open(order).await?;
-    if solo::is_solo(&policy) {
+    if engine::policy::is_solo(&policy) {
         return solo::solo(home, &bosun, &args, policy).await;
     }
     if args.output_schema.is_some() {

@@ -8,7 +8,7 @@ use runtime::llm;
 use runtime::{Bosun, NewSession, Projected, Session, SessionItem};
 use serde_json::{Value, json};
 use types::{
-    Block, Budget, Event, ModelReply, OutputSchema, Policy, RoleId, SessionId, SessionState, Span,
+    Block, Budget, Event, ModelReply, OutputSchema, Policy, SessionId, SessionState, Span,
     StopReason, Usage,
 };
 
@@ -20,11 +20,6 @@ use crate::print::{self, follow, talk};
 
 /// How often an answer that does not fit its schema is asked for again.
 const ASKED_AGAIN: u32 = 3;
-
-/// Whether a policy is for one agent alone.
-pub(crate) fn is_solo(policy: &Policy) -> bool {
-    policy.roles.contains_key(&RoleId::fixed("solo"))
-}
 
 pub(crate) async fn solo(
     home: &Home,

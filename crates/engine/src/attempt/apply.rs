@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Brief, CallId, CallOutcome, Event, FileState, Inspection, Message, ModelReply, Part,
-    Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
+    Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Message,
+    ModelReply, Part, Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
 };
 
 use super::session::{Session, Slot, SlotState, Talk};
 use super::{Attempt, loops, question, room};
 
-/// How much of a person's undoing is told to the model.
+/// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
                         on what you knew of it.]";
 
@@ -24,11 +24,11 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionTold { session, how, text, .. } => told(attempt, *session, *how, text, at),
         Event::SessionChanged { session, change } => {
             if let Some(session) = attempt.sessions.get_mut(session) {
-                session.change(change);
+                session.change(change, attempt.policy.session.window);
             }
         }
         Event::SessionWarned { session, decision, say } => {
-            loops::warned(attempt, *session, decision, say.as_deref());
+            warned(attempt, *session, decision, say.as_deref());
         }
         Event::SessionPaused { session, decision, .. } => {
             close(attempt, *session);
@@ -72,9 +72,8 @@ fn called(attempt: &mut Attempt, event: &Event) {
         Event::ToolRefused { call, outcome, decision, .. } => {
             answer(attempt, *call, *outcome, &decision.reason, &[]);
         }
-        Event::ToolFinished { call, outcome, output, images, files, trees } => {
+        Event::ToolFinished { call, outcome, output, images, files, .. } => {
             remember(attempt, files);
-            attempt.trees = trees.or(attempt.trees);
             answer(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
@@ -104,7 +103,8 @@ fn started(
     if id == SessionId::ROOT {
         attempt.brief = Some(Arc::clone(&brief));
     }
-    attempt.sessions.insert(id, Session::begin(id, &brief, (parent, depth), at));
+    let window = brief.window.or(attempt.policy.session.window);
+    attempt.sessions.insert(id, Session::begin(id, &brief, (parent, depth), window, at));
 }
 
 fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) {
@@ -129,6 +129,19 @@ fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Time
         (_, Talk::Idle) => session.input(text, at),
         (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
         (Telling::Submit | Telling::FollowUp, _) => session.follow_ups.push_back(text.to_owned()),
+    }
+}
+
+/// Something was noticed. What the model is told of it stands in the history.
+fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option<&str>) {
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    match decision.rule.as_str() {
+        loops::RULE => session.repeats.warned(),
+        room::WARN => session.room.warned = true,
+        _ => {}
+    }
+    if let Some(say) = say.filter(|_| session.talk == Talk::ToAsk) {
+        session.push(Message::user(say));
     }
 }
 

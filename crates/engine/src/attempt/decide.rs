@@ -16,7 +16,7 @@ use crate::{Machine as _, walls};
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
 /// The fault that making room may cure.
 const TOO_LONG: &str = "model.context_too_long";
-/// How many empty replies in a row are answered with a nudge.
+/// How many empty replies in a row are too many; before that the same is asked again.
 const MOST_EMPTY: u32 = 2;
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
@@ -170,7 +170,7 @@ fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     match loops::due(attempt, session) {
         Some(loops::Found::Warn(event)) => return *event,
         Some(loops::Found::Stop(decision)) => {
-            return stop(session, "session.loop", FaultClass::Structural, decision.reason);
+            return stop(session, loops::RULE, FaultClass::Structural, decision.reason);
         }
         None => {}
     }

@@ -1,13 +1,15 @@
 //! Is the model going round in circles? The last calls are looked at for a pattern of one, two or three calls that
 //! repeats itself. First the model is told; if that does not help, the work is stopped.
 
-use types::{Decision, Event, Message, RuleId, SessionId};
+use types::{Decision, Event, RuleId};
 
 use super::Attempt;
-use super::session::{Session, Talk};
+use super::session::{Repeats, Session};
 
 /// What the model is told.
 const WARNING: &str = include_str!("../../../../prompts/loop.md");
+/// The rule that finds it.
+pub(super) const RULE: &str = "session.loop";
 /// The longest pattern that is looked for.
 const LONGEST: usize = 3;
 
@@ -44,7 +46,7 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Found> {
         "the last {} calls were the same {calls} over and over",
         session.repeats.recent.len()
     );
-    let decision = Decision::new(RuleId::fixed("session.loop"), reason);
+    let decision = Decision::new(RuleId::fixed(RULE), reason);
     if session.repeats.warned < policy.loop_warnings {
         let say = policy.loop_prompt.as_deref().unwrap_or(WARNING).trim();
         let say = Some(format!("{say}\n({})", decision.reason));
@@ -59,16 +61,10 @@ pub(super) enum Found {
     Stop(Decision),
 }
 
-/// Takes a warning into the state. A new one is given only after as many calls again.
-pub(super) fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option<&str>) {
-    let Some(session) = attempt.sessions.get_mut(&id) else { return };
-    if decision.rule.as_str() == "session.loop" {
-        session.repeats.recent.clear();
-        session.repeats.warned += 1;
-    } else if decision.rule.as_str() == "context.warn" {
-        session.room.warned = true;
-    }
-    if let Some(say) = say.filter(|_| session.talk == Talk::ToAsk) {
-        session.push(Message::user(say));
+impl Repeats {
+    /// A new warning is given only after as many calls again.
+    pub(super) fn warned(&mut self) {
+        self.recent.clear();
+        self.warned += 1;
     }
 }

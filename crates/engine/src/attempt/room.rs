@@ -16,6 +16,8 @@ use super::session::{Resting, Session, Talk};
 /// What the model is told when it is asked for a summary.
 pub(super) const SUMMARISE: &str = include_str!("../../../../prompts/compact.md");
 
+/// The rule that says that it is getting full.
+pub(super) const WARN: &str = "context.warn";
 /// About how many bytes of text are a token.
 const BYTES_A_TOKEN: u64 = 4;
 /// An output shorter than this is not worth leaving out.
@@ -109,7 +111,7 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
         return make(session, policy, decision);
     }
     if percent >= policy.warn_at_percent && !session.room.warned {
-        let decision = Decision::new(RuleId::fixed("context.warn"), reason);
+        let decision = Decision::new(RuleId::fixed(WARN), reason);
         let decision = decision.seeing(percent.to_string());
         return Some(Event::SessionWarned { session: session.id, decision, say: None });
     }

@@ -119,6 +119,7 @@ impl Session {
         id: SessionId,
         brief: &Arc<Brief>,
         (parent, depth): (Option<CallId>, u32),
+        window: Option<u64>,
         at: Timestamp,
     ) -> Self {
         let mut session = Self {
@@ -145,7 +146,7 @@ impl Session {
             steering: VecDeque::new(),
             follow_ups: VecDeque::new(),
             repeats: Repeats::default(),
-            room: Room::new(brief.window),
+            room: Room::new(window),
             end: None,
             stopped: None,
             brief: Arc::clone(brief),
@@ -209,10 +210,11 @@ impl Session {
         }
     }
 
-    pub(super) fn change(&mut self, change: &SessionChange) {
+    /// `window` is that of a model of which it is not known.
+    pub(super) fn change(&mut self, change: &SessionChange, window: Option<u64>) {
         if let Some(model) = &change.model {
             self.model = model.clone();
-            self.room.window = change.window;
+            self.room.window = change.window.or(window);
         }
         self.effort = change.effort.or(self.effort);
         if let Some(tools) = &change.tools {

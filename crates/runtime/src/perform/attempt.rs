@@ -56,27 +56,39 @@ struct Made<'a> {
 }
 
 impl AttemptHands {
-    pub(crate) fn unplaced(
+    pub(crate) fn new(
         shop: Arc<Shop>,
         policy: Arc<Policy>,
         brief: &Brief,
         seen: &[FileState],
-    ) -> Result<Unplaced, Fault> {
+        field: Field,
+        tailor: Tailor,
+    ) -> Result<Self, Fault> {
         let web = Internet::of(&policy.sandbox)?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen = if guarded { Seen::guarded(seen) } else { Seen::unguarded() };
-        let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
-        let hub = shop.hub.clone();
-        Ok(Unplaced {
-            shop,
-            policy,
+        Ok(Self {
+            tailor: Arc::new(tailor.at(&field)),
+            field: Arc::new(field),
+            models: Arc::default(),
             seen: Arc::new(seen),
             web,
             shown: brief.output_chars,
-            log,
-            hub,
+            log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
+            hub: shop.hub.clone(),
             keeper: None,
+            shop,
+            policy,
         })
+    }
+
+    /// For a conversation that has a log of its own, and people who follow it.
+    pub(crate) fn of_session(self, log: LogId, hub: Hub, keeper: Option<Arc<Keeper>>) -> Self {
+        Self { log, hub, keeper, ..self }
+    }
+
+    pub(crate) fn tailor(&self) -> Arc<Tailor> {
+        self.tailor.clone()
     }
 
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
@@ -170,44 +182,6 @@ impl AttemptHands {
         };
         let sealed = repo.seal(&folder.path, start, message, at).await;
         Outcome::Sealed(sealed.map_err(|error| error.fault()))
-    }
-}
-
-/// Hands that do not know yet where they work.
-#[derive(Debug)]
-pub(crate) struct Unplaced {
-    shop: Arc<Shop>,
-    policy: Arc<Policy>,
-    seen: Arc<Seen>,
-    web: Option<Arc<Internet>>,
-    shown: usize,
-    log: LogId,
-    hub: Hub,
-    keeper: Option<Arc<Keeper>>,
-}
-
-impl Unplaced {
-    /// For a conversation that has a log of its own, and people who follow it.
-    pub(crate) fn of_session(self, log: LogId, hub: Hub, keeper: Option<Arc<Keeper>>) -> Self {
-        Self { log, hub, keeper, ..self }
-    }
-
-    pub(crate) fn working_in(self, field: Field, tailor: Tailor) -> AttemptHands {
-        let Self { shop, policy, seen, web, shown, log, hub, keeper } = self;
-        let (tailor, models) = (Arc::new(tailor.at(&field)), Arc::default());
-        AttemptHands {
-            shop,
-            policy,
-            field: Arc::new(field),
-            tailor,
-            models,
-            seen,
-            web,
-            shown,
-            log,
-            hub,
-            keeper,
-        }
     }
 }
 

@@ -111,9 +111,14 @@ impl RunHands {
         }
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
-            let hands =
-                AttemptHands::unplaced(self.shop.clone(), self.policy.clone(), &brief, &seen)?;
-            let hands = hands.working_in(field, tailor);
+            let hands = AttemptHands::new(
+                self.shop.clone(),
+                self.policy.clone(),
+                &brief,
+                &seen,
+                field,
+                tailor,
+            )?;
             let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));

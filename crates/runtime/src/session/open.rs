@@ -12,15 +12,12 @@ use types::{
 
 use super::start::Scene;
 use super::undo::{Changes, Undone};
-use super::{Keeper, SOMEBODY, Session, SessionError};
+use super::{Keeper, SOMEBODY, Session, SessionError, folded, nothing_changed};
 use crate::door::{Bosun, DoorError, draw_run_id};
 use crate::drive::Drive;
 use crate::perform::field::Tailor;
 use crate::presets::{self, PolicyError};
 use crate::setting::{self, Opening};
-
-/// The role of an agent that works alone.
-const SOLO: &str = "solo";
 
 /// A conversation to be opened.
 #[derive(Debug, Clone)]
@@ -49,7 +46,7 @@ impl NewSession {
         Ok(Self {
             folder: folder.into(),
             model,
-            policy: presets::preset(SOLO)?,
+            policy: presets::preset("solo")?,
             effort: None,
             instruction: None,
             budget: Budget::default(),
@@ -64,7 +61,7 @@ impl NewSession {
 impl Bosun {
     /// Opens a new conversation, which is idle until something is said to it.
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
-        let role = RoleId::fixed(SOLO);
+        let role = RoleId::solo();
         let Some(solo) = new.policy.roles.get(&role).cloned() else {
             let what = format!("the policy {} has no role {role}", new.policy.name);
             let fault = Fault::new(FaultClass::Resource, "policy.no_role", what);
@@ -104,7 +101,7 @@ impl Bosun {
             output_chars: policy.limits.output_chars,
             ending: Ending::Open,
             effort: new.effort,
-            window: self.shop.models.window(&new.model).or(policy.session.window),
+            window: self.shop.models.window(&new.model),
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
             model: new.model,
@@ -157,15 +154,12 @@ impl Bosun {
         let machine = Attempt::new(policy);
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        let nothing = |why: &str| SessionError::NothingToUndo(why.to_owned());
-        let tree = changes.at(to).ok_or_else(|| nothing("no call has changed any"))?;
-        let keeper =
-            Keeper::open(&self.shop, &folder).ok_or_else(|| nothing("its folder is gone"))?;
-        let restored = keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
-        let trees = types::Trees { before: restored.before.digest, after: tree };
-        let said = types::Command::Restored { by: by.to_owned(), to, trees };
+        let tree = changes.at(to).ok_or_else(nothing_changed)?;
+        let keeper = Keeper::open(&self.shop, &folder)
+            .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
+        let (undone, said) = keeper.put_back(to, tree, by).await?;
         drive.take(&Input::Command(said), None).await.map_err(DoorError::from)?;
-        Ok(Undone { to, restored })
+        Ok(undone)
     }
 
     /// Whether a log is that of a conversation.
@@ -177,12 +171,7 @@ impl Bosun {
     /// A conversation as it stands in its log, whoever drives it.
     pub async fn session_view(&self, run: &RunId) -> Result<SessionView, SessionError> {
         let (policy, _) = self.session_of(run).await?;
-        let mut machine = Attempt::new(policy);
-        let log = LogId::run(run.clone());
-        crate::drive::fold(&mut machine, &log, &*self.shop.journal)
-            .await
-            .map_err(DoorError::from)?;
-        machine.view().ok_or(SessionError::Closed)
+        folded(&self.shop, policy, run).await?.view().ok_or(SessionError::Closed)
     }
 
     /// The policy and the folder that a conversation was opened with.

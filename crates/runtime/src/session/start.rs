@@ -44,10 +44,11 @@ impl Bosun {
         let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
         let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
         let seen = drive.machine.seen();
-        let hands = AttemptHands::unplaced(self.shop.clone(), policy.clone(), &brief, &seen);
-        let hands =
-            hands.map_err(SessionError::Fault)?.of_session(log, hub.clone(), keeper.clone());
-        let hands = hands.working_in(field, Tailor::new(&self.shop, &policy, &brief.role));
+        let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
+        let hands = AttemptHands::new(shop, policy.clone(), &brief, &seen, field, tailor)
+            .map_err(SessionError::Fault)?
+            .of_session(log, hub.clone(), keeper.clone());
+        let tailor = hands.tailor();
         let (sender, view) = watch::channel(view);
         let (inbox, receiver) = mpsc::channel(64);
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
@@ -66,10 +67,10 @@ impl Bosun {
         });
         let tools = policy.roles.get(&brief.role).map(|role| role.tools.clone());
         let shared = Shared {
-            run: brief.run.clone(),
+            run: brief.run,
             by,
             shop: self.shop.clone(),
-            tailor: Tailor::new(&self.shop, &policy, &brief.role),
+            tailor,
             tools: tools.unwrap_or_default(),
             policy,
             inbox,

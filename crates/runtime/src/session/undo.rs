@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sandbox::{Restored, Snapshots};
 use store::{Journal, JournalError};
-use types::{CallId, Digest, Event, LogId, SessionId, Trees};
+use types::{CallId, Command, Digest, Event, LogId, SessionId, Trees};
 
+use super::SessionError;
 use crate::shop::Shop;
 
 /// How many lines are read at a time.
@@ -73,7 +74,20 @@ impl Keeper {
         tree
     }
 
-    pub(crate) async fn restore(&self, tree: Digest) -> Result<Restored, String> {
+    /// Puts the files back to a snapshot; what was done, and the command that records it.
+    pub(super) async fn put_back(
+        &self,
+        to: u64,
+        tree: Digest,
+        by: &str,
+    ) -> Result<(Undone, Command), SessionError> {
+        let restored = self.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        let trees = Trees { before: restored.before.digest, after: tree };
+        let said = Command::Restored { by: by.to_owned(), to, trees };
+        Ok((Undone { to, restored }, said))
+    }
+
+    async fn restore(&self, tree: Digest) -> Result<Restored, String> {
         let snapshots = self.snapshots.clone();
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let work = tokio::task::spawn_blocking(move || snapshots.restore(&tree)).await;
