@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, Task, TaskId,
-    WorkPath,
+    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, RoleId, Task,
+    TaskId, WorkPath,
 };
 
 use crate::run::{Run, Running};
@@ -25,17 +25,13 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
-    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
         system: system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
-        task: match task {
-            Some((place, task)) => task_text(run, place, task, running),
-            None => plan_text(run, running),
-        },
+        task: told(run, attempt, running),
         tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
@@ -53,6 +49,23 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     }
 }
 
+/// The first thing that is said to the model of an attempt.
+pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    match task {
+        Some((place, task)) => task_text(run, place, task, running),
+        None => plan_text(run, running),
+    }
+}
+
+/// The documents that an agent in this role is given.
+pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+    let side = run.side(role);
+    let selected = run.documents().unwrap_or_default().iter();
+    let given = selected.filter(|selected| selected.side.is_none_or(|only| only == side));
+    given.map(|selected| selected.path.clone()).collect()
+}
+
 fn default_model(run: &Run) -> Option<ModelRef> {
     run.asked().map(|asked| asked.request.model.clone())
 }
@@ -64,16 +77,9 @@ fn no_model() -> ModelRef {
 
 fn system(run: &Run, running: &Running, prompt: &str) -> String {
     let mut text = prompt.trim_end().to_owned();
-    let side = run.side(&running.role);
-    let selected: Vec<&WorkPath> = run
-        .documents()
-        .unwrap_or_default()
-        .iter()
-        .filter(|selected| selected.side.is_none_or(|only| only == side))
-        .map(|selected| &selected.path)
-        .collect();
+    let selected = documents(run, &running.role);
     let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
-    for document in documents.iter().filter(|document| selected.contains(&&document.path)) {
+    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
         let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
     }
     text

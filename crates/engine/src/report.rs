@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_run_with_a_failed_task_has_failed() {
         let mut bench = planned("T1 a");
-        bench.tell("T1.1 fails safety x.y");
+        bench.tell("T1.1 fails person x.y");
         let view = bench.machine.view(bench.now);
         assert_eq!(view.status, Status::Failed);
         assert_eq!(view.tasks[0].fault.as_deref(), Some("x.y happened"));

@@ -2,6 +2,7 @@
 //! to this module; only `apply` changes them, and the stations read them through the questions below.
 
 mod apply;
+mod breaker;
 mod decide;
 mod lane;
 mod pending;
@@ -21,6 +22,7 @@ use crate::budget::Ledger;
 use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
+pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
 pub(crate) use questions::{Question, Standstill};
@@ -43,6 +45,7 @@ pub struct Run {
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
     standstill: Standstill,
+    breakers: Breakers,
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
@@ -103,6 +106,7 @@ impl Run {
             proof: None,
             questions: Vec::new(),
             standstill: Standstill::default(),
+            breakers: Breakers::default(),
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
@@ -315,6 +319,10 @@ impl Run {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    pub(crate) fn breakers(&self) -> &Breakers {
+        &self.breakers
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {

@@ -7,9 +7,9 @@ use types::{
 };
 
 use crate::budget::share;
-use crate::run::{Lane, Run, Stage};
+use crate::run::{Hold, Lane, Run, Stage};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // A log from before walls were tried knows nothing of them: first that, then the work.
     if !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
@@ -17,7 +17,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
         let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
-        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
+        return start(run, &TaskId::plan(), &role, Scope::default(), now);
     }
     if !run.passed(Phase::Planning) {
         return vec![];
@@ -33,8 +33,8 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let retrying = run.busy().map(|(id, _)| id);
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
-        let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
-        let started = start(run, &id, lane, &task.role, task.scope());
+        let Some(task) = task_of(run, &id) else { continue };
+        let started = start(run, &id, &task.role, task.scope(), now);
         if !started.is_empty() {
             return started;
         }
@@ -47,14 +47,21 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
-    let (start, feedback) = match lane.stage() {
-        Stage::Waiting => (None, None),
-        Stage::Retrying { start, feedback, released: true, .. } => {
-            (start.clone(), feedback.clone())
+fn start(run: &Run, id: &TaskId, role_id: &RoleId, scope: Scope, now: Timestamp) -> Vec<Event> {
+    let Some(lane) = run.lane(id) else { return vec![] };
+    let (start, feedback, other, model) = match lane.stage() {
+        Stage::Waiting => (None, None, None, None),
+        Stage::Retrying { start, feedback, role, model, released: true, .. } => {
+            (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
         _ => return vec![],
     };
+    let role_id = other.unwrap_or(role_id);
+    match run.breakers().hold(role_id, now) {
+        Hold::Free => {}
+        Hold::Trial => return vec![],
+        Hold::Until(until) => return put_off(run, id, lane, role_id, until),
+    }
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
@@ -69,13 +76,38 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
             scope,
             budget,
             feedback,
-            model: None,
+            model,
         }],
         Allotment::Later => vec![],
         Allotment::Never(reason) => vec![Event::BudgetExhausted {
             decision: Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason),
         }],
     }
+}
+
+/// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
+fn put_off(run: &Run, id: &TaskId, lane: &Lane, role: &RoleId, until: Timestamp) -> Vec<Event> {
+    let comes_back = |lane: &Lane| matches!(lane.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    if run.busy().any(|(_, lane)| comes_back(lane)) {
+        return vec![];
+    }
+    let failures = run.breakers().failures(role);
+    let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
+    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
+    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = lane.stage() {
+        (start, feedback) = (from.clone(), told.clone());
+        (other, model) = (role.clone(), by.clone());
+    }
+    vec![Event::RetryScheduled {
+        task: id.clone(),
+        at: until,
+        left: 1,
+        start,
+        feedback,
+        role: other,
+        model,
+        decision: Decision::new(RuleId::fixed("failure.breaker_open"), reason),
+    }]
 }
 
 enum Allotment {

@@ -104,6 +104,8 @@ pub enum TaskStage {
     Verified,
     Merging,
     Retrying,
+    /// A person has to say how it goes on.
+    Asking,
     Finished,
     Failed,
     Skipped,
@@ -119,6 +121,7 @@ impl TaskStage {
             Self::Verified => "verified",
             Self::Merging => "merging",
             Self::Retrying => "retrying",
+            Self::Asking => "asking",
             Self::Finished => "finished",
             Self::Failed => "failed",
             Self::Skipped => "skipped",

@@ -2,11 +2,12 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Side, Spend, Subject, TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
+    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Side, Spend, Subject, TaskId,
+    Timestamp,
 };
 
-use super::lane::{CheckState, Lane, Running, Stage};
+use super::lane::{CheckState, Lane, Last, Running, Stage};
 use super::questions::{Answer, Question};
 use super::{Asked, Run};
 use crate::budget::{Ledger, claim, narrower};
@@ -58,6 +59,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
                     running.asked = running.asked.saturating_add(1);
                 });
             }
+            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+                escalate(run, task);
+            }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
             run.questions.push(Question { text, rule, from, terms, asked, answer });
         }
@@ -73,6 +77,17 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
 fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
     let card = card.map(|card| *card);
     run.gates.push(GateView { phase, go, decision, card, reopened: false });
+}
+
+/// The task's failure is in a person's hands.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |lane| {
+        if let Stage::Rejected { fault, commit } = &lane.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            lane.stage = Stage::Escalated { fault, commit, question };
+        }
+    });
 }
 
 fn answered(run: &mut Run, number: u32, answer: Answer) {
@@ -92,6 +107,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
+            run.breakers.started(&role);
             run.ledger.hold(claim(budget));
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
@@ -103,7 +119,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::AttemptFinished { attempt, result, spent, usage, .. } => {
             run.usage = run.usage.plus(usage);
-            finish_attempt(run, &attempt, result, spent);
+            finish_attempt(run, &attempt, result, spent, at);
         }
         Event::CheckStarted { check, what, commit } => {
             start_check(run, &check, CheckState { what, commit, end: None });
@@ -117,7 +133,10 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskFinished { task, commit } => {
-            change(run, &task, |lane| lane.stage = Stage::Finished { commit });
+            change(run, &task, |lane| {
+                lane.stage = Stage::Finished { commit };
+                lane.last = None;
+            });
             release(run, &task);
         }
         Event::TaskFailed { task, decision, halts, .. } => {
@@ -128,13 +147,21 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Skipped);
+            change(run, &task, |lane| {
+                lane.waived = matches!(lane.stage, Stage::Escalated { .. });
+                lane.stage = Stage::Skipped;
+            });
             release(run, &task);
         }
-        Event::RetryScheduled { task, at, start, feedback, .. } => {
-            run.retries += 1;
+        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
+            // An attempt that is only put off is not one more.
+            let stage = run.lane(&task).map(Lane::stage);
+            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+                run.retries += 1;
+            }
             change(run, &task, |lane| {
-                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+                let released = false;
+                lane.stage = Stage::Retrying { at, start, feedback, role, model, released };
             });
         }
         Event::RetryReleased { task } => change(run, &task, |lane| {
@@ -233,12 +260,29 @@ fn release(run: &mut Run, task: &TaskId) {
     }
 }
 
-fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spent: Spend) {
-    let held = match run.lane(&attempt.task).map(Lane::stage) {
-        Some(Stage::Running(running)) => claim(running.budget),
-        _ => Spend::default(),
+fn finish_attempt(
+    run: &mut Run,
+    attempt: &AttemptId,
+    result: AttemptResult,
+    spent: Spend,
+    at: Timestamp,
+) {
+    let running = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) => Some((**running).clone()),
+        _ => None,
     };
-    run.ledger.settle(held, spent);
+    run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
+    if let Some(running) = running {
+        run.breakers.ended(&running.role, &result, run.policy.breaker, at);
+        let (output, changes) = match &result {
+            AttemptResult::Submitted { submission, changes, .. } => {
+                (Some(submission.clone()), changes.clone())
+            }
+            _ => (None, Changes::default()),
+        };
+        let last = Some(Box::new(Last { running, output, changes }));
+        change(run, &attempt.task, |lane| lane.last = last);
+    }
     match result {
         AttemptResult::Submitted { commit, changes, submission } => {
             change(run, &attempt.task, |lane| {

@@ -15,6 +15,10 @@ pub(crate) struct Lane {
     pub(super) faults: Vec<Fault>,
     /// The checks of the current attempt.
     pub(super) checks: Vec<CheckState>,
+    /// What the last attempt was told and what it made of it, until the task is finished.
+    pub(super) last: Option<Box<Last>>,
+    /// A person left the task out.
+    pub(super) waived: bool,
     /// How many tasks this one still waits for.
     pub(super) waits_for: usize,
 }
@@ -39,11 +43,20 @@ pub(crate) enum Stage {
         fault: Fault,
         commit: Option<CommitId>,
     },
+    /// A person has to say what now.
+    Escalated {
+        fault: Fault,
+        commit: Option<CommitId>,
+        question: u32,
+    },
     /// The next attempt may start once the wait is over.
     Retrying {
         at: Timestamp,
         start: Option<CommitId>,
         feedback: Option<String>,
+        /// Who tries it, if it is not the task's own role or the role's own model.
+        role: Option<RoleId>,
+        model: Option<ModelRef>,
         released: bool,
     },
     Verified {
@@ -63,6 +76,15 @@ pub(crate) enum Stage {
     },
     Failed,
     Skipped,
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Last {
+    pub(crate) running: Running,
+    /// What it handed in.
+    pub(crate) output: Option<serde_json::Value>,
+    pub(crate) changes: Changes,
 }
 
 /// What an attempt was started with.
@@ -97,7 +119,15 @@ pub(crate) struct CheckState {
 
 impl Lane {
     pub(super) fn waiting(waits_for: usize) -> Self {
-        Self { stage: Stage::Waiting, attempts: 0, faults: vec![], checks: vec![], waits_for }
+        Self {
+            stage: Stage::Waiting,
+            attempts: 0,
+            faults: vec![],
+            checks: vec![],
+            last: None,
+            waived: false,
+            waits_for,
+        }
     }
 
     pub(super) fn ready() -> Self {
@@ -121,6 +151,16 @@ impl Lane {
         &self.checks
     }
 
+    /// The last attempt that is over, of a task that is not.
+    pub(crate) fn last(&self) -> Option<&Last> {
+        self.last.as_deref()
+    }
+
+    /// Whether a person left it out.
+    pub(crate) fn is_waived(&self) -> bool {
+        self.waived && matches!(self.stage, Stage::Skipped)
+    }
+
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::Finished { .. } | Stage::Failed | Stage::Skipped)
     }
@@ -135,7 +175,11 @@ impl Lane {
 
     /// Whether nothing comes of it before a person has said something.
     pub(crate) fn waits_for_a_person(&self) -> bool {
-        matches!(&self.stage, Stage::Running(running) if running.waits())
+        match &self.stage {
+            Stage::Running(running) => running.waits(),
+            Stage::Escalated { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether it takes up one of the places for tasks that run at once.
@@ -165,6 +209,7 @@ impl Lane {
             Stage::Running(_) => TaskStage::Running,
             Stage::Submitted { .. } | Stage::Checking { .. } => TaskStage::Checking,
             Stage::Rejected { .. } | Stage::Retrying { .. } => TaskStage::Retrying,
+            Stage::Escalated { .. } => TaskStage::Asking,
             Stage::Verified { .. } => TaskStage::Verified,
             Stage::Merging { .. } | Stage::Landed { .. } => TaskStage::Merging,
             Stage::Finished { .. } => TaskStage::Finished,

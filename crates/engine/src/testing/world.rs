@@ -133,6 +133,8 @@ impl World {
         policy.limits.parallel_tasks = self.parallel;
         policy.limits.max_tasks = policy.limits.max_tasks.max(self.plan.tasks.len());
         policy.budget.tokens = None;
+        // Nobody is there to be asked.
+        policy.headless = true;
         policy
     }
 
