@@ -44,6 +44,7 @@ mod report;
 mod route;
 mod run;
 mod schedule;
+pub mod spec;
 #[cfg(test)]
 mod testing;
 mod truncate;
