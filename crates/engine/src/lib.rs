@@ -37,6 +37,7 @@ mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
+mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;
