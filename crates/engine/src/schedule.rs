@@ -58,7 +58,8 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
-        return vec![Event::TaskFailed { task: id.clone(), fault: Fault::bug(reason), decision }];
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
     };
     match allot(run, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
@@ -68,6 +69,7 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
             scope,
             budget,
             feedback,
+            model: None,
         }],
         Allotment::Later => vec![],
         Allotment::Never(reason) => vec![Event::BudgetExhausted {
