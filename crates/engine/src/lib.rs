@@ -55,7 +55,7 @@ mod walls;
 pub use attempt::Attempt;
 pub use brief::family;
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail};
+pub use truncate::{Cut, head_and_tail, report as report_text};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -187,7 +187,7 @@ impl RunHands {
         let whole = hearing.whole_above(MAX_OUTPUT);
         let (text, blob) =
             kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
-        let output = engine::head_and_tail(&text, shown, blob);
+        let output = engine::report_text(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }
 
