@@ -21,6 +21,7 @@ mod budget;
 pub mod command;
 mod condition;
 mod context;
+mod contract;
 mod dag;
 pub mod explain;
 mod failure;
@@ -42,6 +43,7 @@ mod question;
 mod question_tests;
 mod reading;
 mod report;
+mod review;
 mod route;
 mod run;
 mod schedule;
@@ -54,6 +56,7 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use brief::family;
+pub use contract::cut_report;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
 
