@@ -21,6 +21,7 @@ mod budget;
 pub mod command;
 mod condition;
 mod context;
+mod contract;
 mod dag;
 pub mod explain;
 mod failure;
@@ -41,6 +42,7 @@ pub mod prompt;
 mod question_tests;
 mod reading;
 mod report;
+mod review;
 mod route;
 mod run;
 mod schedule;
@@ -52,6 +54,7 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use brief::family;
+pub use contract::{cut_report, report_of};
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail};
 

@@ -21,6 +21,7 @@
 //!
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
+mod contract;
 mod digest;
 mod effect;
 mod envelope;
@@ -49,6 +50,7 @@ mod tool_policy;
 mod user_request;
 mod walls;
 
+pub use contract::*;
 pub use digest::*;
 pub use effect::*;
 pub use envelope::*;

@@ -7,6 +7,7 @@ use types::{
 };
 
 use super::lane::{CheckState, Lane, Running, Stage};
+use super::papers::Reviewed;
 use super::{Asked, Question, Run};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
@@ -21,6 +22,9 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::SpecWritten { spec, digest, .. } => {
+            run.papers.spec.get_or_insert((spec, digest));
+        }
         Event::RunRouted { to, category, .. } => {
             run.side = category.map_or(Side::Product, Category::side);
             run.route = Some(to);
@@ -76,6 +80,9 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             run.ledger.hold(claim(budget));
             let running =
                 Running { role, start, scope, budget, feedback, asked: 0, answers: vec![] };
+            if crate::review::reviewed(run, &attempt.task).is_some() {
+                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
+            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -96,6 +103,14 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
             reject(run, &attempt.task, fault, commit);
+        }
+        Event::TaskReviewed { attempt, review, passed, report, .. } => {
+            run.papers.reviewed.insert(attempt, Reviewed { passed, report });
+            // The lane of the review is free for the next attempt at the task.
+            change(run, &review.task, |lane| {
+                lane.stage = Stage::Waiting;
+                lane.faults.clear();
+            });
         }
         Event::TaskFinished { task, commit } => {
             change(run, &task, |lane| lane.stage = Stage::Finished { commit });
@@ -159,6 +174,10 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         how(&mut run.planning);
         return;
     }
+    if let Some(lane) = run.papers.reviews.get_mut(task) {
+        how(lane);
+        return;
+    }
     let Some(place) = run.places.get(task).copied() else { return };
     let Some(lane) = run.lanes.get_mut(place) else { return };
     how(lane);
@@ -219,6 +238,9 @@ fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spe
     run.ledger.settle(held, spent);
     match result {
         AttemptResult::Submitted { commit, changes, submission } => {
+            if run.policy.review.is_some() {
+                run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
+            }
             change(run, &attempt.task, |lane| {
                 lane.stage = Stage::Submitted { commit, changes, submission };
             });

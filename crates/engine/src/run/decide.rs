@@ -10,14 +10,14 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, report, route, schedule,
-    verify, walls,
+    Machine as _, budget, context, failure, gate, intake, merge, plan, report, review, route,
+    schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 12] = [
+const LINE: [Station; 13] = [
     intake::due,
     route::due,
     context::due,
@@ -25,6 +25,7 @@ const LINE: [Station; 12] = [
     plan::due,
     budget::due,
     failure::due,
+    review::due,
     verify::due,
     merge::due,
     gate::due,
