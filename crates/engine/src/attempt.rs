@@ -11,6 +11,7 @@ mod question;
 mod room;
 mod session;
 mod view;
+mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, intake};
+use crate::{context, contract, intake};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -25,18 +25,22 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let (task, shows) = said(run, attempt, running);
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
         system: system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
-        task: told(run, attempt, running),
+        task,
         tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
         effort: None,
         window: None,
+        reply: role.and_then(|role| role.reply),
+        shows,
+        files: vec![],
         folder: None,
         policy: None,
         scope: running.scope.clone(),
@@ -51,10 +55,16 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
 
 /// The first thing that is said to the model of an attempt.
 pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
+    said(run, attempt, running).0
+}
+
+fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkPath>) {
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
-    match task {
-        Some((place, task)) => task_text(run, place, task, running),
-        None => plan_text(run, running),
+    let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
+    match (reply, task) {
+        (Some(reply), _) => contract::compose(run, attempt, running, reply.contract),
+        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, None) => (plan_text(run, running), vec![]),
     }
 }
 

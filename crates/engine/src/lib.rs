@@ -21,6 +21,7 @@ mod budget;
 pub mod command;
 mod condition;
 mod context;
+mod contract;
 mod dag;
 pub mod explain;
 mod failure;
@@ -42,9 +43,11 @@ mod question;
 mod question_tests;
 mod reading;
 mod report;
+mod review;
 mod route;
 mod run;
 mod schedule;
+pub mod spec;
 #[cfg(test)]
 mod testing;
 mod truncate;
@@ -53,8 +56,9 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use brief::family;
+pub use contract::cut_report;
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail};
+pub use truncate::{Cut, head_and_tail, report as report_text};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -89,7 +89,7 @@ pub(crate) fn choose(policy: &Policy, reading: &Reading) -> Routed {
 }
 
 /// The hint that a person gave in answer to a question of ours.
-fn answered(run: &Run) -> Option<Hint> {
+pub(crate) fn answered(run: &Run) -> Option<Hint> {
     let ours = run.questions().iter().rev().filter(|question| question.from.is_none());
     ours.filter_map(|question| question.said()).find_map(|answer| {
         match answer.trim().trim_end_matches('.').to_lowercase().as_str() {

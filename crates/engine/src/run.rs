@@ -5,8 +5,10 @@ mod apply;
 mod breaker;
 mod decide;
 mod lane;
+mod papers;
 mod pending;
 mod questions;
+mod standing;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +16,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
-    Side, Status, Survey, Task, TaskId, Timestamp, Usage,
+    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Side,
+    Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
 use crate::budget::Ledger;
@@ -49,6 +51,7 @@ pub struct Run {
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
+    papers: papers::Papers,
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
@@ -110,6 +113,7 @@ impl Run {
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
+            papers: papers::Papers::default(),
             places: BTreeMap::new(),
             dag: Dag::default(),
             order: Vec::new(),
@@ -231,12 +235,15 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
-    /// The lane of a task, or that of the plan itself.
+    /// The lane of a task, of a review, or that of the plan itself.
     pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
         }
-        self.lanes.get(*self.places.get(task)?)
+        match self.places.get(task) {
+            Some(place) => self.lanes.get(*place),
+            None => self.papers.reviews.get(task),
+        }
     }
 
     pub(crate) fn planning(&self) -> &Lane {
@@ -247,14 +254,14 @@ impl Run {
         &self.lanes
     }
 
-    /// The lanes in which something is going on, with their tasks; the plan's own lane first.
+    /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
     pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
         let tasks = self
             .busy
             .iter()
             .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
-        planning.into_iter().chain(tasks)
+        planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
     /// The tasks whose turn to start has come, in the plan's order.
@@ -303,53 +310,16 @@ impl Run {
         &self.merged_checks
     }
 
-    /// The first phase whose gate has not been passed or blocked yet.
-    pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
-        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
-    }
-
-    pub(crate) fn passed(&self, phase: Phase) -> bool {
-        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
-    }
-
-    pub(crate) fn gates(&self) -> &[GateView] {
-        &self.gates
-    }
-
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
-    }
-
-    pub(crate) fn breakers(&self) -> &Breakers {
-        &self.breakers
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
         self.cancelled.as_ref()
     }
 
-    pub(crate) fn halted(&self) -> Option<&Decision> {
-        self.halted.as_ref()
-    }
-
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
-    }
-
-    /// When the run's time is up; never, while it stands still because only a person can bring it on.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        let waited = self.standstill.over()?;
-        self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
-    }
-
-    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
-    /// every event: where no question is open, nothing is looked at.
-    pub(crate) fn stands_still(&self) -> bool {
-        self.open_question().is_some()
-            && !self.winds_down()
-            && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && self.busy().all(|(_, lane)| lane.waits_for_a_person())
     }
 
     /// The checks that decide about the request as a whole.

@@ -17,7 +17,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
         let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
-        return start(run, &TaskId::plan(), &role, Scope::default(), now);
+        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
     if !run.passed(Phase::Planning) {
         return vec![];
@@ -33,8 +33,8 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let retrying = run.busy().map(|(id, _)| id);
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
-        let Some(task) = task_of(run, &id) else { continue };
-        let started = start(run, &id, &task.role, task.scope(), now);
+        let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
+        let started = start(run, &id, lane, &task.role, task.scope(), now);
         if !started.is_empty() {
             return started;
         }
@@ -47,8 +47,14 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(run: &Run, id: &TaskId, role_id: &RoleId, scope: Scope, now: Timestamp) -> Vec<Event> {
-    let Some(lane) = run.lane(id) else { return vec![] };
+pub(crate) fn start(
+    run: &Run,
+    id: &TaskId,
+    lane: &Lane,
+    role_id: &RoleId,
+    scope: Scope,
+    now: Timestamp,
+) -> Vec<Event> {
     let (start, feedback, other, model) = match lane.stage() {
         Stage::Waiting => (None, None, None, None),
         Stage::Retrying { start, feedback, role, model, released: true, .. } => {

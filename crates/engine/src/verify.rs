@@ -3,17 +3,21 @@
 
 use types::{
     AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass, Phase,
-    RuleId, Scope, Subject, Task, TaskId, Timestamp,
+    RuleId, Scope, Subject, Task, Timestamp,
 };
 
+use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    for (id, lane) in run.busy().filter(|(id, _)| *id != TaskId::plan()) {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    // Neither the plan nor a review has a place in the plan.
+    for (id, lane) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, lane);
         let events = match lane.stage() {
-            Stage::Submitted { commit, changes, .. } => submitted(run, &attempt, commit, changes),
-            Stage::Checking { commit } => checking(run, &attempt, lane, commit),
+            Stage::Submitted { commit, changes, .. } => {
+                submitted(run, &attempt, commit, changes, now)
+            }
+            Stage::Checking { commit } => checking(run, &attempt, lane, commit, now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -23,14 +27,23 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     merged(run)
 }
 
-fn submitted(run: &Run, attempt: &AttemptId, commit: &CommitId, changes: &Changes) -> Vec<Event> {
+fn submitted(
+    run: &Run,
+    attempt: &AttemptId,
+    commit: &CommitId,
+    changes: &Changes,
+    now: Timestamp,
+) -> Vec<Event> {
     let Some(task) = run.place(&attempt.task).and_then(|place| run.task(place)) else {
         return vec![];
     };
     if let Some(fault) = out_of_scope(&task.scope(), changes) {
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
-    next_check(run, attempt, 0, commit).unwrap_or_else(|| {
+    if let Some(check) = next_check(run, attempt, 0, commit) {
+        return check;
+    }
+    review::hold(run, attempt, true, now).unwrap_or_else(|| {
         let reason = "no check applies to this task alone; the checks on the merged tree decide";
         vec![Event::TaskVerified {
             attempt: attempt.clone(),
@@ -54,7 +67,13 @@ fn out_of_scope(scope: &Scope, changes: &Changes) -> Option<Fault> {
     })
 }
 
-fn checking(run: &Run, attempt: &AttemptId, lane: &Lane, commit: &CommitId) -> Vec<Event> {
+fn checking(
+    run: &Run,
+    attempt: &AttemptId,
+    lane: &Lane,
+    commit: &CommitId,
+    now: Timestamp,
+) -> Vec<Event> {
     let done = lane.checks();
     if done.iter().any(|check| check.end.is_none()) {
         return vec![];
@@ -64,6 +83,9 @@ fn checking(run: &Run, attempt: &AttemptId, lane: &Lane, commit: &CommitId) -> V
     }
     let failed: Vec<&CheckState> =
         done.iter().filter(|check| passed(check) != Some(true)).collect();
+    if let Some(events) = review::hold(run, attempt, failed.is_empty(), now) {
+        return events;
+    }
     if failed.is_empty() {
         let reason = format!("{} of {} checks passed", done.len(), done.len());
         let decision = Decision::new(RuleId::fixed("verify.checks_passed"), reason);

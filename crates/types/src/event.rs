@@ -99,6 +99,19 @@ pub enum Event {
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]
     TaskRejected { attempt: AttemptId, fault: Fault },
+    /// What is wanted and how it will be seen, before anything is made. From here on it does not change.
+    #[serde(rename = "spec.written")]
+    SpecWritten { spec: Value, digest: Digest, decision: Decision },
+    /// Somebody looked at the result; what counts of what they said.
+    #[serde(rename = "task.reviewed")]
+    TaskReviewed {
+        /// The attempt that was looked at, and the one that looked.
+        attempt: AttemptId,
+        review: AttemptId,
+        passed: bool,
+        report: Value,
+        decision: Decision,
+    },
     /// The task's changes are on the run's branch.
     #[serde(rename = "task.finished")]
     TaskFinished { task: TaskId, commit: CommitId },
@@ -334,6 +347,8 @@ impl Event {
             Self::CheckFinished { .. } => "check.finished",
             Self::TaskVerified { .. } => "task.verified",
             Self::TaskRejected { .. } => "task.rejected",
+            Self::SpecWritten { .. } => "spec.written",
+            Self::TaskReviewed { .. } => "task.reviewed",
             Self::TaskFinished { .. } => "task.finished",
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",

@@ -8,6 +8,7 @@ use types::{
 };
 
 use super::lane::{CheckState, Lane, Last, Running, Stage};
+use super::papers::Reviewed;
 use super::questions::{Answer, Question};
 use super::{Asked, Run};
 use crate::budget::{Ledger, claim, narrower};
@@ -30,6 +31,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::SpecWritten { spec, digest, .. } => {
+            run.papers.spec.get_or_insert((spec, digest));
+        }
         Event::RunRouted { to, category, .. } => {
             run.side = category.map_or(Side::Product, Category::side);
             run.route = Some(to);
@@ -111,6 +115,9 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             run.ledger.hold(claim(budget));
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
+            if crate::review::reviewed(run, &attempt.task).is_some() {
+                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
+            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -131,6 +138,14 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
             reject(run, &attempt.task, fault, commit);
+        }
+        Event::TaskReviewed { attempt, review, passed, report, .. } => {
+            run.papers.reviewed.insert(attempt, Reviewed { passed, report });
+            // The lane of the review is free for the next attempt at the task.
+            change(run, &review.task, |lane| {
+                lane.stage = Stage::Waiting;
+                lane.faults.clear();
+            });
         }
         Event::TaskFinished { task, commit } => {
             change(run, &task, |lane| {
@@ -206,6 +221,10 @@ fn adopt(run: &mut Run, plan: Plan) {
 fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
     if *task == TaskId::plan() {
         how(&mut run.planning);
+        return;
+    }
+    if let Some(lane) = run.papers.reviews.get_mut(task) {
+        how(lane);
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };
@@ -285,6 +304,9 @@ fn finish_attempt(
     }
     match result {
         AttemptResult::Submitted { commit, changes, submission } => {
+            if run.policy.review.is_some() {
+                run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
+            }
             change(run, &attempt.task, |lane| {
                 lane.stage = Stage::Submitted { commit, changes, submission };
             });

@@ -10,14 +10,14 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, question, report, route,
-    schedule, verify, walls,
+    Machine as _, budget, context, failure, gate, intake, merge, plan, question, report, review,
+    route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 13] = [
+const LINE: [Station; 14] = [
     question::due,
     intake::due,
     route::due,
@@ -26,6 +26,7 @@ const LINE: [Station; 13] = [
     plan::due,
     budget::due,
     failure::due,
+    review::due,
     verify::due,
     merge::due,
     gate::due,

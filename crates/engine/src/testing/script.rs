@@ -121,6 +121,9 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         ending: types::Ending::Submission,
         effort: None,
         window: None,
+        reply: None,
+        shows: vec![],
+        files: vec![],
         folder: None,
         policy: None,
     }

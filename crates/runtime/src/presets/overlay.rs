@@ -16,6 +16,22 @@ struct Permissions {
     permissions: Vec<PermitRule>,
 }
 
+/// Lays a file that says `extends` over the preset it names. Its roles take the place of all of those: whoever has
+/// other roles does not want the old ones beside them.
+pub(super) fn extend(
+    preset: &Table,
+    name: &str,
+    text: &str,
+    mut file: Table,
+) -> Result<Policy, PolicyError> {
+    file.remove("extends");
+    let mut below = preset.clone();
+    if file.contains_key("roles") {
+        below.remove("roles");
+    }
+    lay_over(&below, name, text, file)
+}
+
 /// Lays a file over a preset.
 pub(super) fn lay_over(
     preset: &Table,
