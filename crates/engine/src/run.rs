@@ -4,6 +4,7 @@
 mod apply;
 mod decide;
 mod lane;
+mod notes;
 mod pending;
 mod questions;
 mod view;
@@ -23,6 +24,7 @@ use crate::{InFlight, Machine};
 
 pub(crate) use decide::nothing_under_way;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
+use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
 
 /// The state of a run.
@@ -55,7 +57,7 @@ pub struct Run {
     done: usize,
     /// Tasks that wait for one that will never be finished.
     unreachable: BTreeSet<usize>,
-    ready: BTreeSet<usize>,
+    ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Lanes in which something is going on; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
@@ -74,6 +76,7 @@ pub struct Run {
     halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
+    notes: Notes,
 }
 
 /// The request and what was known when it came in.
@@ -127,6 +130,7 @@ impl Run {
             halted: None,
             exhausted: None,
             finished: None,
+            notes: Notes::default(),
         }
     }
 
@@ -253,9 +257,9 @@ impl Run {
         planning.into_iter().chain(tasks)
     }
 
-    /// The tasks whose turn to start has come, in the plan's order.
+    /// The tasks whose turn to start has come, by priority, then in the plan's order.
     pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied()
+        self.ready.iter().map(|(_, place)| *place)
     }
 
     pub(crate) fn place(&self, task: &TaskId) -> Option<usize> {
@@ -341,13 +345,7 @@ impl Run {
         self.open_question().is_some()
             && !self.winds_down()
             && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && self.busy().all(|(_, lane)| lane.waits_for_a_person())
-    }
-
-    /// The checks that decide about the request as a whole.
-    pub(crate) fn project_checks(&self) -> &[Check] {
-        let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
+            && self.busy().all(|(task, lane)| self.waits(&task, lane))
     }
 }
 

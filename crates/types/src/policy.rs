@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, ContextRule, Escalation, Family, FaultClass, GateRule, ModelRef,
-    Permission, PermitRule, ProjectType, QuestionPolicy, RoleId, RouteRule, RuleId, SandboxPolicy,
-    SessionPolicy, Severity, Span, ToolPolicy,
+    Permission, PermitRule, PlanPolicy, ProjectType, QuestionPolicy, RoleId, RouteRule, RuleId,
+    SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -42,6 +42,9 @@ pub struct Policy {
     #[serde(default)]
     pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
+    /// What holds for plans.
+    #[serde(default)]
+    pub plan: PlanPolicy,
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
@@ -153,9 +156,12 @@ pub enum Remedy {
 }
 
 /// The phases that a person sees, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Initiation,
     Planning,
     Execution,
