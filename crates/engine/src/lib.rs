@@ -34,7 +34,7 @@ mod laws_tests;
 mod merge;
 pub mod permit;
 mod phrase;
-mod plan;
+pub mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;

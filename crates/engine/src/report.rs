@@ -31,6 +31,10 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         let status = if failed { Status::Failed } else { Status::NoGo };
         return Some((status, gate.decision.clone()));
     }
+    if run.only_plans() && run.passed(Phase::Planning) {
+        let reason = "the plan is there, and nothing else was asked for";
+        return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
+    }
     run.passed(Phase::Closure).then(|| {
         let reason = "every gate is passed";
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))

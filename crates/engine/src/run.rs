@@ -5,6 +5,7 @@ mod apply;
 mod breaker;
 mod decide;
 mod lane;
+mod notes;
 mod papers;
 mod pending;
 mod questions;
@@ -27,6 +28,7 @@ use crate::{InFlight, Machine};
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
+use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
 
 /// The state of a run.
@@ -61,7 +63,7 @@ pub struct Run {
     done: usize,
     /// Tasks that wait for one that will never be finished.
     unreachable: BTreeSet<usize>,
-    ready: BTreeSet<usize>,
+    ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Lanes in which something is going on; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
@@ -80,6 +82,7 @@ pub struct Run {
     halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
+    notes: Notes,
 }
 
 /// The request and what was known when it came in.
@@ -135,6 +138,7 @@ impl Run {
             halted: None,
             exhausted: None,
             finished: None,
+            notes: Notes::default(),
         }
     }
 
@@ -264,9 +268,9 @@ impl Run {
         planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
-    /// The tasks whose turn to start has come, in the plan's order.
+    /// The tasks whose turn to start has come, by priority, then in the plan's order.
     pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied()
+        self.ready.iter().map(|(_, place)| *place)
     }
 
     pub(crate) fn place(&self, task: &TaskId) -> Option<usize> {
@@ -320,12 +324,6 @@ impl Run {
 
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
-    }
-
-    /// The checks that decide about the request as a whole.
-    pub(crate) fn project_checks(&self) -> &[Check] {
-        let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
     }
 }
 

@@ -16,10 +16,13 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
+        if run.request().is_some_and(|request| request.planning.given.is_some()) {
+            return vec![];
+        }
         let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
-    if !run.passed(Phase::Planning) {
+    if !run.passed(Phase::Planning) || run.only_plans() {
         return vec![];
     }
     let skipped = skip(run);

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
-    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, ProjectType, QuestionPolicy,
-    ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Severity,
-    Span, ToolPolicy,
+    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -43,6 +43,9 @@ pub struct Policy {
     #[serde(default)]
     pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
+    /// What holds for plans.
+    #[serde(default)]
+    pub plan: PlanPolicy,
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
@@ -169,9 +172,12 @@ pub enum Remedy {
 }
 
 /// The phases that a person sees, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Initiation,
     Planning,
     Execution,

@@ -8,6 +8,7 @@ use types::{
 };
 
 use super::lane::{CheckState, Lane, Last, Running, Stage};
+use super::notes::Notes;
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};
 use super::{Asked, Run};
@@ -17,6 +18,7 @@ use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
+    Notes::take(run, event, at);
     let still = run.stands_still();
     run.standstill.note(still, at);
 }
@@ -212,7 +214,8 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.places = dag::places(&plan.tasks);
     run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
-    run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
+    let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
+    run.ready = free.map(|(task, place)| (task.priority, place)).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
@@ -237,7 +240,8 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         run.busy.remove(&place);
     }
     if !waiting {
-        run.ready.remove(&place);
+        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
+        run.ready.remove(&(priority, place));
     }
 }
 
@@ -268,7 +272,9 @@ fn release(run: &mut Run, task: &TaskId) {
         let Some(lane) = run.lanes.get_mut(waiter) else { continue };
         lane.waits_for = lane.waits_for.saturating_sub(1);
         if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
-            run.ready.insert(waiter);
+            let priority =
+                run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
+            run.ready.insert((priority.unwrap_or_default(), waiter));
         }
     }
     while let Some(next) = run.order.get(run.settled) {

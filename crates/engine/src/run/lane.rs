@@ -203,7 +203,7 @@ impl Lane {
         !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }
 
-    pub(super) fn shown(&self) -> TaskStage {
+    pub(crate) fn shown(&self) -> TaskStage {
         match self.stage {
             Stage::Waiting => TaskStage::Waiting,
             Stage::Running(_) => TaskStage::Running,
