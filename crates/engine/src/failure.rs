@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::head_and_tail;
-use crate::run::{Lane, Run, Stage, passed};
+use crate::run::{CheckState, Lane, Run, Stage, passed};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
@@ -145,13 +145,13 @@ fn asked_for(fault: &Fault) -> Span {
 
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
 fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
-    format!("{}{}", fault.what, evidence(run, lane))
+    format!("{}{}", fault.what, evidence(run, lane.checks()))
 }
 
 /// What the checks that failed had to say.
-fn evidence(run: &Run, lane: &Lane) -> String {
+pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
     let mut text = String::new();
-    for check in lane.checks().iter().filter(|check| passed(check) == Some(false)) {
+    for check in checks.iter().filter(|check| passed(check) == Some(false)) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
         let (name, command) = (&check.what.name, &check.what.command);

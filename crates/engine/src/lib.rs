@@ -27,7 +27,7 @@ pub mod explain;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
+pub mod gate;
 mod intake;
 #[cfg(test)]
 mod laws_tests;

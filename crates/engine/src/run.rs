@@ -9,6 +9,7 @@ mod notes;
 mod papers;
 mod pending;
 mod questions;
+mod reopen;
 mod standing;
 mod view;
 
