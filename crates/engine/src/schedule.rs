@@ -7,6 +7,7 @@ use types::{
 };
 
 use crate::budget::share;
+use crate::intent;
 use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
@@ -16,7 +17,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
-        let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
+        let role = intent::planner(run);
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
     }
     if !run.passed(Phase::Planning) {

@@ -47,6 +47,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
+            run.papers.selections += 1;
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -108,8 +109,11 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
-        Event::AttemptFinished { attempt, result, spent, usage, .. } => {
+        Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
+            if run.policy.review.is_some() && !denied.is_empty() {
+                run.papers.denied.insert(attempt.clone(), denied);
+            }
             finish_attempt(run, &attempt, result, spent);
         }
         Event::CheckStarted { check, what, commit } => {

@@ -10,19 +10,20 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, question, report, review,
-    route, schedule, verify, walls,
+    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, question, report,
+    review, route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 14] = [
+const LINE: [Station; 15] = [
     question::due,
     intake::due,
     route::due,
     context::due,
     walls::due,
+    intent::due,
     plan::due,
     budget::due,
     failure::due,
@@ -146,6 +147,7 @@ fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
         usage: end.usage,
         turns: end.turns,
         log_head: end.log_head,
+        denied: end.denied.clone(),
     }
 }
 
@@ -156,6 +158,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
         usage: Usage::default(),
         turns: 0,
         log_head: Digest::ZERO,
+        denied: vec![],
     }
 }
 
