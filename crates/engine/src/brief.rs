@@ -40,6 +40,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         ending: Ending::Submission,
         effort: None,
         window: None,
+        price: None,
         folder: None,
         policy: None,
         scope: running.scope.clone(),

@@ -80,8 +80,11 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision) -> Event 
 /// The request with the answers that were given to our questions about it.
 pub(crate) fn full_text(run: &Run) -> String {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
-    let ours = run.questions().iter().filter(|question| question.from.is_none());
-    let answers = ours.filter_map(|question| question.answer.as_deref());
+    let ours =
+        run.questions().iter().enumerate().filter(|(place, question)| {
+            question.from.is_none() && !run.funds().is_about_money(*place)
+        });
+    let answers = ours.filter_map(|(_, question)| question.answer.as_deref());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
 }
 

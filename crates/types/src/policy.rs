@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Family, FaultClass, ModelRef, Permission, PermitRule,
-    ProjectType, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Span, ToolPolicy,
+    AdmissionRule, Budget, Check, ContextRule, Family, FaultClass, MergePolicy, ModelRef,
+    Permission, PermitRule, ProjectType, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
+    SessionPolicy, Span, ToolPolicy, VerifyPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -38,8 +39,17 @@ pub struct Policy {
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
+    /// What a run may spend, how it is shared out, and what is done when it is spent.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: RunBudget,
+    /// The checks that decide, unless the request names others; if there are none, those found in the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What is looked for in changes.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
+    #[serde(default)]
+    pub merge: MergePolicy,
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,

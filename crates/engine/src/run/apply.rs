@@ -3,20 +3,21 @@
 
 use types::{
     AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Plan, RuleId, Said, Side, Spend, Subject, TaskId, Timestamp,
+    MergeEnd, Plan, RuleId, Said, Settled, Side, Spend, Subject, TaskId, Timestamp,
 };
 
-use super::lane::{CheckState, Lane, Running, Stage};
-use super::{Asked, Question, Run};
+use super::lane::{Before, CheckState, Lane, Running, Stage};
+use super::{Asked, Question, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     match event.clone() {
-        Event::RunRequested { request, survey, policy } => {
+        Event::RunRequested { request, survey, policy, price } => {
             run.started = at;
             run.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget, request.budget));
+            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            run.funds.price = price;
             run.asked = Some(Asked { request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
@@ -48,7 +49,8 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         Event::GateBlocked { phase, decision } => {
             run.gates.push(GateView { phase, go: false, decision });
         }
-        Event::QuestionAsked { text, attempt, .. } => {
+        Event::QuestionAsked { text, attempt, decision, question, .. } => {
+            funds::asked(run, question, attempt.as_ref(), &decision.rule);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
@@ -59,12 +61,23 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         Event::QuestionAnswered { question, by, text } => {
             let Some(asked) = run.questions.get_mut(question as usize) else { return };
             asked.answer = Some(text.clone());
+            run.funds.answered(question, &by, &text);
             if let Some(attempt) = asked.from.clone() {
                 change_running(run, &attempt, |running| running.answers.push(Said { by, text }));
             }
         }
-        Event::BudgetWarned { .. } => run.ledger.mark_warned(),
-        Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
+        Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
+        Event::BudgetWarned { task: Some(task), .. } => {
+            change(run, &task, |lane| lane.warned = true);
+        }
+        Event::BudgetExhausted { decision } => {
+            run.funds.close();
+            run.exhausted = Some(decision);
+        }
+        Event::BudgetRaised { add, task, .. } => funds::raised(run, add, task),
+        Event::ResultSettled { how, commit, by } => {
+            run.settlement.get_or_insert(Settled { how, commit, by });
+        }
         other => apply_to_lane(run, other, at),
     }
 }
@@ -73,12 +86,16 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback } => {
             run.attempts += 1;
+            run.funds.went_on(&attempt.task);
             run.ledger.hold(claim(budget));
+            let begun = Some(start.clone());
             let running =
                 Running { role, start, scope, budget, feedback, asked: 0, answers: vec![] };
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
+                lane.proofs.clear();
+                (lane.start, lane.share) = (begun, budget);
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
@@ -95,14 +112,21 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
+            take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskFinished { task, commit } => {
             change(run, &task, |lane| lane.stage = Stage::Finished { commit });
             release(run, &task);
         }
-        Event::TaskFailed { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Failed);
+        Event::TaskFailed { task, fault, .. } => {
+            run.funds.close_for(&task);
+            change(run, &task, |lane| {
+                if lane.faults.last() != Some(&fault) {
+                    lane.faults.push(fault);
+                }
+                lane.stage = Stage::Failed;
+            });
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
@@ -111,6 +135,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RetryScheduled { task, at, start, feedback, .. } => {
             run.retries += 1;
+            run.funds.went_on(&task);
             change(run, &task, |lane| {
                 lane.stage = Stage::Retrying { at, start, feedback, released: false };
             });
@@ -134,6 +159,7 @@ fn handed_in(lane: &Lane) -> Option<CommitId> {
     match &lane.stage {
         Stage::Submitted { commit, .. }
         | Stage::Checking { commit }
+        | Stage::Landed { commit, .. }
         | Stage::Merging { commit, .. } => Some(commit.clone()),
         Stage::Rejected { commit, .. } => commit.clone(),
         _ => None,
@@ -217,10 +243,11 @@ fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spe
         _ => Spend::default(),
     };
     run.ledger.settle(held, spent);
+    change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
     match result {
-        AttemptResult::Submitted { commit, changes, submission } => {
+        AttemptResult::Submitted { commit, changes, submission, findings } => {
             change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Submitted { commit, changes, submission };
+                lane.stage = Stage::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
@@ -238,9 +265,18 @@ fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<type
     });
 }
 
+/// A result that turned out not to work with the others is taken off the branch again.
+fn take_off(run: &mut Run, task: &TaskId) {
+    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
+    let Before { head, changes, missing } = (**before).clone();
+    (run.head, run.changes) = (head, changes);
+    run.missing.truncate(missing);
+}
+
 fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
         Subject::Merged => run.merged_checks.push(state),
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             lane.stage = Stage::Checking { commit: state.commit.clone() };
             lane.checks.push(state);
@@ -256,6 +292,11 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
                 state.end = Some(end);
             }
         }
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
+            if let Some(state) = lane.proofs.get_mut(index) {
+                state.end = Some(end);
+            }
+        }),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             if let Some(state) = lane.checks.get_mut(index) {
                 state.end = Some(end);
@@ -267,12 +308,17 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
-            run.head = commit.clone();
-            run.changes = changes;
+            let before = Box::new(Before {
+                head: std::mem::replace(&mut run.head, commit.clone()),
+                changes: std::mem::replace(&mut run.changes, changes),
+                missing: run.missing.len(),
+            });
             run.missing.extend(missing);
-            change(run, task, |lane| lane.stage = Stage::Landed { commit });
+            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
-        MergeEnd::Conflict { paths } => reject(run, task, crate::merge::conflict(&paths), None),
+        MergeEnd::Conflict { paths, hunks } => {
+            reject(run, task, crate::merge::conflict(&paths, &hunks), None);
+        }
         MergeEnd::Failed { fault } => reject(run, task, fault, None),
     }
 }
