@@ -37,6 +37,7 @@ mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
+mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;
@@ -44,6 +45,7 @@ mod report;
 mod route;
 mod run;
 mod schedule;
+pub mod spec;
 #[cfg(test)]
 mod testing;
 mod truncate;

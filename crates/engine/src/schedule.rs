@@ -6,7 +6,7 @@ use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, Tas
 use crate::budget::{self, Allotment, allot};
 use crate::run::{Lane, Run, Stage};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // A log from before walls were tried knows nothing of them: first that, then the work.
     let waits = run.funds().asks_for_time();
     if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
@@ -15,7 +15,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
         let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
-        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
+        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
     if !run.passed(Phase::Planning) {
         return vec![];
@@ -32,7 +32,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
         let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
-        let started = start(run, &id, lane, &task.role, task.scope());
+        let started = start(run, &id, lane, &task.role, task.scope(), now);
         if !started.is_empty() {
             return started;
         }
@@ -45,7 +45,14 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
+fn start(
+    run: &Run,
+    id: &TaskId,
+    lane: &Lane,
+    role_id: &RoleId,
+    scope: Scope,
+    now: Timestamp,
+) -> Vec<Event> {
     let (start, feedback) = match lane.stage() {
         Stage::Waiting => (None, None),
         Stage::Retrying { start, feedback, released: true, .. } => {
@@ -56,7 +63,8 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
-        return vec![Event::TaskFailed { task: id.clone(), fault: Fault::bug(reason), decision }];
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
     };
     match allot(run, id, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
@@ -66,12 +74,13 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
             scope,
             budget,
             feedback,
+            model: None,
         }],
         Allotment::Later => vec![],
         // One question about money at a time; what does not fit waits for the answer.
         _ if run.funds().appeal().is_some() => vec![],
-        Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision)],
-        Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision)],
+        Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
+        Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
 }
 

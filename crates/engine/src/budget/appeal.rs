@@ -1,11 +1,15 @@
 //! What happens when the next thing does not fit: by policy the run ends in order, or a person is asked for more and the
 //! work waits with everything it has. Never more than one such question at a time.
 
-use types::{AttemptId, Budget, Decision, Event, OnExhausted, RuleId, Span, TaskId, Timestamp};
+use types::{
+    About, AttemptId, Budget, Choice, Decision, Escalation, Event, OnExhausted, RuleId, Severity,
+    Span, TaskId, Terms, Timestamp,
+};
 
 use super::tree::{least, part};
 use super::{CALL, TIME, unpaid};
 use crate::Run;
+use crate::question::{self, STOP};
 use crate::run::{Stage, current};
 
 /// The rule under which a person is asked.
@@ -17,19 +21,21 @@ const RAISE: &str = "raise";
 /// What follows from the answer that came, or for the next task that cannot pay for its call.
 pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(appeal) = run.funds().appeal() {
-        let Some(said) = &appeal.answer else { return vec![] };
-        let (word, more) = said.text.trim().split_once(' ').unwrap_or((said.text.trim(), ""));
-        if !word.eq_ignore_ascii_case(RAISE) {
-            return stopped(run, appeal.task.as_ref(), &said.by);
+        let question = run.questions().get(appeal.question as usize);
+        let answer = question.and_then(|question| Some((question, question.answer.as_ref()?)));
+        let Some((question, answer)) = answer else { return vec![] };
+        let by = answer.said.by.clone();
+        if answer.choice.as_deref() != Some(RAISE) {
+            return stopped(run, appeal.task.as_ref(), &by);
         }
         let mut add = appeal.add;
-        if let Ok(tokens) = more.trim().replace(['_', ','], "").parse() {
+        let words = question.words().unwrap_or_default();
+        if let Ok(tokens) = words.replace(['_', ','], "").trim().parse() {
             add.tokens = Some(tokens);
         }
-        let reason = format!("{} gave more: {}", said.by, shown(add));
+        let reason = format!("{by} gave more: {}", shown(add));
         let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
-        let (by, task) = (said.by.clone(), appeal.task.clone());
-        return vec![Event::BudgetRaised { by, add, task, decision }];
+        return vec![Event::BudgetRaised { by, add, task: appeal.task.clone(), decision }];
     }
     if !may_ask(run) {
         return vec![];
@@ -50,11 +56,13 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
                 "It ran out of budget ({}). There is more now; go on.",
                 fault.what
             )),
+            role: None,
+            model: None,
             decision: Decision::new(RuleId::fixed("budget.raised"), reason),
         }];
     }
     let decision = Decision::new(RuleId::fixed(CALL), fault.what.clone());
-    vec![exhausted(run, Some(&task), decision)]
+    vec![exhausted(run, Some(&task), decision, now)]
 }
 
 /// Whether a fault waits for what a person says about the budget.
@@ -67,17 +75,26 @@ fn may_ask(run: &Run) -> bool {
 }
 
 /// What does not fit ends the run, or makes it ask. `task` is the one that cannot go on; none when time is up.
-pub(crate) fn exhausted(run: &Run, task: Option<&TaskId>, decision: Decision) -> Event {
+pub(crate) fn exhausted(
+    run: &Run,
+    task: Option<&TaskId>,
+    decision: Decision,
+    now: Timestamp,
+) -> Event {
     if !may_ask(run) {
         return Event::BudgetExhausted { decision };
     }
     let add = offer(run, task);
     let what = task.map_or_else(|| "The run".to_owned(), ToString::to_string);
-    let text = format!(
-        "{what} cannot go on: {}. Answer {RAISE} to go on ({}), or stop to end the run with what is merged.",
-        decision.reason,
-        shown(add)
-    );
+    let text = format!("{what} cannot go on: {}. May it have more?", decision.reason);
+    let choices = vec![
+        Choice::new(RAISE, &format!("go on with {}; raise N for N tokens", shown(add)))
+            .with_words(),
+        Choice::new(STOP, "end in order, with what is merged"),
+    ];
+    let escalation = Escalation::ResourceExhaustion;
+    let mut terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
+    terms.expires = question::expiry(run.policy(), now);
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
         text,
@@ -90,16 +107,17 @@ pub(crate) fn exhausted(run: &Run, task: Option<&TaskId>, decision: Decision) ->
         }),
         call: None,
         files: vec![],
+        terms: Some(Box::new(terms)),
     }
 }
 
 /// What does not fit into its task's or phase's share ends the task alone, or makes the run ask.
-pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision) -> Event {
+pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Timestamp) -> Event {
     if may_ask(run) {
-        return exhausted(run, Some(task), decision);
+        return exhausted(run, Some(task), decision, now);
     }
     let fault = unpaid("budget.attempt_does_not_fit", decision.reason.clone());
-    Event::TaskFailed { task: task.clone(), fault, decision }
+    Event::TaskFailed { task: task.clone(), fault, decision, halts: false }
 }
 
 /// What a person is asked to add: a part of the run's budget if the run itself is short, and otherwise nothing but that
@@ -149,7 +167,7 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
                 _ => unpaid("budget.not_raised", reason.clone()),
             };
             let decision = Decision::new(RuleId::fixed("budget.not_raised"), reason);
-            vec![Event::TaskFailed { task: task.clone(), fault, decision }]
+            vec![Event::TaskFailed { task: task.clone(), fault, decision, halts: false }]
         }
     }
 }

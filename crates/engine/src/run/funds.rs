@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use types::{AttemptId, Budget, PriceCap, RuleId, Said, TaskId};
+use types::{AttemptId, Budget, PriceCap, RuleId, TaskId};
 
 use super::Run;
 use crate::budget;
@@ -15,19 +15,16 @@ pub(crate) struct Funds {
     /// Tasks that a person has given more and that have not gone on yet.
     granted: BTreeSet<TaskId>,
     asked: Option<Appeal>,
-    /// Every question that was about money; the answers are not part of the request.
-    questions: BTreeSet<u32>,
 }
 
 /// A person is asked for more.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Appeal {
-    question: u32,
+    pub(crate) question: u32,
     /// The task that cannot go on; none when it is the run's time.
     pub(crate) task: Option<TaskId>,
     /// What would be added.
     pub(crate) add: Budget,
-    pub(crate) answer: Option<Said>,
 }
 
 impl Funds {
@@ -58,16 +55,6 @@ impl Funds {
         self.asked.as_ref().is_some_and(|appeal| appeal.task.is_none())
     }
 
-    pub(crate) fn is_about_money(&self, question: usize) -> bool {
-        u32::try_from(question).is_ok_and(|question| self.questions.contains(&question))
-    }
-
-    pub(super) fn answered(&mut self, question: u32, by: &str, text: &str) {
-        if let Some(appeal) = self.asked.as_mut().filter(|appeal| appeal.question == question) {
-            appeal.answer = Some(Said { by: by.to_owned(), text: text.to_owned() });
-        }
-    }
-
     pub(super) fn went_on(&mut self, task: &TaskId) {
         self.granted.remove(task);
     }
@@ -90,8 +77,7 @@ pub(super) fn asked(run: &mut Run, question: u32, attempt: Option<&AttemptId>, r
     }
     let task = attempt.map(|attempt| attempt.task.clone());
     let add = budget::offer(run, task.as_ref());
-    run.funds.questions.insert(question);
-    run.funds.asked = Some(Appeal { question, task, add, answer: None });
+    run.funds.asked = Some(Appeal { question, task, add });
 }
 
 pub(super) fn raised(run: &mut Run, add: Budget, task: Option<TaskId>) {
