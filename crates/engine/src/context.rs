@@ -52,12 +52,7 @@ pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading)
 }
 
 /// `again` if an agent said that what was chosen before is not enough; then more rules count.
-fn choose(
-    policy: &Policy,
-    documents: &[Document],
-    reading: &Reading,
-    again: bool,
-) -> Selection {
+fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: bool) -> Selection {
     let mut selection = Selection::default();
     for document in documents {
         let matter = Matter::of(&document.text);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use types::{Access, Condition, Contract, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
 
 use crate::command::Pattern;
-use crate::manifest;
 use crate::condition::{self, holds};
+use crate::manifest;
 use crate::permit::is_example;
 use crate::reading::Reading;
 

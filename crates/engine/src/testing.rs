@@ -36,7 +36,11 @@ pub(crate) fn preset(text: &str) -> Policy {
     for (key, value) in file {
         match (key.as_str(), whole.get_mut(&key), value) {
             ("extends" | "routes", ..) => {}
-            ("limits" | "tools" | "budget", Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
+            (
+                "limits" | "tools" | "budget",
+                Some(toml::Value::Table(old)),
+                toml::Value::Table(new),
+            ) => {
                 old.extend(new);
             }
             (_, _, value) => {

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState, Inspection,
-    MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Scope,
+    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
+    Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Scope,
     SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
     Timestamp, Trees, Usage, WorkPath,
 };

@@ -97,7 +97,8 @@ fn coder(task: Option<&Task>, running: &Running, policy: &Contracts) -> (Value, 
         "artifacts": artifacts.collect::<Vec<_>>(),
     }});
     if let Some(feedback) = &running.feedback {
-        input["task"]["feedback"] = crate::report_text(feedback, policy.text_chars, None).text.into();
+        input["task"]["feedback"] =
+            crate::report_text(feedback, policy.text_chars, None).text.into();
     }
     (input, files)
 }

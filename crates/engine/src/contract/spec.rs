@@ -48,11 +48,7 @@ impl Kind {
     }
 }
 
-pub(super) fn take(
-    object: &Object<'_>,
-    input: &Value,
-    policy: &Contracts,
-) -> Result<Taken, Wrong> {
+pub(super) fn take(object: &Object<'_>, input: &Value, policy: &Contracts) -> Result<Taken, Wrong> {
     let value = object.value();
     if value.get("status").and_then(Value::as_str) == Some("failed") {
         return Err(failed(object, policy));

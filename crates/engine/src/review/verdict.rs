@@ -22,7 +22,8 @@ pub(super) fn judged(said: &Value, made: &Value) -> (bool, Value, Decision) {
             Decision::new(RuleId::fixed("review.agreed"), reason)
         }
         (false, true) => {
-            let reason = format!("the verdict is pass, but {}; the stricter counts", why.join("; "));
+            let reason =
+                format!("the verdict is pass, but {}; the stricter counts", why.join("; "));
             Decision::new(RuleId::fixed("review.stricter"), reason)
         }
         (true, false) => {

@@ -10,8 +10,8 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, report, review, route,
-    schedule, verify, walls,
+    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, report, review,
+    route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;

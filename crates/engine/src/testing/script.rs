@@ -182,7 +182,7 @@ fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     let spent = Spend { tokens: 1_000, calls: 2, ..Spend::default() };
     let usage = Usage { input: 900, output: 100, ..Usage::default() };
     let (log_head, denied) = (Digest::ZERO, vec![]);
-        let end = AttemptEnd { result, spent, usage, turns: 2, log_head, denied };
+    let end = AttemptEnd { result, spent, usage, turns: 2, log_head, denied };
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 

@@ -43,7 +43,8 @@ pub(super) fn extend(
 fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
     let routes = routes.as_table().ok_or("routes is a table of roles by category")?;
     let rules = below.get_mut("routing").and_then(Value::as_array_mut);
-    let rules: Vec<&mut Table> = rules.into_iter().flatten().filter_map(Value::as_table_mut).collect();
+    let rules: Vec<&mut Table> =
+        rules.into_iter().flatten().filter_map(Value::as_table_mut).collect();
     let mut used = std::collections::BTreeSet::new();
     for rule in rules {
         let category = rule.get("category").and_then(Value::as_str).unwrap_or_default().to_owned();
