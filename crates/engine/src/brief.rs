@@ -23,7 +23,8 @@ pub fn family(policy: &Policy, brief: &Brief) -> Family {
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
-    let model = role.and_then(|role| role.model.clone()).or_else(|| default_model(run));
+    let of_role = || role.and_then(|role| role.model.clone());
+    let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     let reply = role.and_then(|role| role.reply);
     let (told, shows) = match (reply, task) {

@@ -8,6 +8,7 @@ use types::{
 };
 
 use crate::Run;
+use crate::explain::Looked;
 use crate::intake;
 use crate::reading::Reading;
 use matter::Matter;
@@ -75,6 +76,77 @@ fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: boo
     }
     selection.refused = whole_registry(policy, documents, &selection);
     selection
+}
+
+/// What each rule says of each document, until one matches.
+pub(crate) fn look(policy: &Policy, documents: &[Document], text: &str) -> Vec<Looked> {
+    let reading = Reading::of_text(text);
+    let mut looked = Vec::new();
+    for document in documents {
+        let matter = Matter::of(&document.text);
+        for rule in &policy.context {
+            let misses = misses(rule, document, &matter, &reading);
+            let matched = misses.is_empty();
+            looked.push(Looked {
+                about: Some(document.path.to_string()),
+                rule: rule.id.clone(),
+                says: if rule.verdict == Inclusion::Include { "include" } else { "exclude" }
+                    .to_owned(),
+                matched,
+                because: if matched { vec![rule.reason.clone()] } else { misses },
+            });
+            if matched {
+                break;
+            }
+        }
+    }
+    looked
+}
+
+/// Why a rule does not speak of a document.
+fn misses(
+    rule: &ContextRule,
+    document: &Document,
+    matter: &Matter,
+    reading: &Reading,
+) -> Vec<String> {
+    let only = |change: &dyn Fn(&mut ContextRule)| {
+        let (paths, kinds, status) = (vec![], vec![], vec![]);
+        let mut only =
+            ContextRule { paths, kinds, status, about_the_request: None, ..rule.clone() };
+        change(&mut only);
+        !covers(&only, document, matter, reading)
+    };
+    let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let mut misses = Vec::new();
+    if only(&|only| only.paths.clone_from(&rule.paths)) {
+        misses.push(format!("it is about {}", rule.paths.join(", ")));
+    }
+    if only(&|only| only.kinds.clone_from(&rule.kinds)) {
+        misses.push(format!("its kind is {}, not {}", says(&matter.kind), rule.kinds.join(" or ")));
+    }
+    if only(&|only| only.status.clone_from(&rule.status)) {
+        misses.push(format!(
+            "its status is {}, not {}",
+            says(&matter.status),
+            rule.status.join(" or ")
+        ));
+    }
+    if only(&|only| only.about_the_request = rule.about_the_request) {
+        let domains = if matter.domains.is_empty() {
+            "everything".to_owned()
+        } else {
+            matter.domains.join(", ")
+        };
+        misses.push(format!(
+            "it is about {domains}, and so is {}the request",
+            match rule.about_the_request {
+                Some(true) => "not ",
+                _ => "",
+            }
+        ));
+    }
+    misses
 }
 
 /// Whether a path lies in the registry, of which agents know nothing but what they are given.

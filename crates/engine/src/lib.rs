@@ -40,6 +40,7 @@ mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
+mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;

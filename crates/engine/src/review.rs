@@ -58,7 +58,7 @@ pub(crate) fn hold(run: &Run, attempt: &AttemptId, checks_passed: bool) -> Optio
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
             let reason = format!("the {role} did not come to look at it");
             let decision = Decision::new(RuleId::fixed("review.none"), reason);
-            vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision }]
+            vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision, halts: false }]
         }
         Some(_) => vec![],
     })

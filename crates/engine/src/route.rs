@@ -27,7 +27,7 @@ pub enum Course {
     Nobody,
 }
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !run.is_admitted() || run.route().is_some() || run.open_question().is_some() {
         return vec![];
     }
@@ -46,7 +46,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
         Course::Nobody => Event::RunRefused { decision },
         Course::Person => {
             let question = format!("{}. Is it technical, or product?", decision.reason);
-            intake::ask(run, &[question], decision)
+            intake::ask(run, &[question], decision, now)
         }
     }]
 }
@@ -77,9 +77,9 @@ pub(crate) fn choose(policy: &Policy, reading: &Reading) -> Routed {
 }
 
 /// The hint that a person gave in answer to a question of ours.
-fn answered(run: &Run) -> Option<Hint> {
+pub(crate) fn answered(run: &Run) -> Option<Hint> {
     let ours = run.questions().iter().rev().filter(|question| question.from.is_none());
-    ours.filter_map(|question| question.answer.as_deref()).find_map(|answer| {
+    ours.filter_map(|question| question.said()).find_map(|answer| {
         match answer.trim().trim_end_matches('.').to_lowercase().as_str() {
             "technical" => Some(Hint::Technical),
             "product" => Some(Hint::Product),

@@ -65,7 +65,8 @@ pub(crate) fn start(
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
-        return vec![Event::TaskFailed { task: id.clone(), fault: Fault::bug(reason), decision }];
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
     };
     match allot(run, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
@@ -75,6 +76,7 @@ pub(crate) fn start(
             scope,
             budget,
             feedback,
+            model: None,
         }],
         Allotment::Later => vec![],
         Allotment::Never(reason) => vec![Event::BudgetExhausted {

@@ -1,11 +1,16 @@
 //! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
 //! are put in, and its rules are held to their own examples before anybody uses it.
 
+mod check;
 mod overlay;
+mod project;
 
 use types::Policy;
 
 use crate::prompts::Prompts;
+
+pub use check::{Problem, check, examples};
+pub use project::{POLICY, PROMPTS, project, top};
 
 const CREW: &str = include_str!("../../../policies/crew.toml");
 const SOLO: &str = include_str!("../../../policies/solo.toml");
@@ -36,6 +41,22 @@ pub enum PolicyError {
     Unreadable { name: String, line: usize, cause: String },
     #[error("policy {name} is broken: {}", problems.join("; "))]
     Broken { name: String, problems: Vec<String> },
+    #[error(
+        "the project's own policy {name} opens the walls ({what}); if you trust it, name it with --policy {name}"
+    )]
+    OpensWalls { name: String, what: String },
+}
+
+/// The names of the policies that ship.
+pub const NAMES: [&str; 2] = ["crew", "solo"];
+
+/// The text of a policy that ships, as its authors wrote it.
+pub fn text(name: &str) -> Result<&'static str, PolicyError> {
+    match name {
+        "crew" => Ok(CREW),
+        "solo" => Ok(SOLO),
+        _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
+    }
 }
 
 /// A policy that ships with the product.

@@ -72,6 +72,17 @@ impl Prompts {
         Ok(prompts)
     }
 
+    /// These, with the files of another folder in their place.
+    pub fn and(mut self, folder: &Path) -> Result<Self, PromptError> {
+        self.take(folder, "")?;
+        Ok(self)
+    }
+
+    /// What there is, by file name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        names()
+    }
+
     /// A prompt by its file name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

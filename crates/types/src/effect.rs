@@ -111,6 +111,8 @@ pub enum TimerId {
     Retry(TaskId),
     /// The run's time is up.
     Deadline,
+    /// This question is no longer waited for.
+    Question(u32),
     /// The time of a conversation for one of its inputs is up.
     Session(SessionId, u32),
 }
