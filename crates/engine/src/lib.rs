@@ -36,7 +36,7 @@ pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
-mod plan;
+pub mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;

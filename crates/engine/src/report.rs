@@ -35,6 +35,10 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         };
         return Some((status, gate.decision.clone()));
     }
+    if run.only_plans() && run.passed(Phase::Planning) {
+        let reason = "the plan is there, and nothing else was asked for";
+        return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
+    }
     run.passed(Phase::Closure).then(|| {
         let reason = "every gate is passed";
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn a_run_with_a_failed_task_has_failed() {
         let mut bench = planned("T1 a");
-        bench.tell("T1.1 fails safety x.y");
+        bench.tell("T1.1 fails person x.y");
         let view = bench.machine.view(bench.now);
         assert_eq!(view.status, Status::Failed);
         assert_eq!(view.tasks[0].fault.as_deref(), Some("x.y happened"));

@@ -30,6 +30,7 @@ impl Run {
                 rung: proof.rung,
                 decision: decision.clone(),
             }),
+            progress: self.progress(now),
             tasks: self.task_views(),
             merged_checks: self.merged_checks.iter().map(check_view).collect(),
             gates: self.gates.clone(),
