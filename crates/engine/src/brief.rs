@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, contract, intake};
+use crate::{context, contract, intake, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -31,13 +31,22 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
-        system: {
-            let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
-            let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
-            system(run, running, prompt, task)
+        system: match role {
+            // A role with a contract is told everything in its first message.
+            Some(role) if role.reply.is_some() => role.prompt.clone(),
+            role => {
+                let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
+                let place = run.place(&attempt.task);
+                system(
+                    run,
+                    running,
+                    prompt,
+                    place.and_then(|place| Some((place, run.task(place)?))),
+                )
+            }
         },
         task,
-        tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
+        tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
         effort: None,
@@ -45,6 +54,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         reply: role.and_then(|role| role.reply),
         shows,
         files: vec![],
+        price: None,
         folder: None,
         policy: None,
         scope: running.scope.clone(),

@@ -8,13 +8,14 @@ use types::{
     CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
 };
 
-use crate::head_and_tail;
 use crate::run::{CheckState, Lane, Run, Stage, passed};
+use crate::{budget, head_and_tail};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
         .find_map(|(task, lane)| match lane.stage() {
-            Stage::Rejected { fault, commit } => {
+            // What a person is asked to pay for waits for the answer.
+            Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
                 let failed = Failed { task, lane, fault, commit: commit.as_ref() };
                 Some(answer(run, &failed, now))
             }
@@ -145,7 +146,11 @@ fn asked_for(fault: &Fault) -> Span {
 
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
 fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
-    format!("{}{}", fault.what, evidence(run, lane.checks()))
+    let mut text = fault.what.clone();
+    if !fault.evidence.is_empty() {
+        text.push_str(&format!("\n\n{}", fault.evidence));
+    }
+    text + &evidence(run, lane.checks())
 }
 
 /// What the checks that failed had to say.

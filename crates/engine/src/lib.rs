@@ -29,8 +29,10 @@ mod failure;
 pub mod fuzzing;
 pub mod gate;
 mod intake;
+mod intent;
 #[cfg(test)]
 mod laws_tests;
+pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
@@ -56,9 +58,9 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use brief::family;
-pub use contract::cut_report;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
+pub use verify::{findings, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

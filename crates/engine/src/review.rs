@@ -1,6 +1,8 @@
 //! Somebody looks at a result after its checks have run, and words or judges it. What counts is computed here: a
 //! tester cannot make a failed check pass. A review is an attempt in a lane of its own.
 
+mod verdict;
+
 use serde_json::{Value, json};
 use types::{
     AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
@@ -41,6 +43,9 @@ pub(crate) fn hold(
     // Failed checks need no judge; a tester words them all the same.
     if contract == Contract::Verdict && !checks_passed {
         return None;
+    }
+    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
+        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
     }
     if let Some(reviewed) = run.reviewed(attempt) {
         let bad = contract == Contract::Verdict && !reviewed.passed;
@@ -97,8 +102,13 @@ fn begin(run: &Run, id: &TaskId, lane: &Lane, now: Timestamp) -> Vec<Event> {
 }
 
 fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> Vec<Event> {
-    let (Some((role, _)), Some(work)) = (reviewer(run), run.lane(task)) else { return vec![] };
-    let (passed, report, decision) = worded(run, task, work, &role, said);
+    let (Some((role, contract)), Some(work)) = (reviewer(run), run.lane(task)) else {
+        return vec![];
+    };
+    let (passed, report, decision) = match contract {
+        Contract::Verdict => verdict::judged(said, run.handed_in(task).unwrap_or(&Value::Null)),
+        _ => worded(run, task, work, &role, said),
+    };
     let (attempt, review) = (current(task, work), current(id, lane));
     vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
 }
@@ -133,3 +143,13 @@ fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
     let fault = Fault::new(FaultClass::Semantic, "review.verdict_fail", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
+
+/// What an agent tried outside of its scope is found in its log, whatever it says; nobody tries that again either.
+fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
+    let what = format!("it tried what it may not: {}", denied.join("; "));
+    let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
+    Event::TaskRejected { attempt: attempt.clone(), fault }
+}
+
+#[cfg(test)]
+mod tests;

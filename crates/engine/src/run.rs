@@ -4,6 +4,7 @@
 mod apply;
 mod breaker;
 mod decide;
+mod funds;
 mod lane;
 mod notes;
 mod papers;
@@ -18,8 +19,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Side,
-    Status, Survey, Task, TaskId, Timestamp, Usage,
+    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Settled,
+    Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
 use crate::budget::Ledger;
@@ -28,6 +29,7 @@ use crate::{InFlight, Machine};
 
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
+pub(crate) use funds::Funds;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
 use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
@@ -75,6 +77,9 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
+    funds: Funds,
+    /// What became of the result, after the end.
+    settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
@@ -99,7 +104,9 @@ impl Run {
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
-            ledger: Ledger::new(policy.budget),
+            ledger: Ledger::new(policy.budget.limits()),
+            funds: Funds::default(),
+            settlement: None,
             policy,
             id,
             started: Timestamp::default(),
@@ -317,6 +324,11 @@ impl Run {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What is known of money beyond the ledger.
+    pub(crate) fn funds(&self) -> &Funds {
+        &self.funds
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {

@@ -1,15 +1,12 @@
 //! Document 002's report: a tester words what the checks said. Whether they passed is the exit code, whatever the
-//! tester says; how much of their output is handed over is document 002's rule to the letter.
+//! tester says.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use types::{Brief, Contracts};
+use types::Contracts;
 
 use super::object::Object;
-use super::{Taken, text_fits};
-
-/// A report of more characters than this is cut.
-const MOST: usize = 4_000;
+use super::{Taken, echo, text_fits};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,17 +18,12 @@ struct Reply {
 
 pub(super) fn take(
     object: &Object<'_>,
-    brief: &Brief,
+    input: &Value,
     policy: &Contracts,
 ) -> Result<Taken, String> {
     let reply: Reply = object.read()?;
     object.in_order(&["task_id", "passed", "report"])?;
-    let input: Value = serde_json::from_str(&brief.task).unwrap_or_default();
-    let asked = input.get("task_id").and_then(Value::as_str).unwrap_or_default();
-    if reply.task_id != asked {
-        let said = super::plan::short(&reply.task_id);
-        return Err(format!("it is about {said:?}, and was asked about {asked:?}"));
-    }
+    echo("task_id", &reply.task_id, input)?;
     if !reply.report.is_empty() {
         text_fits("report", &reply.report, policy)?;
     }
@@ -40,11 +32,4 @@ pub(super) fn take(
         "passed": reply.passed,
         "report": reply.report,
     })))
-}
-
-/// A text of at most 4,000 characters as it is; a longer one as its first 2,500, `...` on a line of its own, and its
-/// last 1,000.
-#[must_use]
-pub fn cut_report(text: &str) -> String {
-    crate::truncate::report(text, MOST, None).text
 }

@@ -112,7 +112,8 @@ mod tests {
         fn hands_in(&mut self, seconds: i64) {
             let (commit, changes) = (CommitId::default(), Changes::default());
             let submission = serde_json::Value::Null;
-            self.ends(&AttemptResult::Submitted { commit, changes, submission }, seconds);
+            let findings = types::Findings::default();
+            self.ends(&AttemptResult::Submitted { commit, changes, submission, findings }, seconds);
         }
 
         fn ends(&mut self, result: &AttemptResult, seconds: i64) {
