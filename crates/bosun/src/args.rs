@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod question;
 mod session;
 mod settle;
 
@@ -7,8 +8,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
-use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
+use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, Phase, RunId};
 
+pub(crate) use question::{Answer, Questions};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
 
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Answer the question that a run waits for, and go on with it
     Answer(Answer),
+    /// List everything that waits for an answer, in all runs
+    Questions(Questions),
     /// Stop a run for good
     Cancel(Cancel),
     /// Take a run's result onto your own branch
@@ -184,6 +188,10 @@ fn money(word: &str) -> Result<Money, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
 
+fn phase(word: &str) -> Result<Phase, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
+}
+
 fn effort(word: &str) -> Result<Effort, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
@@ -303,19 +311,6 @@ pub(crate) struct Resume {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Answer {
-    pub(crate) run: RunId,
-    /// What you have to say; allow or deny, if it is about a call
-    pub(crate) text: String,
-    /// The number of the question, if there are several [default: the first that is open]
-    #[arg(long, value_name = "N")]
-    pub(crate) question: Option<u32>,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Cancel {
     pub(crate) run: RunId,
     /// Why, for the record
@@ -337,6 +332,12 @@ pub(crate) struct List {
 pub(crate) struct Show {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,
+    /// The report of one gate, as Markdown: initiation, planning, execution, monitoring or closure
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    pub(crate) gate: Option<Phase>,
+    /// The reports of all gates
+    #[arg(long, conflicts_with = "gate")]
+    pub(crate) gates: bool,
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,

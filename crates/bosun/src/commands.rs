@@ -12,6 +12,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod permit;
+pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod rewind;
 pub(crate) mod route;
