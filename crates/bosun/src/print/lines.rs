@@ -125,8 +125,10 @@ fn of_task(event: &Event) -> Option<(String, String)> {
                 format!("{}: {}", bad("merge failed"), one_line(&fault.what, 120)),
             ),
         },
-        Event::GatePassed { phase, .. } => {
-            ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))
+        Event::GatePassed { phase, card, .. } => {
+            let score = card.as_ref().map(|card| format!(", {} of 100", card.score));
+            let score = score.unwrap_or_default();
+            ("gate".to_owned(), format!("{} {}{score}", phase.word(), "go".green()))
         }
         Event::GateBlocked { phase, decision, .. } => {
             let why = one_line(&decision.reason, 160);
