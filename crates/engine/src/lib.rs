@@ -21,6 +21,7 @@ mod budget;
 pub mod command;
 mod condition;
 mod context;
+mod contract;
 mod dag;
 pub mod explain;
 mod failure;
@@ -28,8 +29,10 @@ mod failure;
 pub mod fuzzing;
 mod gate;
 mod intake;
+mod intent;
 #[cfg(test)]
 mod laws_tests;
+pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
@@ -42,6 +45,7 @@ mod question;
 mod question_tests;
 mod reading;
 mod report;
+mod review;
 mod route;
 mod run;
 mod schedule;
@@ -55,7 +59,7 @@ mod walls;
 pub use attempt::Attempt;
 pub use brief::family;
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail};
+pub use truncate::{Cut, head_and_tail, report as report_text};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -5,6 +5,7 @@ mod apply;
 mod decide;
 mod lane;
 mod notes;
+mod papers;
 mod pending;
 mod questions;
 mod view;
@@ -48,6 +49,7 @@ pub struct Run {
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
+    papers: papers::Papers,
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
@@ -109,6 +111,7 @@ impl Run {
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
+            papers: papers::Papers::default(),
             places: BTreeMap::new(),
             dag: Dag::default(),
             order: Vec::new(),
@@ -164,12 +167,6 @@ impl Run {
     #[must_use]
     pub fn policy_digest(&self) -> Option<Digest> {
         self.asked.as_ref().map(|asked| asked.policy)
-    }
-
-    /// The branch that the run's results are merged onto.
-    #[must_use]
-    pub fn branch(&self) -> String {
-        branch(&self.id)
     }
 
     /// The policy that decides.
@@ -231,12 +228,15 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
-    /// The lane of a task, or that of the plan itself.
+    /// The lane of a task, of a review, or that of the plan itself.
     pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
         }
-        self.lanes.get(*self.places.get(task)?)
+        match self.places.get(task) {
+            Some(place) => self.lanes.get(*place),
+            None => self.papers.reviews.get(task),
+        }
     }
 
     pub(crate) fn planning(&self) -> &Lane {
@@ -247,14 +247,14 @@ impl Run {
         &self.lanes
     }
 
-    /// The lanes in which something is going on, with their tasks; the plan's own lane first.
+    /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
     pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
         let tasks = self
             .busy
             .iter()
             .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
-        planning.into_iter().chain(tasks)
+        planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
     /// The tasks whose turn to start has come, by priority, then in the plan's order.
@@ -347,11 +347,6 @@ impl Run {
             && !self.merged_checks.iter().any(|check| check.end.is_none())
             && self.busy().all(|(task, lane)| self.waits(&task, lane))
     }
-}
-
-/// The branch of a run.
-fn branch(id: &RunId) -> String {
-    format!("bosun/{id}")
 }
 
 impl Machine for Run {

@@ -7,6 +7,7 @@ use types::{
 };
 
 use crate::budget::share;
+use crate::intent;
 use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
@@ -19,7 +20,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
         if run.request().is_some_and(|request| request.planning.given.is_some()) {
             return vec![];
         }
-        let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
+        let role = intent::planner(run);
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
     }
     if !run.passed(Phase::Planning) || run.only_plans() {
@@ -50,7 +51,13 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
+pub(crate) fn start(
+    run: &Run,
+    id: &TaskId,
+    lane: &Lane,
+    role_id: &RoleId,
+    scope: Scope,
+) -> Vec<Event> {
     let (start, feedback) = match lane.stage() {
         Stage::Waiting => (None, None),
         Stage::Retrying { start, feedback, released: true, .. } => {

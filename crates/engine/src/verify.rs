@@ -3,13 +3,15 @@
 
 use types::{
     AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass, Phase,
-    RuleId, Scope, Subject, Task, TaskId, Timestamp,
+    RuleId, Scope, Subject, Task, Timestamp,
 };
 
+use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    for (id, lane) in run.busy().filter(|(id, _)| *id != TaskId::plan()) {
+    // Neither the plan nor a review has a place in the plan.
+    for (id, lane) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, lane);
         let events = match lane.stage() {
             Stage::Submitted { commit, changes, .. } => submitted(run, &attempt, commit, changes),
@@ -30,7 +32,10 @@ fn submitted(run: &Run, attempt: &AttemptId, commit: &CommitId, changes: &Change
     if let Some(fault) = out_of_scope(&task.scope(), changes) {
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
-    next_check(run, attempt, 0, commit).unwrap_or_else(|| {
+    if let Some(check) = next_check(run, attempt, 0, commit) {
+        return check;
+    }
+    review::hold(run, attempt, true).unwrap_or_else(|| {
         let reason = "no check applies to this task alone; the checks on the merged tree decide";
         vec![Event::TaskVerified {
             attempt: attempt.clone(),
@@ -64,6 +69,9 @@ fn checking(run: &Run, attempt: &AttemptId, lane: &Lane, commit: &CommitId) -> V
     }
     let failed: Vec<&CheckState> =
         done.iter().filter(|check| passed(check) != Some(true)).collect();
+    if let Some(events) = review::hold(run, attempt, failed.is_empty()) {
+        return events;
+    }
     if failed.is_empty() {
         let reason = format!("{} of {} checks passed", done.len(), done.len());
         let decision = Decision::new(RuleId::fixed("verify.checks_passed"), reason);

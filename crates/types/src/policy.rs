@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Escalation, Family, FaultClass, GateRule, ModelRef,
-    Permission, PermitRule, PlanPolicy, ProjectType, QuestionPolicy, RoleId, RouteRule, RuleId,
-    SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy,
+    AdmissionRule, Budget, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -55,6 +56,15 @@ pub struct Policy {
     pub tools: ToolPolicy,
     #[serde(default)]
     pub session: SessionPolicy,
+    /// How replies are read that are JSON.
+    #[serde(default)]
+    pub contracts: Contracts,
+    /// Who looks at a result after its checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewPolicy>,
+    /// Whether an Intent Spec stands between the request and the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<IntentPolicy>,
 }
 
 impl Policy {
@@ -80,6 +90,12 @@ pub struct Role {
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
+    /// What it answers with, if it does not hand its result in with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyRule>,
+    /// What it may use; everything that its tools need, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Manifest>,
 }
 
 /// What is done about a class of failure.

@@ -100,7 +100,7 @@ impl Lane {
         Self { stage: Stage::Waiting, attempts: 0, faults: vec![], checks: vec![], waits_for }
     }
 
-    pub(super) fn ready() -> Self {
+    pub(crate) fn ready() -> Self {
         Self::waiting(0)
     }
 
