@@ -39,11 +39,7 @@ impl Taken {
 }
 
 /// Reads a reply by the contract of its role; nothing if the role has none.
-pub(crate) fn take(
-    brief: &Brief,
-    policy: &Contracts,
-    text: &str,
-) -> Option<Result<Taken, Fault>> {
+pub(crate) fn take(brief: &Brief, policy: &Contracts, text: &str) -> Option<Result<Taken, Fault>> {
     let rule = brief.reply?;
     Some(taken(brief, policy, text, rule.contract, rule.reading))
 }
@@ -57,8 +53,11 @@ fn taken(
 ) -> Result<Taken, Fault> {
     let malformed = |cause: String| {
         let begins: String = text.chars().take(policy.shown_chars).collect();
-        let what =
-            format!("the {}'s reply is no {}: {cause}. It begins: {begins}", brief.role, contract.word());
+        let what = format!(
+            "the {}'s reply is no {}: {cause}. It begins: {begins}",
+            brief.role,
+            contract.word()
+        );
         Fault::structural("contract.malformed", what)
     };
     let object = Object::find(text, policy, reading).map_err(malformed)?;
@@ -106,7 +105,9 @@ fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String> {
 /// A path of the workspace as replies name it; nothing if they cannot.
 fn outside<'a>(policy: &Contracts, path: &'a WorkPath) -> Option<&'a str> {
     match &policy.root {
-        Some(root) if !root.is_root() => path.as_str().strip_prefix(root.as_str())?.strip_prefix('/'),
+        Some(root) if !root.is_root() => {
+            path.as_str().strip_prefix(root.as_str())?.strip_prefix('/')
+        }
         _ => Some(path.as_str()),
     }
 }

@@ -113,7 +113,8 @@ fn worded(
         let reason = format!("the exit code is {code}, and the {role} says the same");
         Decision::new(RuleId::fixed("review.agreed"), reason)
     } else {
-        let reason = format!("the {role} says otherwise, but the exit code is {code}, and it counts");
+        let reason =
+            format!("the {role} says otherwise, but the exit code is {code}, and it counts");
         Decision::new(RuleId::fixed("review.corrected"), reason)
     };
     let report = json!({ "task_id": task, "passed": ok, "report": reply.get("report") });

@@ -47,7 +47,13 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-pub(crate) fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
+pub(crate) fn start(
+    run: &Run,
+    id: &TaskId,
+    lane: &Lane,
+    role_id: &RoleId,
+    scope: Scope,
+) -> Vec<Event> {
     let (start, feedback) = match lane.stage() {
         Stage::Waiting => (None, None),
         Stage::Retrying { start, feedback, released: true, .. } => {

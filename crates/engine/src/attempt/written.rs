@@ -20,10 +20,8 @@ pub(super) fn slots(session: &Session, policy: &Contracts, text: &str) -> Vec<Sl
     let slot = |(write, index): (contract::Write, u32)| {
         let id = CallId { session: session.id, turn: session.turn, index };
         let arguments = json!({ "path": write.path, "content": write.content });
-        let facts = CallFacts {
-            paths: vec![write.path],
-            ..CallFacts::new(Access::Write, Repeat::Safe)
-        };
+        let facts =
+            CallFacts { paths: vec![write.path], ..CallFacts::new(Access::Write, Repeat::Safe) };
         Slot {
             id,
             call: Call {

@@ -23,11 +23,7 @@ struct Edit {
     content: String,
 }
 
-pub(super) fn take(
-    object: &Object<'_>,
-    policy: &Contracts,
-    scope: &Scope,
-) -> Result<Taken, Wrong> {
+pub(super) fn take(object: &Object<'_>, policy: &Contracts, scope: &Scope) -> Result<Taken, Wrong> {
     let reply: Reply = object.read().map_err(Wrong::Shape)?;
     let edits = reply.edits.into_iter().map(|edit| (edit.path, edit.content));
     let writes = writes(edits, policy, scope)?;

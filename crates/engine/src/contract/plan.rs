@@ -45,7 +45,11 @@ pub(super) fn take(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Str
 fn made(place: usize, task: &Task, policy: &Contracts) -> Result<serde_json::Value, String> {
     let id = format!("T{}", place + 1);
     if task.id != id {
-        return Err(format!("the task at place {} has the id {:?}, not {id}", place + 1, short(&task.id)));
+        return Err(format!(
+            "the task at place {} has the id {:?}, not {id}",
+            place + 1,
+            short(&task.id)
+        ));
     }
     for (name, text) in
         [("title", &task.title), ("rationale", &task.rationale), ("acceptance", &task.acceptance)]

@@ -8,8 +8,8 @@ use sandbox::{Environment as _, Listener, MAX_OUTPUT, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Document, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Document, Effect, ExecRequest, Fault,
+    Input, LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
