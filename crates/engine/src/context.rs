@@ -33,12 +33,13 @@ impl Selection {
 }
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    if run.route().is_none() || run.documents().is_some() {
+    if run.route().is_none() || (run.documents().is_some() && !run.wants_more_context()) {
         return vec![];
     }
+    let again = run.chose_before();
     let Some(asked) = run.asked() else { return vec![] };
     let reading = Reading::of_text(&intake::full_text(run));
-    let selection = select(run.policy(), &asked.survey.documents, &reading);
+    let selection = choose(run.policy(), &asked.survey.documents, &reading, again);
     vec![match selection.refused {
         Some(decision) => Event::RunRefused { decision },
         None => {
@@ -48,10 +49,16 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading) -> Selection {
+    choose(policy, documents, reading, false)
+}
+
+/// `again` if an agent said that what was chosen before is not enough; then more rules count.
+fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: bool) -> Selection {
     let mut selection = Selection::default();
     for document in documents {
         let matter = Matter::of(&document.text);
-        let rule = policy.context.iter().find(|rule| covers(rule, document, &matter, reading));
+        let mut rules = policy.context.iter().filter(|rule| again || !rule.again);
+        let rule = rules.find(|rule| covers(rule, document, &matter, reading));
         let path = document.path.clone();
         match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {

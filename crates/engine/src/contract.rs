@@ -1,17 +1,20 @@
 //! Replies that are JSON: each contract is read from the text of a reply, and either holds or is a fault. What an
 //! agent says of itself is never believed here; only the shape, the sizes and the paths are judged.
 
+mod dev;
 mod edits;
 mod input;
 mod object;
 mod plan;
 mod report;
+mod spec;
+mod verdict;
 
 use serde_json::Value;
 use types::{Brief, Contract, Contracts, Fault, FaultClass, WorkPath};
 
 pub(crate) use input::{compose, exit_code, opening};
-pub use report::{cut_report, report_of};
+pub(crate) use verdict::{Passing, Verdict};
 
 use object::Object;
 
@@ -64,23 +67,29 @@ fn taken(
     // An agent that says it cannot do it has kept every contract.
     if let Some(reason) = object.error() {
         let reason: String = reason.chars().take(policy.text_chars).collect();
-        return Err(Fault::new(FaultClass::Semantic, "agent.error", reason));
+        return Err(semantic("agent.error", reason));
     }
+    let input: Value = serde_json::from_str(&brief.task).unwrap_or_default();
     let taken = match contract {
         Contract::Plan => plan::take(&object, policy).map_err(Wrong::Shape),
         Contract::Edits => edits::take(&object, policy, &brief.scope),
-        Contract::Report => report::take(&object, brief, policy).map_err(Wrong::Shape),
-        Contract::IntentSpec | Contract::DevOutput | Contract::Verdict => {
-            Err(Wrong::Shape("it is not known here".to_owned()))
-        }
+        Contract::Report => report::take(&object, &input, policy).map_err(Wrong::Shape),
+        Contract::IntentSpec => spec::take(&object, &input, policy),
+        Contract::DevOutput => dev::take(&object, &input, policy, &brief.scope),
+        Contract::Verdict => verdict::take(&object, &input, policy).map_err(Wrong::Shape),
     };
     match taken {
         Ok(taken) => Ok(Taken { overlooked: object.overlooked, ..taken }),
         Err(Wrong::Shape(cause)) => Err(malformed(cause)),
-        Err(Wrong::Scope(what)) => {
-            Err(Fault::new(FaultClass::Semantic, "contract.outside_artifacts", what))
-        }
+        Err(Wrong::Fault(fault)) => Err(fault),
+        Err(Wrong::Scope(what)) => Err(semantic("contract.outside_artifacts", what)),
+        Err(Wrong::Insufficient(what)) => Err(semantic("agent.insufficient_input", what)),
+        Err(Wrong::Gave(what)) => Err(semantic("agent.gave_up", what)),
     }
+}
+
+fn semantic(code: &str, what: String) -> Fault {
+    Fault::new(FaultClass::Semantic, code, what)
 }
 
 /// Why a reply is not taken.
@@ -89,6 +98,12 @@ enum Wrong {
     Shape(String),
     /// It would reach beyond what the task may.
     Scope(String),
+    /// The agent says that it was not given enough.
+    Insufficient(String),
+    /// The agent says that it cannot be done, for another reason.
+    Gave(String),
+    /// The agent says what went wrong.
+    Fault(Fault),
 }
 
 /// A path of a reply as a path of the workspace.
@@ -110,6 +125,16 @@ fn outside<'a>(policy: &Contracts, path: &'a WorkPath) -> Option<&'a str> {
         }
         _ => Some(path.as_str()),
     }
+}
+
+/// A reply repeats the ids that it was given.
+fn echo(name: &str, said: &str, input: &Value) -> Result<(), String> {
+    let asked = input[name].as_str().unwrap_or_default();
+    if said == asked {
+        return Ok(());
+    }
+    let said = plan::short(said);
+    Err(format!("{name} is {said:?}, and it was asked about {asked:?}"))
 }
 
 /// A text that is there and not too long.

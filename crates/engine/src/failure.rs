@@ -31,7 +31,7 @@ fn answer(
     let Some(rule) = rule_for(fault) else {
         let reason = format!("no rule says what to do about a {} failure", fault.class.word());
         let decision = Decision::new(RuleId::fixed("failure.no_rule"), reason);
-        return Event::TaskFailed { task, fault: fault.clone(), decision };
+        return Event::TaskFailed { task, fault: fault.clone(), decision, halts: false };
     };
     let executions = lane.faults().iter().filter(|fault| rule_for(fault) == Some(rule)).count();
     let executions = u32::try_from(executions).unwrap_or(u32::MAX);
@@ -40,14 +40,15 @@ fn answer(
         .seeing(format!("{}: {}", fault.class.word(), fault.what))
         .seeing(format!("execution {executions} of {}", rule.max_executions));
     if left == 0 || rule.action == Remedy::Stop {
-        return Event::TaskFailed { task, fault: fault.clone(), decision };
+        return Event::TaskFailed { task, fault: fault.clone(), decision, halts: false };
     }
     let (start, feedback) = match rule.action {
         Remedy::RetryWithFeedback => (commit.cloned(), Some(feedback(run, lane, fault))),
-        Remedy::RetryFresh | Remedy::Stop => (None, None),
+        _ => (None, None),
     };
     let at = now.after(backoff(rule.backoff_ms, executions).max(asked_for(fault)));
-    Event::RetryScheduled { task, at, left, start, feedback, decision }
+    let (role, model) = (None, None);
+    Event::RetryScheduled { task, at, left, start, feedback, role, model, decision }
 }
 
 fn covers(rule: &FailureRule, fault: &Fault) -> bool {

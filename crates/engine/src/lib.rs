@@ -29,8 +29,10 @@ mod failure;
 pub mod fuzzing;
 mod gate;
 mod intake;
+mod intent;
 #[cfg(test)]
 mod laws_tests;
+pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
@@ -38,6 +40,7 @@ mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
+mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;
@@ -46,6 +49,7 @@ mod review;
 mod route;
 mod run;
 mod schedule;
+pub mod spec;
 #[cfg(test)]
 mod testing;
 mod truncate;
@@ -54,9 +58,8 @@ mod walls;
 
 pub use attempt::Attempt;
 pub use brief::family;
-pub use contract::{cut_report, report_of};
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail};
+pub use truncate::{Cut, head_and_tail, report as report_text};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

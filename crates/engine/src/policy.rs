@@ -6,6 +6,7 @@ use types::{Access, Condition, Contract, Permission, PermitRule, Phase, Policy, 
 
 use crate::command::Pattern;
 use crate::condition::{self, holds};
+use crate::manifest;
 use crate::permit::is_example;
 use crate::reading::Reading;
 
@@ -26,6 +27,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
         crew(policy, &mut found);
     }
     contracts(policy, &mut found);
+    manifest::problems(policy, &mut found);
     if policy.limits.parallel_tasks == 0 {
         found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
     }

@@ -20,6 +20,9 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     if let Some(decision) = run.cancelled() {
         return Some((Status::Cancelled, decision.clone()));
     }
+    if let Some(decision) = run.halted() {
+        return Some((Status::Failed, decision.clone()));
+    }
     if let Some(decision) = run.exhausted() {
         return Some((Status::OutOfBudget, decision.clone()));
     }

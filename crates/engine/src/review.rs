@@ -1,6 +1,8 @@
 //! Somebody looks at a result after its checks have run, and words or judges it. What counts is computed here: a
 //! tester cannot make a failed check pass. A review is an attempt in a lane of its own.
 
+mod verdict;
+
 use serde_json::{Value, json};
 use types::{
     AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
@@ -37,6 +39,9 @@ pub(crate) fn hold(run: &Run, attempt: &AttemptId, checks_passed: bool) -> Optio
     if contract == Contract::Verdict && !checks_passed {
         return None;
     }
+    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
+        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
+    }
     if let Some(reviewed) = run.reviewed(attempt) {
         let bad = contract == Contract::Verdict && !reviewed.passed;
         return bad.then(|| vec![refused(attempt, &role, &reviewed.report)]);
@@ -53,7 +58,7 @@ pub(crate) fn hold(run: &Run, attempt: &AttemptId, checks_passed: bool) -> Optio
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
             let reason = format!("the {role} did not come to look at it");
             let decision = Decision::new(RuleId::fixed("review.none"), reason);
-            vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision }]
+            vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision, halts: false }]
         }
         Some(_) => vec![],
     })
@@ -92,8 +97,13 @@ fn begin(run: &Run, id: &TaskId, lane: &Lane) -> Vec<Event> {
 }
 
 fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> Vec<Event> {
-    let (Some((role, _)), Some(work)) = (reviewer(run), run.lane(task)) else { return vec![] };
-    let (passed, report, decision) = worded(run, task, work, &role, said);
+    let (Some((role, contract)), Some(work)) = (reviewer(run), run.lane(task)) else {
+        return vec![];
+    };
+    let (passed, report, decision) = match contract {
+        Contract::Verdict => verdict::judged(said, run.handed_in(task).unwrap_or(&Value::Null)),
+        _ => worded(run, task, work, &role, said),
+    };
     let (attempt, review) = (current(task, work), current(id, lane));
     vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
 }
@@ -126,5 +136,12 @@ fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
     let why = report.get("why").and_then(Value::as_str).unwrap_or("it does not keep the spec");
     let what = format!("the {role}'s verdict is fail: {why}");
     let fault = Fault::new(FaultClass::Semantic, "review.verdict_fail", what);
+    Event::TaskRejected { attempt: attempt.clone(), fault }
+}
+
+/// What an agent tried outside of its scope is found in its log, whatever it says; nobody tries that again either.
+fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
+    let what = format!("it tried what it may not: {}", denied.join("; "));
+    let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }

@@ -6,6 +6,7 @@ mod decide;
 mod lane;
 mod papers;
 mod pending;
+mod questions;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,7 @@ use crate::{InFlight, Machine};
 
 pub(crate) use decide::nothing_under_way;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
+pub(crate) use questions::{Question, Standstill};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +43,7 @@ pub struct Run {
     /// What the walls around commands hold, once that was tried.
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
+    standstill: Standstill,
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
@@ -69,6 +72,8 @@ pub struct Run {
     attempts: u32,
     retries: u32,
     cancelled: Option<Decision>,
+    /// A failure, or that nobody answered, ends the run at once.
+    halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
 }
@@ -79,14 +84,6 @@ pub(crate) struct Asked {
     pub(crate) request: Request,
     pub(crate) survey: Survey,
     policy: Digest,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Question {
-    pub(crate) text: String,
-    pub(crate) answer: Option<String>,
-    /// The attempt that asks, if it is not the run itself.
-    pub(crate) from: Option<AttemptId>,
 }
 
 impl Run {
@@ -107,6 +104,7 @@ impl Run {
             documents: None,
             proof: None,
             questions: Vec::new(),
+            standstill: Standstill::default(),
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
@@ -129,6 +127,7 @@ impl Run {
             attempts: 0,
             retries: 0,
             cancelled: None,
+            halted: None,
             exhausted: None,
             finished: None,
         }
@@ -219,12 +218,8 @@ impl Run {
         &self.questions
     }
 
-    pub(crate) fn is_open(&self, question: u32) -> bool {
-        self.questions.get(question as usize).is_some_and(|question| question.answer.is_none())
-    }
-
     pub(crate) fn open_question(&self) -> Option<usize> {
-        self.questions.iter().position(|question| question.answer.is_none())
+        self.questions.iter().position(Question::is_open)
     }
 
     pub(crate) fn plan(&self) -> Option<&Plan> {
@@ -332,13 +327,27 @@ impl Run {
         self.cancelled.as_ref()
     }
 
+    pub(crate) fn halted(&self) -> Option<&Decision> {
+        self.halted.as_ref()
+    }
+
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
     }
 
-    /// When the run's time is up.
+    /// When the run's time is up; never, while it stands still because only a person can bring it on.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        self.ledger.budget().time_ms.map(|time| self.started.after(time))
+        let waited = self.standstill.over()?;
+        self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
+    }
+
+    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
+    /// every event: where no question is open, nothing is looked at.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.open_question().is_some()
+            && !self.winds_down()
+            && !self.merged_checks.iter().any(|check| check.end.is_none())
+            && self.busy().all(|(_, lane)| lane.waits_for_a_person())
     }
 
     /// The checks that decide about the request as a whole.
@@ -371,7 +380,8 @@ impl Machine for Run {
     }
 
     fn winds_down(&self) -> bool {
-        self.cancelled.is_some() || self.exhausted.is_some() || self.refused.is_some()
+        let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];
+        ends.iter().any(|end| end.is_some())
     }
 
     fn waits_for_a_person(&self) -> bool {

@@ -7,6 +7,7 @@ use types::{
 };
 
 use crate::budget::share;
+use crate::intent;
 use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
@@ -16,7 +17,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
-        let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
+        let role = intent::planner(run);
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
     }
     if !run.passed(Phase::Planning) {
@@ -64,7 +65,8 @@ pub(crate) fn start(
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
-        return vec![Event::TaskFailed { task: id.clone(), fault: Fault::bug(reason), decision }];
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
     };
     match allot(run, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
@@ -74,6 +76,7 @@ pub(crate) fn start(
             scope,
             budget,
             feedback,
+            model: None,
         }],
         Allotment::Later => vec![],
         Allotment::Never(reason) => vec![Event::BudgetExhausted {

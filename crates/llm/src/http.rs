@@ -59,7 +59,7 @@ impl Transport for Http {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
         let client = self.client(&exchange.url);
         async move {
-            let mut request = client.post(&exchange.url).body(exchange.body.to_string());
+            let mut request = client.post(&exchange.url).body(exchange.body);
             request = request.header("content-type", "application/json");
             for (name, value) in &exchange.headers {
                 request = request.header(name, value);

@@ -14,7 +14,7 @@ use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
-use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, estimate, retry_after};
+use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, Scrolls, estimate, retry_after};
 
 /// Where a provider is and how it is talked to.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub struct ProviderModel {
     pub catalogue: Arc<Catalogue>,
     pub delivery: Delivery,
     pub pace: Arc<Pace>,
+    /// What was said to it before.
+    pub before: Scrolls,
 }
 
 /// The most bytes of an answer that did not come piece by piece.
@@ -70,7 +72,7 @@ impl Model for ProviderModel {
 impl ProviderModel {
     async fn ask(&self, request: &ModelRequest) -> Result<BoxStream<'static, StreamItem>, Fault> {
         let provider = &self.provider;
-        let exchange = provider.exchange(request, self.delivery)?;
+        let exchange = provider.exchange(request, self.delivery, &self.before)?;
         let first_byte = self.deadlines.first_byte_ms;
         let answer = tokio::time::timeout(first_byte.duration(), self.transport.send(exchange));
         let mut answer = answer.await.map_err(|_| no_first_byte(first_byte))??;
@@ -140,8 +142,13 @@ impl ProviderModel {
 }
 
 impl Provider {
-    fn exchange(&self, request: &ModelRequest, delivery: Delivery) -> Result<Exchange, Fault> {
-        let wire = self.dialect.request(request, delivery, &self.quirks)?;
+    fn exchange(
+        &self,
+        request: &ModelRequest,
+        delivery: Delivery,
+        before: &Scrolls,
+    ) -> Result<Exchange, Fault> {
+        let wire = self.dialect.request_after(request, delivery, &self.quirks, before)?;
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
         let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
         let secret = self.key.as_ref().map(|key| match self.dialect {

@@ -14,7 +14,7 @@ use crate::faults::Cause;
 use crate::settings::{ProviderSettings, Settings, SettingsError};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
-    Provider, ProviderModel, Retrying, Transport, gather,
+    Provider, ProviderModel, Retrying, Scrolls, Transport, gather,
 };
 
 /// How many calls to one provider may be on their way at once, where nothing else is set.
@@ -179,6 +179,7 @@ impl Registry {
             catalogue: self.catalogue.clone(),
             delivery: self.delivery,
             pace: known.pace.clone(),
+            before: Scrolls::default(),
         };
         let mut policy = self.settings.retry;
         policy.whole_replies = whole_replies;

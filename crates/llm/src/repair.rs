@@ -5,9 +5,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use types::{
-    Arguments, Block, BlockBody, Call, CallOutcome, CallResult, Message, ModelRequest, Part,
-};
+use types::{Arguments, Block, BlockBody, Call, CallOutcome, CallResult, Message, Part};
 
 use crate::Dialect;
 
@@ -69,38 +67,44 @@ pub(crate) fn argument_object(call: &Call) -> Value {
     }
 }
 
-pub(crate) fn conversation(request: &ModelRequest, dialect: Dialect) -> Vec<Turn<'_>> {
-    let mut turns = vec![];
-    let mut ids = Ids::default();
-    let mut messages = request.messages.iter().map(|message| &**message).peekable();
-    while let Some(message) = messages.next() {
+/// Reads a conversation message by message. What a message becomes follows from it, its results and what was before.
+#[derive(Debug, Default)]
+pub(crate) struct Repair {
+    ids: Ids,
+}
+
+impl Repair {
+    /// What the next message becomes for this provider; `after` is the one behind it.
+    pub(crate) fn turns<'a>(
+        &mut self,
+        message: &'a Message,
+        after: Option<&'a Message>,
+        provider: &str,
+        dialect: Dialect,
+    ) -> Vec<Turn<'a>> {
         match message {
-            Message::User { parts } => turns.push(Turn::User(parts)),
-            Message::Developer { parts } => turns.push(Turn::Developer(parts)),
-            // Results that follow no call answer nothing.
-            Message::Results { .. } => {}
+            Message::User { parts } => vec![Turn::User(parts)],
+            Message::Developer { parts } => vec![Turn::Developer(parts)],
+            // Results come with the calls that they answer; where there are none, they answer nothing.
+            Message::Results { .. } => vec![],
             Message::Assistant { blocks, model } => {
-                let home = model.as_ref().is_some_and(|m| m.provider() == request.model.provider());
+                let home = model.as_ref().is_some_and(|model| model.provider() == provider);
                 let said: Vec<Said<'_>> = blocks
                     .iter()
-                    .map(|block| said(block, home.then_some(dialect), &mut ids))
+                    .map(|block| said(block, home.then_some(dialect), &mut self.ids))
                     .filter(|said| said.native.is_some() || says_something(said.block))
                     .collect();
-                let next = match messages.peek() {
+                let results = match after {
                     Some(Message::Results { results }) => results.as_slice(),
                     _ => &[],
                 };
-                let answers = answers(&said, next);
-                if !said.is_empty() {
-                    turns.push(Turn::Assistant(said));
-                }
-                if !answers.is_empty() {
-                    turns.push(Turn::Results(answers));
-                }
+                let answers = answers(&said, results);
+                let said = (!said.is_empty()).then_some(Turn::Assistant(said));
+                let answers = (!answers.is_empty()).then_some(Turn::Results(answers));
+                said.into_iter().chain(answers).collect()
             }
         }
     }
-    turns
 }
 
 fn said<'a>(block: &'a Block, home: Option<Dialect>, ids: &mut Ids) -> Said<'a> {
@@ -157,7 +161,7 @@ fn answers<'a>(said: &[Said<'a>], results: &'a [CallResult]) -> Vec<Answer<'a>> 
 }
 
 /// The ids that were given out; they follow only from the conversation, so prefixes stay the same.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Ids {
     used: HashSet<String>,
 }

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use secrecy::SecretString;
-use serde_json::Value;
 use types::Fault;
 
 /// Whoever can carry an exchange: the network, a recorder, a recording.
@@ -23,7 +22,8 @@ pub struct Exchange {
     pub headers: Vec<(String, String)>,
     /// The header that carries the key, and the key with whatever stands before it.
     pub secret: Option<(&'static str, SecretString)>,
-    pub body: Value,
+    /// JSON.
+    pub body: Bytes,
 }
 
 /// What comes back. Header names are in lower case.

@@ -1,19 +1,60 @@
 //! What every dialect writes in the same way: the request as it goes out, and the pieces that differ only
 //! in their names.
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use types::{Fault, ModelRequest, Source};
 
 use crate::Dialect;
 use crate::faults::Cause;
+use crate::repair::Turn;
+use crate::scroll::{Entry, Scroll, Scrolls, print};
 
-/// A request in a dialect: where to, with which headers beside the key, and what.
+/// A request in a dialect: where to, with which headers beside the key, and what, as JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WireRequest {
     /// Comes after the provider's base URL.
     pub path: String,
     pub headers: Vec<(&'static str, String)>,
-    pub body: Value,
+    pub body: Bytes,
+}
+
+/// A request without its conversation.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    /// With nothing in the conversation's place.
+    pub(crate) body: Value,
+    /// The conversation's place.
+    pub(crate) list: &'static str,
+    /// What stands before the conversation in the same list.
+    pub(crate) lead: Option<Value>,
+    /// What is done to the last thing that was said.
+    pub(crate) finish: Option<fn(&mut Value)>,
+}
+
+impl Frame {
+    pub(crate) fn new(path: impl Into<String>, body: Value, list: &'static str) -> Self {
+        Self { path: path.into(), headers: vec![], body, list, lead: None, finish: None }
+    }
+
+    fn filled(&self, scroll: &Scroll) -> Vec<u8> {
+        const FRAME: usize = 32 * 1024;
+        let mut out = Vec::with_capacity(scroll.len() + FRAME);
+        for (key, value) in self.body.as_object().into_iter().flatten() {
+            out.push(if out.is_empty() { b'{' } else { b',' });
+            print(&mut out, &Value::String(key.clone()));
+            out.push(b':');
+            if key == self.list && value.is_null() {
+                scroll.print(&mut out, self.lead.as_ref(), self.finish);
+            } else {
+                print(&mut out, value);
+            }
+        }
+        out.push(b'}');
+        out
+    }
 }
 
 /// Whether the answer is to come piece by piece.
@@ -58,21 +99,49 @@ impl Dialect {
         delivery: Delivery,
         quirks: &Quirks,
     ) -> Result<WireRequest, Fault> {
+        self.request_after(request, delivery, quirks, &Scrolls::default())
+    }
+
+    /// The same, where the conversation may have gone out before up to some place.
+    pub(crate) fn request_after(
+        self,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+        before: &Scrolls,
+    ) -> Result<WireRequest, Fault> {
         request.options.check()?;
         if request.max_output == 0 {
             return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
         }
-        let mut wire = match self {
+        let mut frame = match self {
             Self::Messages => crate::messages::request::write(request, delivery),
             Self::Responses => crate::responses::request::write(request, delivery),
             Self::Chat => crate::chat::request::write(request, delivery, quirks),
             Self::Gemini => crate::gemini::request::write(request, delivery),
             Self::Ollama => crate::ollama::request::write(request, delivery),
         };
-        if let Value::Object(body) = &mut wire.body {
+        if let Value::Object(body) = &mut frame.body {
             overlay(body, &request.options.native);
         }
-        Ok(wire)
+        let body = before.read(request, self, quirks, |scroll| frame.filled(scroll));
+        Ok(WireRequest { path: frame.path, headers: frame.headers, body: body.into() })
+    }
+
+    /// A turn as it stands in the list.
+    pub(crate) fn entries(self, turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
+        match self {
+            Self::Messages => crate::messages::request::entries(turn),
+            Self::Responses => crate::responses::request::entries(turn),
+            Self::Chat => crate::chat::request::entries(turn, quirks),
+            Self::Gemini => crate::gemini::request::entries(turn),
+            Self::Ollama => crate::ollama::request::entries(turn),
+        }
+    }
+
+    /// The key under which a side's message has what was said.
+    pub(crate) const fn content(self) -> &'static str {
+        if matches!(self, Self::Gemini) { "parts" } else { "content" }
     }
 }
 

@@ -16,8 +16,11 @@ const CREW: &str = include_str!("../../../policies/crew.toml");
 const SOLO: &str = include_str!("../../../policies/solo.toml");
 const STRICT: &str = include_str!("../../../policies/strict.toml");
 
+const AUDITED: &str = include_str!("../../../policies/audited.toml");
+
 /// The presets by name, in the order in which they are named to people.
-const SHIPPED: [(&str, &str); 3] = [("crew", CREW), ("solo", SOLO), ("strict", STRICT)];
+const SHIPPED: [(&str, &str); 4] =
+    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO)];
 
 fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use types::Family;
 
 /// What ships, by file name.
-const SHIPPED: [(&str, &str); 14] = [
+const SHIPPED: [(&str, &str); 17] = [
+    ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
+    ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
+    ("audited/qa.md", include_str!("../../../prompts/audited/qa.md")),
     ("base.md", include_str!("../../../prompts/base.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),

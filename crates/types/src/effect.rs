@@ -111,6 +111,8 @@ pub enum TimerId {
     Retry(TaskId),
     /// The run's time is up.
     Deadline,
+    /// This question is no longer waited for.
+    Question(u32),
     /// The time of a conversation for one of its inputs is up.
     Session(SessionId, u32),
 }
@@ -197,6 +199,8 @@ pub struct AttemptEnd {
     pub turns: u32,
     /// The hash of the last line of the attempt's log, which ties that log to the run's.
     pub log_head: Digest,
+    /// Calls that it wanted to make and that no rule allowed.
+    pub denied: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Decision, Digest, Fault, FileState, Inspection,
-    MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Scope,
-    SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
-    Timestamp, Trees, Usage, WorkPath,
+    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
+    Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Said,
+    Scope, Scorecard, SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId,
+    Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -42,6 +42,11 @@ pub enum Event {
         to: RoleId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         category: Option<Category>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
+        /// The policy that decided, by name and version.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        doctrine: String,
         decision: Decision,
     },
     /// A person stopped the run.
@@ -73,6 +78,9 @@ pub enum Event {
         /// What the rules hand over from earlier attempts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// Another model than the role's own, if a rule wants that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
     },
     /// The try is over.
     #[serde(rename = "attempt.finished")]
@@ -83,6 +91,9 @@ pub enum Event {
         usage: Usage,
         turns: u32,
         log_head: Digest,
+        /// Calls that it wanted to make and that no rule allowed, as its own log has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
     },
     /// Bosun began to run a check itself.
     #[serde(rename = "check.started")]
@@ -114,7 +125,14 @@ pub enum Event {
     TaskFinished { task: TaskId, commit: CommitId },
     /// The task is given up.
     #[serde(rename = "task.failed")]
-    TaskFailed { task: TaskId, fault: Fault, decision: Decision },
+    TaskFailed {
+        task: TaskId,
+        fault: Fault,
+        decision: Decision,
+        /// The whole run ends with it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        halts: bool,
+    },
     /// The task will not be started.
     #[serde(rename = "task.skipped")]
     TaskSkipped { task: TaskId, decision: Decision },
@@ -128,6 +146,11 @@ pub enum Event {
         start: Option<CommitId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// Who tries it instead of the task's own role.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<RoleId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
         decision: Decision,
     },
     /// The wait before the next try is over.
@@ -141,10 +164,20 @@ pub enum Event {
     MergeFinished { task: TaskId, end: MergeEnd },
     /// The evidence is there: the next phase may begin.
     #[serde(rename = "gate.passed")]
-    GatePassed { phase: Phase, decision: Decision },
+    GatePassed {
+        phase: Phase,
+        decision: Decision,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<Box<Scorecard>>,
+    },
     /// The evidence is not there.
     #[serde(rename = "gate.blocked")]
-    GateBlocked { phase: Phase, decision: Decision },
+    GateBlocked {
+        phase: Phase,
+        decision: Decision,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<Box<Scorecard>>,
+    },
     /// The run, or one attempt of it, cannot go on without a person.
     #[serde(rename = "question.asked")]
     QuestionAsked {
@@ -160,10 +193,20 @@ pub enum Event {
         /// The files that the call names, as they are: the answer is about these and no others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileState>,
+        /// How it may be answered, and what holds if nobody does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        terms: Option<Box<Terms>>,
     },
-    /// The person answered.
+    /// The person answered, or the policy did because nobody else had.
     #[serde(rename = "question.answered")]
-    QuestionAnswered { question: u32, by: String, text: String },
+    QuestionAnswered {
+        question: u32,
+        by: String,
+        text: String,
+        /// Which of the answers that were offered it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<String>,
+    },
     /// Most of a budget is spent.
     #[serde(rename = "budget.warned")]
     BudgetWarned { spent: Spend, budget: Budget, decision: Decision },
@@ -351,6 +394,7 @@ impl Event {
     #[must_use]
     pub fn by(&self) -> By {
         match self {
+            Self::QuestionAnswered { by, .. } if by == Said::POLICY => By(Said::POLICY.to_owned()),
             Self::RunCancelled { by, .. }
             | Self::QuestionAnswered { by, .. }
             | Self::WorkspaceRestored { by, .. } => By(format!("person:{by}")),

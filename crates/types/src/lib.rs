@@ -4,6 +4,7 @@
 //! |---|---|
 //! | request | what came in: text or spec, hints, budget |
 //! | run | one request being worked on, from admission to report |
+//! | spec | what is wanted and how it will be checked; every version is immutable |
 //! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one piece of a plan |
 //! | attempt | one fresh try at a task, in its own worktree |
 //! | role | what an agent is for: a prompt, tools, limits, a model |
@@ -29,6 +30,7 @@ mod event;
 mod exec;
 mod family;
 mod fault;
+mod gate;
 mod id;
 mod input;
 mod message;
@@ -43,12 +45,15 @@ mod question;
 mod report;
 mod request_rules;
 mod session;
+mod shape;
+mod spec;
 mod summary;
 mod time;
 mod tool;
 mod tool_policy;
 mod user_request;
 mod walls;
+pub mod yaml;
 
 pub use contract::*;
 pub use digest::*;
@@ -58,6 +63,7 @@ pub use event::*;
 pub use exec::*;
 pub use family::*;
 pub use fault::*;
+pub use gate::*;
 pub use id::*;
 pub use input::*;
 pub use message::*;
@@ -72,6 +78,8 @@ pub use question::*;
 pub use report::*;
 pub use request_rules::*;
 pub use session::*;
+pub use shape::{Field, Problem, Shape};
+pub use spec::*;
 pub use summary::one_line;
 pub use time::*;
 pub use tool::*;

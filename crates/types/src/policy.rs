@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Contracts, Family, FaultClass, IntentPolicy, Manifest,
-    ModelRef, Permission, PermitRule, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule,
-    RuleId, SandboxPolicy, SessionPolicy, Span, ToolPolicy,
+    AdmissionRule, Budget, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, ProjectType, QuestionPolicy,
+    ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Severity,
+    Span, ToolPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -35,6 +36,12 @@ pub struct Policy {
     #[serde(default)]
     pub headless: bool,
     pub failures: Vec<FailureRule>,
+    /// When a role that fails again and again is left alone for a while.
+    #[serde(default)]
+    pub breaker: RoleBreaker,
+    /// How long a person is waited for.
+    #[serde(default)]
+    pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
     /// How commands are held.
     #[serde(default)]
@@ -104,13 +111,41 @@ pub struct FailureRule {
     /// How many attempts at a task may end this way before it is given up.
     #[serde(default = "FailureRule::once")]
     pub max_executions: u32,
+    /// How long before the next attempt; it doubles each time, up to a minute.
     #[serde(default)]
     pub backoff_ms: Span,
+    /// What is done when there is no execution left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<Remedy>,
+    /// Who tries it instead, if the action is an alternative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// What a person is told it is, when one is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<Escalation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
 }
 
 impl FailureRule {
     const fn once() -> u32 {
         1
+    }
+}
+
+/// So many failures of one role in a row, and it is left alone so long; then one attempt may try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoleBreaker {
+    pub failures: u32,
+    pub open_ms: Span,
+}
+
+impl Default for RoleBreaker {
+    fn default() -> Self {
+        Self { failures: 5, open_ms: Span::seconds(30) }
     }
 }
 
@@ -121,17 +156,16 @@ pub enum Remedy {
     RetryFresh,
     /// A new attempt that starts from the failed one's files and is told what was wrong.
     RetryWithFeedback,
-    /// The task has failed.
+    /// The same conversation goes on, and its model is told what was wrong.
+    FeedModel,
+    /// A new attempt that knows nothing of the failed one, by another role or with another model.
+    Alternative,
+    /// A person decides.
+    Ask,
+    /// The task has failed; the others go on.
     Stop,
-}
-
-/// Go or no-go at the end of a phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GateRule {
-    pub id: RuleId,
-    pub phase: Phase,
-    pub requires: Vec<Evidence>,
+    /// The whole run ends at once.
+    Halt,
 }
 
 /// The phases that a person sees, in their order.

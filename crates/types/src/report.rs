@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RunId, Rung, Span, Spend,
-    TaskId, Timestamp, Usage,
+    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RuleId, RunId,
+    Rung, Scorecard, Span, Spend, TaskId, Terms, Timestamp, Usage,
 };
 
 /// How a run ended, or that it waits.
@@ -139,6 +139,11 @@ pub struct GateView {
     pub phase: Phase,
     pub go: bool,
     pub decision: Decision,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Scorecard>,
+    /// It was a no-go, and what a person then said leads to it being judged again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reopened: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,4 +152,20 @@ pub struct QuestionView {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Which of the answers that were offered it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The attempt that asks, if it is not the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<AttemptId>,
+    /// The rule that wants a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
+    #[serde(default)]
+    pub asked: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
-    Selected, SessionEnd,
+    Scorecard, Selected, SessionEnd,
 };
 
 /// How much of a text from outside is shown.
@@ -50,8 +50,10 @@ impl Event {
             }
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
-            Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
-            Self::GateBlocked { phase, decision } => {
+            Self::GatePassed { phase, decision, card } => {
+                format!("{}, {}{}", phase.word(), decision.rule, scored(card.as_deref()))
+            }
+            Self::GateBlocked { phase, decision, .. } => {
                 format!("{}, {}", phase.word(), rule(decision))
             }
             Self::QuestionAsked { text, decision, attempt, call, .. } => {
@@ -89,7 +91,7 @@ impl Event {
                 format!("{attempt} {how} by {review}, {}", rule(decision))
             }
             Self::TaskFinished { task, .. } => task.to_string(),
-            Self::TaskFailed { task, fault, decision } => {
+            Self::TaskFailed { task, fault, decision, .. } => {
                 format!("{task} {}, {}: {}", decision.rule, fault.class.word(), word(&fault.what))
             }
             Self::TaskSkipped { task, decision } => format!("{task} {}", rule(decision)),
@@ -168,6 +170,10 @@ impl Event {
             _ => String::new(),
         }
     }
+}
+
+fn scored(card: Option<&Scorecard>) -> String {
+    card.map(|card| format!(", {} of 100", card.score)).unwrap_or_default()
 }
 
 fn word(text: &str) -> String {

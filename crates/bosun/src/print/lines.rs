@@ -128,7 +128,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
         Event::GatePassed { phase, .. } => {
             ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))
         }
-        Event::GateBlocked { phase, decision } => {
+        Event::GateBlocked { phase, decision, .. } => {
             let why = one_line(&decision.reason, 160);
             ("gate".to_owned(), format!("{} {}: {why}", phase.word(), bad("no-go")))
         }

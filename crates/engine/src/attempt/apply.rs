@@ -15,6 +15,9 @@ use super::{Attempt, loops, question, room, written};
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
                         on what you knew of it.]";
 
+/// How many calls that were not allowed are told to the run.
+const MOST_DENIED: usize = 50;
+
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
         Event::SessionStarted { session, brief, parent } => {
@@ -69,7 +72,10 @@ fn called(attempt: &mut Attempt, event: &Event) {
                 slot.state = SlotState::Started;
             }
         }
-        Event::ToolRefused { call, outcome, decision, .. } => {
+        Event::ToolRefused { call, outcome, decision, tool } => {
+            if *outcome == CallOutcome::Refused && attempt.denied.len() < MOST_DENIED {
+                attempt.denied.push(format!("{call} {tool}: {}", decision.rule));
+            }
             answer(attempt, *call, *outcome, &decision.reason, &[]);
         }
         Event::ToolFinished { call, outcome, output, images, files, .. } => {

@@ -26,10 +26,18 @@ struct Edit {
 pub(super) fn take(object: &Object<'_>, policy: &Contracts, scope: &Scope) -> Result<Taken, Wrong> {
     let reply: Reply = object.read().map_err(Wrong::Shape)?;
     let edits = reply.edits.into_iter().map(|edit| (edit.path, edit.content));
-    let writes = writes(edits, policy, scope)?;
+    let writes = writes(edits, policy, scope, Tests::Named)?;
     let names: Vec<&str> = writes.iter().filter_map(|write| outside(policy, &write.path)).collect();
     let submission = json!({ "summary": format!("wrote {}", names.join(", ")), "files": names });
     Ok(Taken { writes, ..Taken::of(submission) })
+}
+
+/// Which tests may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tests {
+    /// Only those that the task names.
+    Named,
+    AsOthers,
 }
 
 /// The files in the order of their paths, if every one of them may be written.
@@ -37,6 +45,7 @@ pub(super) fn writes(
     edits: impl Iterator<Item = (String, String)>,
     policy: &Contracts,
     scope: &Scope,
+    tests: Tests,
 ) -> Result<Vec<Write>, Wrong> {
     let mut writes = Vec::new();
     let mut seen = BTreeSet::new();
@@ -50,7 +59,7 @@ pub(super) fn writes(
         }
         let path = within(policy, &path)
             .map_err(|cause| Wrong::Scope(format!("{cause}; nothing was written")))?;
-        may_write(&path, scope)?;
+        may_write(&path, scope, tests)?;
         if !seen.insert(path.clone()) {
             return Err(Wrong::Shape(format!("{path} is there twice")));
         }
@@ -63,14 +72,14 @@ pub(super) fn writes(
     Ok(writes)
 }
 
-fn may_write(path: &WorkPath, scope: &Scope) -> Result<(), Wrong> {
+fn may_write(path: &WorkPath, scope: &Scope, tests: Tests) -> Result<(), Wrong> {
     if path.is_root() || !scope.allows(path) {
         return Err(Wrong::Scope(format!(
             "it would write to {path}, which is not one of the task's artifacts ({scope}); nothing was written"
         )));
     }
     let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
-    if is_test(path) && !named {
+    if tests == Tests::Named && is_test(path) && !named {
         return Err(Wrong::Scope(format!(
             "it would write to {path}, a test that the task does not name; nothing was written"
         )));

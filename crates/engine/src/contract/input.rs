@@ -2,11 +2,11 @@
 //! function of the run; the contents of files are put in where the files are.
 
 use serde_json::{Value, json};
-use types::{AttemptId, Brief, Contract, Contracts, Ended, Task, WorkPath};
+use types::{AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, WorkPath};
 
 use super::outside;
 use crate::run::{Run, Running};
-use crate::{intake, review};
+use crate::{intake, intent, manifest, review};
 
 /// The first message to a role with a contract, and the files whose contents belong to it.
 pub(crate) fn compose(
@@ -21,7 +21,9 @@ pub(crate) fn compose(
         Contract::Plan => (planner(run, policy), vec![]),
         Contract::Edits => coder(task, running, policy),
         Contract::Report => (tester(run, attempt), vec![]),
-        Contract::IntentSpec | Contract::DevOutput | Contract::Verdict => (json!({}), vec![]),
+        Contract::IntentSpec => (product(run, running), vec![]),
+        Contract::DevOutput => (dev(run, attempt, running), intent::shown(run)),
+        Contract::Verdict => (judge(run, attempt, running), vec![]),
     };
     (input.to_string(), shows)
 }
@@ -36,8 +38,10 @@ pub(crate) fn opening(brief: &Brief, policy: &Contracts) -> String {
         Some(json!({ "path": outside(policy, &file.path)?, "content": file.text }))
     });
     let files: Vec<Value> = files.collect();
-    if rule.contract == Contract::Edits {
-        input["context_files"] = files.into();
+    match rule.contract {
+        Contract::Edits => input["context_files"] = files.into(),
+        Contract::DevOutput => input["workspace"]["files"] = files.into(),
+        _ => {}
     }
     input.to_string()
 }
@@ -93,7 +97,8 @@ fn coder(task: Option<&Task>, running: &Running, policy: &Contracts) -> (Value, 
         "artifacts": artifacts.collect::<Vec<_>>(),
     }});
     if let Some(feedback) = &running.feedback {
-        input["task"]["feedback"] = super::cut_report(feedback).into();
+        input["task"]["feedback"] =
+            crate::report_text(feedback, policy.text_chars, None).text.into();
     }
     (input, files)
 }
@@ -102,6 +107,66 @@ fn tester(run: &Run, attempt: &AttemptId) -> Value {
     let Some(task) = review::reviewed(run, &attempt.task) else { return json!({}) };
     let (code, output) = review::said(run, &task);
     json!({ "task_id": task, "pytest_exit_code": code, "pytest_output": output })
+}
+
+fn product(run: &Run, running: &Running) -> Value {
+    json!({
+        "task_id": intent::TASK,
+        "input": { "body": body(run) },
+        "injected_context": injected(run, Side::Product),
+        "scope": child_scope(run, running),
+    })
+}
+
+fn dev(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
+    json!({
+        "task_id": attempt.task,
+        "intent_spec": run.spec(),
+        "injected_context": injected(run, Side::Dev),
+        "workspace": { "root": ".", "files": [] },
+        "scope": child_scope(run, running),
+    })
+}
+
+fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
+    let task = review::reviewed(run, &attempt.task);
+    json!({
+        "task_id": task,
+        "intent_spec": run.spec(),
+        "dev_output": task.as_ref().and_then(|task| run.handed_in(task)),
+        "injected_context": injected(run, Side::Dev),
+        "scope": child_scope(run, running),
+    })
+}
+
+/// The request as it came in; with answers, if some had to be given first.
+fn body(run: &Run) -> String {
+    match run.asked() {
+        Some(asked) if run.questions().is_empty() => asked.request.text.clone(),
+        _ => intake::full_text(run),
+    }
+}
+
+fn injected(run: &Run, side: Side) -> Vec<Value> {
+    let given = intent::given(run, side);
+    let documents = run.survey().map(|survey| survey.documents.as_slice()).unwrap_or_default();
+    let documents = documents.iter().filter(|document| given.contains(&&document.path));
+    documents.map(|one| json!({ "ref": one.path, "content": one.text })).collect()
+}
+
+/// What the child may use, as it is enforced.
+fn child_scope(run: &Run, running: &Running) -> Value {
+    let role = run.policy().roles.get(&running.role);
+    let hosts = match role.and_then(|role| role.manifest.as_ref()).map(|leave| &leave.network) {
+        Some(NetworkLeave::Hosts(hosts)) => hosts.clone(),
+        _ => vec![],
+    };
+    json!({
+        "allowed_tools": role.map(manifest::effective_tools).unwrap_or_default(),
+        "network_whitelist": hosts,
+        "time_limit_ms": running.budget.time_ms,
+        "output_size_limit_bytes": run.policy().contracts.reply_chars,
+    })
 }
 
 /// The exit code of a check, also of one that did not come to have one: as shells say it.

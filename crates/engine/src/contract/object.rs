@@ -47,6 +47,10 @@ impl<'a> Object<'a> {
         self.fields.get("reason").and_then(Value::as_str).filter(|_| failed)
     }
 
+    pub(super) fn value(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
+
     /// The object as one of ours. Unknown and doubled keys are mistakes.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
         serde_json::from_str(self.json).map_err(|error| error.to_string())

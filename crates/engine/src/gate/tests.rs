@@ -12,7 +12,7 @@ fn requiring(phase: Phase, evidence: Evidence) -> types::Policy {
     let mut policy = crew();
     policy.gates.retain(|gate| gate.phase != phase);
     let id = RuleId::fixed("gate.test");
-    policy.gates.push(GateRule { id, phase, requires: vec![evidence] });
+    policy.gates.push(GateRule::new(id, phase, vec![evidence]));
     policy
 }
 

@@ -3,16 +3,24 @@
 
 use types::{
     AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Plan, RuleId, Said, Side, Spend, Subject, TaskId, Timestamp,
+    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Side, Spend, Subject, TaskId, Timestamp,
 };
 
 use super::lane::{CheckState, Lane, Running, Stage};
 use super::papers::Reviewed;
-use super::{Asked, Question, Run};
+use super::questions::{Answer, Question};
+use super::{Asked, Run};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
+use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
+    take(run, event, at);
+    let still = run.stands_still();
+    run.standstill.note(still, at);
+}
+
+fn take(run: &mut Run, event: &Event, at: Timestamp) {
     match event.clone() {
         Event::RunRequested { request, survey, policy } => {
             run.started = at;
@@ -39,6 +47,7 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
+            run.papers.selections += 1;
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -46,26 +55,19 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
             let fault = crate::plan::fault(&problems);
             reject(run, &TaskId::plan(), fault, None);
         }
-        Event::GatePassed { phase, decision } => {
-            run.gates.push(GateView { phase, go: true, decision });
-        }
-        Event::GateBlocked { phase, decision } => {
-            run.gates.push(GateView { phase, go: false, decision });
-        }
-        Event::QuestionAsked { text, attempt, .. } => {
+        Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
+        Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
+        Event::QuestionAsked { text, decision, attempt, terms, .. } => {
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
                 });
             }
-            run.questions.push(Question { text, answer: None, from: attempt });
+            let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
+            run.questions.push(Question { text, rule, from, terms, asked, answer });
         }
-        Event::QuestionAnswered { question, by, text } => {
-            let Some(asked) = run.questions.get_mut(question as usize) else { return };
-            asked.answer = Some(text.clone());
-            if let Some(attempt) = asked.from.clone() {
-                change_running(run, &attempt, |running| running.answers.push(Said { by, text }));
-            }
+        Event::QuestionAnswered { question, by, text, choice } => {
+            answered(run, question, Answer { said: Said { by, text }, choice });
         }
         Event::BudgetWarned { .. } => run.ledger.mark_warned(),
         Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
@@ -73,13 +75,31 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     }
 }
 
+fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
+    let card = card.map(|card| *card);
+    run.gates.push(GateView { phase, go, decision, card, reopened: false });
+}
+
+fn answered(run: &mut Run, number: u32, answer: Answer) {
+    let Some(question) = run.questions.get_mut(number as usize) else { return };
+    question.answer = Some(answer.clone());
+    let (from, about) = (question.from.clone(), question.about().cloned());
+    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    if nobody && about.is_none() {
+        run.halted = Some(nobody_answered(&question.text));
+    }
+    if let Some(attempt) = from {
+        change_running(run, &attempt, |running| running.answers.push(answer.said));
+    }
+}
+
 fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
-        Event::AttemptStarted { attempt, role, start, scope, budget, feedback } => {
+        Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
             run.ledger.hold(claim(budget));
             let running =
-                Running { role, start, scope, budget, feedback, asked: 0, answers: vec![] };
+                Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
             if crate::review::reviewed(run, &attempt.task).is_some() {
                 run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
             }
@@ -89,8 +109,11 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
-        Event::AttemptFinished { attempt, result, spent, usage, .. } => {
+        Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
+            if run.policy.review.is_some() && !denied.is_empty() {
+                run.papers.denied.insert(attempt.clone(), denied);
+            }
             finish_attempt(run, &attempt, result, spent);
         }
         Event::CheckStarted { check, what, commit } => {
@@ -116,7 +139,10 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &task, |lane| lane.stage = Stage::Finished { commit });
             release(run, &task);
         }
-        Event::TaskFailed { task, .. } => {
+        Event::TaskFailed { task, decision, halts, .. } => {
+            if halts {
+                run.halted = Some(decision);
+            }
             change(run, &task, |lane| lane.stage = Stage::Failed);
             release(run, &task);
         }

@@ -10,18 +10,20 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, report, review, route,
-    schedule, verify, walls,
+    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, question, report,
+    review, route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 13] = [
+const LINE: [Station; 15] = [
+    question::due,
     intake::due,
     route::due,
     context::due,
     walls::due,
+    intent::due,
     plan::due,
     budget::due,
     failure::due,
@@ -72,13 +74,7 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
         Command::Cancel { by, reason } if !run.winds_down() => {
             vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
         }
-        Command::Answer { by, question, text } if run.is_open(*question) => {
-            vec![Event::QuestionAnswered {
-                question: *question,
-                by: by.clone(),
-                text: text.clone(),
-            }]
-        }
+        Command::Answer { by, question, text } => question::answered(run, *question, by, text),
         // The rest is said to a conversation, and a run is none.
         _ => vec![],
     }
@@ -93,7 +89,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![walls::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
-        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking),
+        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),
         (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
             vec![finished(attempt, &broken(fault))]
         }
@@ -120,13 +116,17 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
 }
 
 /// An attempt cannot go on without a person; the run asks for it, once.
-fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
+fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
     let asked = match run.lane(&attempt.task).map(Lane::stage) {
         Some(Stage::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
     if asking.question != asked {
         return vec![];
+    }
+    let mut terms = asking.terms.clone();
+    if let Some(terms) = &mut terms {
+        terms.expires = question::expiry(run.policy(), now);
     }
     vec![Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
@@ -135,6 +135,7 @@ fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
         attempt: Some(attempt.clone()),
         call: None,
         files: vec![],
+        terms,
     }]
 }
 
@@ -146,6 +147,7 @@ fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
         usage: end.usage,
         turns: end.turns,
         log_head: end.log_head,
+        denied: end.denied.clone(),
     }
 }
 
@@ -156,6 +158,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
         usage: Usage::default(),
         turns: 0,
         log_head: Digest::ZERO,
+        denied: vec![],
     }
 }
 

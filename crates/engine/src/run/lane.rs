@@ -2,7 +2,8 @@
 //! retried like any task.
 
 use types::{
-    Budget, Changes, Check, CheckEnd, CommitId, Fault, RoleId, Said, Scope, TaskStage, Timestamp,
+    Budget, Changes, Check, CheckEnd, CommitId, Fault, ModelRef, RoleId, Said, Scope, TaskStage,
+    Timestamp,
 };
 
 /// One task's way.
@@ -68,6 +69,8 @@ pub(crate) enum Stage {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     pub(crate) role: RoleId,
+    /// Another model than the role's own.
+    pub(crate) model: Option<ModelRef>,
     pub(crate) start: CommitId,
     pub(crate) scope: Scope,
     pub(crate) budget: Budget,
@@ -128,6 +131,11 @@ impl Lane {
 
     pub(crate) fn is_failed(&self) -> bool {
         matches!(self.stage, Stage::Failed)
+    }
+
+    /// Whether nothing comes of it before a person has said something.
+    pub(crate) fn waits_for_a_person(&self) -> bool {
+        matches!(&self.stage, Stage::Running(running) if running.waits())
     }
 
     /// Whether it takes up one of the places for tasks that run at once.

@@ -7,7 +7,10 @@ use serde_json::Value;
 use types::{AttemptId, Digest, TaskId};
 
 use super::Run;
-use super::lane::Lane;
+use super::lane::{Lane, Stage};
+
+/// The fault of an agent that was not given enough.
+const INSUFFICIENT: &str = "agent.insufficient_input";
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Papers {
@@ -19,6 +22,10 @@ pub(crate) struct Papers {
     pub(super) handed_in: BTreeMap<TaskId, Value>,
     /// What came of looking at an attempt's result.
     pub(super) reviewed: BTreeMap<AttemptId, Reviewed>,
+    /// The calls of attempts that no rule allowed, where somebody judges them.
+    pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
+    /// How often documents were chosen.
+    pub(super) selections: u32,
 }
 
 /// What came of a review.
@@ -42,6 +49,25 @@ impl Run {
     /// What came of looking at an attempt's result, if that is over.
     pub(crate) fn reviewed(&self, attempt: &AttemptId) -> Option<&Reviewed> {
         self.papers.reviewed.get(attempt)
+    }
+
+    /// The calls of an attempt that no rule allowed.
+    pub(crate) fn denied(&self, attempt: &AttemptId) -> &[String] {
+        self.papers.denied.get(attempt).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether an agent that will be tried again said that it was not given enough, and documents were chosen only once.
+    pub(crate) fn wants_more_context(&self) -> bool {
+        let lacking = |lane: &Lane| {
+            matches!(lane.stage, Stage::Retrying { .. })
+                && lane.faults.last().is_some_and(|fault| fault.code == INSUFFICIENT)
+        };
+        self.papers.selections == 1 && self.busy().any(|(_, lane)| lacking(lane))
+    }
+
+    /// Whether documents were chosen before.
+    pub(crate) fn chose_before(&self) -> bool {
+        self.papers.selections > 0
     }
 
     /// The lanes of reviews in which something is going on.

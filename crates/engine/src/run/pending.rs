@@ -49,6 +49,13 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     {
         effects.push(Effect::Wait { timer: TimerId::Deadline, until });
     }
+    if !run.winds_down() {
+        let expiring = run.questions().iter().zip(0_u32..);
+        effects.extend(expiring.filter_map(|(question, number)| {
+            let timer = TimerId::Question(number);
+            question.expires().map(|until| Effect::Wait { timer, until })
+        }));
+    }
     effects.retain(|effect| !in_flight.contains(&effect.id()));
     effects
 }
@@ -78,6 +85,10 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         EffectId::Timer(TimerId::Retry(task)) => {
             !run.winds_down()
                 && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
+        }
+        EffectId::Timer(TimerId::Question(number)) => {
+            let question = run.questions().get(*number as usize);
+            !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
         }
         EffectId::Timer(TimerId::Session(..)) => false,
         EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),

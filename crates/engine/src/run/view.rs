@@ -59,7 +59,13 @@ impl Run {
             .map(|(question, id)| QuestionView {
                 id,
                 text: question.text.clone(),
-                answer: question.answer.clone(),
+                answer: question.answer.as_ref().map(|answer| answer.said.text.clone()),
+                choice: question.choice().map(str::to_owned),
+                by: question.answer.as_ref().map(|answer| answer.said.by.clone()),
+                attempt: question.from.clone(),
+                rule: Some(question.rule.clone()),
+                asked: question.asked,
+                terms: question.terms.as_deref().cloned(),
             })
             .collect()
     }

@@ -59,6 +59,7 @@ fn effects() -> impl Strategy<Value = EffectId> {
         2 => tasks().prop_map(EffectId::Merge),
         1 => tasks().prop_map(|task| EffectId::Timer(TimerId::Retry(task))),
         1 => Just(EffectId::Timer(TimerId::Deadline)),
+        1 => (0..3_u32).prop_map(|number| EffectId::Timer(TimerId::Question(number))),
         3 => (0..3_u32, index()).prop_map(|(s, turn)| EffectId::Model(SessionId(s), turn)),
         3 => (0..3_u32, index(), index()).prop_map(|(s, turn, index)| {
             EffectId::Tool(CallId { session: SessionId(s), turn, index })
@@ -85,7 +86,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         4 => attempt_ends(),
         1 => (0..3_u32).prop_map(|question| {
             let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");
-            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![] }))
+            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![], terms: None }))
         }),
         3 => checks,
         1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),
@@ -125,7 +126,8 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
     (results, amounts()).prop_map(|(result, tokens)| {
         let spent = Spend { tokens, money: Money::nanos(tokens), calls: tokens };
         let usage = Usage { input: tokens, output: tokens, ..Usage::default() };
-        let end = AttemptEnd { result, spent, usage, turns: 1, log_head: Digest::ZERO };
+        let (log_head, denied) = (Digest::ZERO, vec![]);
+        let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };
         Outcome::Attempt(Box::new(end))
     })
 }

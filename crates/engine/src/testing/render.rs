@@ -33,8 +33,13 @@ fn facts(event: &Event) -> String {
             format!("{attempt} {}", problems.join("; "))
         }
         Event::GatePassed { phase, .. } => phase.word().to_owned(),
-        Event::GateBlocked { phase, decision } => format!("{}: {}", phase.word(), decision.reason),
+        Event::GateBlocked { phase, decision, .. } => {
+            format!("{}: {}", phase.word(), decision.reason)
+        }
         Event::QuestionAsked { question, decision, .. } => format!("{question} {}", decision.rule),
+        Event::QuestionAnswered { question, choice: Some(choice), by, .. } if by != "ann" => {
+            format!("{question} {choice} by {by}")
+        }
         Event::QuestionAnswered { question, .. } => question.to_string(),
         other => of_a_task(other).or_else(|| of_a_session(other)).unwrap_or_default(),
     }

@@ -49,6 +49,9 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "timer" => {
             let timer = match rest.strip_suffix(" fires").expect("a timer fires") {
                 "deadline" => TimerId::Deadline,
+                question if question.parse::<u32>().is_ok() => {
+                    TimerId::Question(question.parse().expect("a number"))
+                }
                 task => TimerId::Retry(task.parse().expect("a task")),
             };
             Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
@@ -166,7 +169,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             let (question, text) = question.split_once(' ').expect("a number and a text");
             let question = question.parse().expect("the number of a question");
             let decision = Decision::new(types::RuleId::fixed("mine.rule"), "because");
-            let asking = Asking { question, text: text.to_owned(), decision, files: vec![] };
+            let asking =
+                Asking { question, text: text.to_owned(), decision, files: vec![], terms: None };
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
         }
         ("breaks", _) => {
@@ -181,7 +185,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
 fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     let spent = Spend { tokens: 1_000, calls: 2, ..Spend::default() };
     let usage = Usage { input: 900, output: 100, ..Usage::default() };
-    let end = AttemptEnd { result, spent, usage, turns: 2, log_head: Digest::ZERO };
+    let (log_head, denied) = (Digest::ZERO, vec![]);
+    let end = AttemptEnd { result, spent, usage, turns: 2, log_head, denied };
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 

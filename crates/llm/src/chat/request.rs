@@ -5,21 +5,13 @@
 use serde_json::{Map, Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
-use crate::Dialect;
-use crate::repair::{Answer, Said, Turn, argument_object, conversation};
-use crate::wire::{Delivery, Quirks, WireRequest, data_url, put};
+use crate::repair::{Answer, Said, Turn, argument_object};
+use crate::scroll::Entry;
+use crate::wire::{Delivery, Frame, Quirks, data_url, put};
 
-pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> WireRequest {
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
     let options = &request.options;
-    let mut body = json!({ "model": request.model.name(), "messages": [] });
-    let mut messages = vec![];
-    if !request.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": &*request.system }));
-    }
-    for turn in conversation(request, Dialect::Chat) {
-        messages.extend(turn_messages(&turn, quirks));
-    }
-    body["messages"] = Value::Array(messages);
+    let mut body = json!({ "model": request.model.name(), "messages": null });
     body[quirks.max_tokens_key.as_str()] = json!(request.max_output);
     if delivery == Delivery::Streamed {
         body["stream"] = json!(true);
@@ -59,18 +51,24 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
     if !options.stop_at.is_empty() {
         body["stop"] = json!(options.stop_at);
     }
-    WireRequest { path: "/chat/completions".to_owned(), headers: vec![], body }
+    Frame { lead: system(request), ..Frame::new("/chat/completions", body, "messages") }
 }
 
-fn turn_messages(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Value> {
-    match turn {
+/// The system text as a message before all others.
+pub(crate) fn system(request: &ModelRequest) -> Option<Value> {
+    (!request.system.is_empty()).then(|| json!({ "role": "system", "content": &*request.system }))
+}
+
+pub(crate) fn entries(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
+    let messages = match turn {
         Turn::User(parts) => vec![json!({ "role": "user", "content": content(parts) })],
         Turn::Developer(parts) => {
             vec![json!({ "role": quirks.developer_role, "content": content(parts) })]
         }
         Turn::Assistant(said) => vec![assistant(said)],
         Turn::Results(answers) => results(answers),
-    }
+    };
+    messages.into_iter().map(Entry::Item).collect()
 }
 
 /// Plain text where there is only text; servers without eyes know no other form.

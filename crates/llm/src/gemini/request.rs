@@ -4,14 +4,13 @@
 use serde_json::{Value, json};
 use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
 
-use crate::Dialect;
-use crate::repair::{Answer, Said, Turn, argument_object, conversation};
-use crate::wire::{Delivery, WireRequest, put};
+use crate::repair::{Answer, Said, Turn, argument_object};
+use crate::scroll::Entry;
+use crate::wire::{Delivery, Frame, put};
 
-pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
-    let turns = conversation(request, Dialect::Gemini);
-    let mut body = json!({ "contents": contents(&turns) });
+    let mut body = json!({ "contents": null });
     if !request.system.is_empty() {
         body["systemInstruction"] = json!({ "parts": [{ "text": &*request.system }] });
     }
@@ -37,7 +36,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
         Delivery::Whole => "generateContent",
     };
     let path = format!("/v1beta/models/{}:{verb}", request.model.name());
-    WireRequest { path, headers: vec![], body }
+    Frame::new(path, body, "contents")
 }
 
 fn generation(request: &ModelRequest) -> Value {
@@ -81,23 +80,13 @@ fn thinking(model: &str, effort: Effort) -> Value {
 }
 
 /// Turns of the same side are one content.
-fn contents(turns: &[Turn<'_>]) -> Value {
-    let mut contents: Vec<(&str, Vec<Value>)> = vec![];
-    for turn in turns {
-        let (role, mut parts): (&str, Vec<Value>) = match turn {
-            Turn::User(parts) | Turn::Developer(parts) => {
-                ("user", parts.iter().map(part).collect())
-            }
-            Turn::Results(answers) => ("user", answers.iter().flat_map(result).collect()),
-            Turn::Assistant(said) => ("model", said.iter().filter_map(block).collect()),
-        };
-        match contents.last_mut() {
-            Some((last, known)) if *last == role => known.append(&mut parts),
-            _ => contents.push((role, parts)),
-        }
-    }
-    let contents = contents.into_iter().filter(|(_, parts)| !parts.is_empty());
-    contents.map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
+pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
+    let (side, content) = match turn {
+        Turn::User(parts) | Turn::Developer(parts) => ("user", parts.iter().map(part).collect()),
+        Turn::Results(answers) => ("user", answers.iter().flat_map(result).collect()),
+        Turn::Assistant(said) => ("model", said.iter().filter_map(block).collect()),
+    };
+    vec![Entry::Said { side, content }]
 }
 
 fn block(said: &Said<'_>) -> Option<Value> {

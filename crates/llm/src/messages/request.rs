@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 use types::{Block, BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
 
-use crate::Dialect;
-use crate::repair::{Answer, Said, Turn, argument_object, conversation};
-use crate::wire::{Delivery, WireRequest, put};
+use crate::repair::{Answer, Said, Turn, argument_object};
+use crate::scroll::Entry;
+use crate::wire::{Delivery, Frame, put};
 
 const VERSION: &str = "2023-06-01";
 
-pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
     let mut body = json!({
         "model": request.model.name(),
@@ -20,8 +20,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
     if !request.system.is_empty() {
         body["system"] = json!([{ "type": "text", "text": &*request.system }]);
     }
-    let turns = conversation(request, Dialect::Messages);
-    body["messages"] = messages(&turns);
+    body["messages"] = Value::Null;
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
@@ -39,28 +38,27 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
     if !options.stop_at.is_empty() {
         body["stop_sequences"] = json!(options.stop_at);
     }
-    if options.caching.is_on() {
-        mark(body.pointer_mut("/tools").and_then(last));
-        mark(body.pointer_mut("/system").and_then(last));
-        let tail = body.pointer_mut("/messages").and_then(last);
-        mark(tail.and_then(|message| message.get_mut("content")).and_then(last));
+    let cached = options.caching.is_on();
+    if cached {
+        ["/tools", "/system"]
+            .iter()
+            .for_each(|list| body.pointer_mut(list).and_then(last).into_iter().for_each(mark));
     }
     let mut headers = vec![("anthropic-version", VERSION.to_owned())];
     if !options.beta.is_empty() {
         headers.push(("anthropic-beta", options.beta.join(",")));
     }
-    WireRequest { path: "/v1/messages".to_owned(), headers, body }
+    let finish = cached.then_some(mark as fn(&mut Value));
+    Frame { headers, finish, ..Frame::new("/v1/messages", body, "messages") }
 }
 
 fn last(list: &mut Value) -> Option<&mut Value> {
     list.as_array_mut().and_then(|items| items.last_mut())
 }
 
-fn mark(place: Option<&mut Value>) {
+fn mark(item: &mut Value) {
     let kinds = ["text", "image", "document", "tool_use", "tool_result"];
-    if let Some(item) = place
-        && item.get("type").is_none_or(|kind| kinds.contains(&kind.as_str().unwrap_or_default()))
-    {
+    if item.get("type").is_none_or(|kind| kinds.contains(&kind.as_str().unwrap_or_default())) {
         item["cache_control"] = json!({ "type": "ephemeral" });
     }
 }
@@ -114,25 +112,13 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
 }
 
 /// Turns of the same side are one message.
-fn messages(turns: &[Turn<'_>]) -> Value {
-    let mut messages: Vec<(&str, Vec<Value>)> = vec![];
-    for turn in turns {
-        let (role, mut content) = match turn {
-            Turn::User(parts) | Turn::Developer(parts) => {
-                ("user", parts.iter().map(part).collect())
-            }
-            Turn::Results(answers) => ("user", answers.iter().map(result).collect()),
-            Turn::Assistant(said) => {
-                ("assistant", said.iter().filter_map(block).collect::<Vec<_>>())
-            }
-        };
-        match messages.last_mut() {
-            Some((last, known)) if *last == role => known.append(&mut content),
-            _ => messages.push((role, content)),
-        }
-    }
-    let messages = messages.into_iter().filter(|(_, content)| !content.is_empty());
-    messages.map(|(role, content)| json!({ "role": role, "content": content })).collect()
+pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
+    let (side, content) = match turn {
+        Turn::User(parts) | Turn::Developer(parts) => ("user", parts.iter().map(part).collect()),
+        Turn::Results(answers) => ("user", answers.iter().map(result).collect()),
+        Turn::Assistant(said) => ("assistant", said.iter().filter_map(block).collect()),
+    };
+    vec![Entry::Said { side, content }]
 }
 
 fn block(said: &Said<'_>) -> Option<Value> {

@@ -4,32 +4,16 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
 
-use crate::Dialect;
-use crate::repair::{Said, Turn, argument_object, conversation, plain_text};
-use crate::wire::{Delivery, WireRequest, put};
+use crate::chat::request::system;
+use crate::repair::{Said, Turn, argument_object, plain_text};
+use crate::scroll::Entry;
+use crate::wire::{Delivery, Frame, put};
 
-pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
-    let mut messages = vec![];
-    if !request.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": &*request.system }));
-    }
-    for turn in conversation(request, Dialect::Ollama) {
-        match turn {
-            Turn::User(parts) => messages.push(message("user", parts)),
-            Turn::Developer(parts) => messages.push(message("system", parts)),
-            Turn::Assistant(said) => messages.push(assistant(&said)),
-            Turn::Results(answers) => messages.extend(answers.iter().map(|answer| {
-                let mut result = message("tool", answer.parts);
-                result["content"] = json!(answer.text());
-                result["tool_name"] = json!(answer.tool);
-                result
-            })),
-        }
-    }
     let mut body = json!({
         "model": request.model.name(),
-        "messages": messages,
+        "messages": null,
         "stream": delivery == Delivery::Streamed,
     });
     if !request.tools.is_empty() && options.tool_choice != types::ToolChoice::None {
@@ -51,7 +35,25 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
         settings["stop"] = json!(options.stop_at);
     }
     body["options"] = settings;
-    WireRequest { path: "/api/chat".to_owned(), headers: vec![], body }
+    Frame { lead: system(request), ..Frame::new("/api/chat", body, "messages") }
+}
+
+pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
+    let messages = match turn {
+        Turn::User(parts) => vec![message("user", parts)],
+        Turn::Developer(parts) => vec![message("system", parts)],
+        Turn::Assistant(said) => vec![assistant(said)],
+        Turn::Results(answers) => answers
+            .iter()
+            .map(|answer| {
+                let mut result = message("tool", answer.parts);
+                result["content"] = json!(answer.text());
+                result["tool_name"] = json!(answer.tool);
+                result
+            })
+            .collect(),
+    };
+    messages.into_iter().map(Entry::Item).collect()
 }
 
 fn message(role: &str, parts: &[Part]) -> Value {

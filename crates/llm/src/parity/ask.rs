@@ -14,7 +14,7 @@ use types::{
 use super::Seat;
 use crate::{
     Answer, Catalogue, Deadlines, Delivery, Dialect, Exchange, Model as _, Pace, Provider,
-    ProviderModel, Quirks, Transport, gather,
+    ProviderModel, Quirks, Scrolls, Transport, gather,
 };
 
 /// The name under which a seat's server is known while it is asked.
@@ -116,6 +116,7 @@ impl Seat {
             catalogue: Arc::new(Catalogue::from_entries(BTreeMap::new())),
             delivery,
             pace: Arc::new(Pace::new(1)),
+            before: Scrolls::default(),
         }
     }
 
@@ -140,7 +141,8 @@ struct Ear {
 
 impl Transport for Ear {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
-        exchange.body.clone_into(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        let body = serde_json::from_slice(&exchange.body).unwrap_or_default();
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = body;
         self.inner.send(exchange)
     }
 }

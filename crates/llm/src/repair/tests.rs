@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use types::{AttemptId, ModelOptions, Native, Origin, RoleId, SessionId, TaskId};
+use types::{AttemptId, ModelOptions, ModelRequest, Native, Origin, RoleId, SessionId, TaskId};
 
 use super::*;
 use crate::{Delivery, Quirks, decode_whole};
@@ -40,7 +40,8 @@ fn assistant(model: &str, blocks: Vec<Block>) -> Message {
 }
 
 fn written(dialect: Dialect, request: &ModelRequest) -> Value {
-    dialect.request(request, Delivery::Streamed, &Quirks::default()).expect("a request").body
+    let wire = dialect.request(request, Delivery::Streamed, &Quirks::default());
+    serde_json::from_slice(&wire.expect("a request").body).expect("JSON")
 }
 
 /// All ids of calls and of results in a request, in any dialect that has ids.
@@ -102,8 +103,12 @@ fn every_call_has_one_result_also_after_a_crash() {
         Message::Results { results: vec![result("a", "one", "too late")] },
         assistant("anthropic/m", vec![call("d", "four")]),
     ];
-    let request = request("anthropic/m", cut_off);
-    let turns = conversation(&request, Dialect::Messages);
+    let mut repair = Repair::default();
+    let turns: Vec<Turn<'_>> = (0..cut_off.len())
+        .flat_map(|at| {
+            repair.turns(&cut_off[at], cut_off.get(at + 1), "anthropic", Dialect::Messages)
+        })
+        .collect();
     let answers: Vec<(&str, CallOutcome)> = turns
         .iter()
         .filter_map(|turn| match turn {

@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
 
-use crate::Dialect;
-use crate::repair::{Answer, Said, Turn, argument_object, conversation};
-use crate::wire::{Delivery, WireRequest, data_url, put};
+use crate::repair::{Answer, Said, Turn, argument_object};
+use crate::scroll::Entry;
+use crate::wire::{Delivery, Frame, data_url, put};
 
-pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
+pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
     let mut body = json!({
         "model": request.model.name(),
-        "input": [],
+        "input": null,
         "max_output_tokens": request.max_output,
         "store": false,
         "stream": delivery == Delivery::Streamed,
@@ -20,8 +20,6 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
     if !request.system.is_empty() {
         body["instructions"] = json!(&*request.system);
     }
-    let turns = conversation(request, Dialect::Responses);
-    body["input"] = turns.iter().flat_map(items).collect();
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             json!({
@@ -52,7 +50,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> WireRequest {
     }
     put(&mut body, "temperature", options.temperature);
     put(&mut body, "top_p", options.top_p);
-    WireRequest { path: "/responses".to_owned(), headers: vec![], body }
+    Frame::new("/responses", body, "input")
 }
 
 /// Models that do not think refuse to be asked for their thinking.
@@ -61,13 +59,14 @@ fn reasons(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5", "codex"].iter().any(|family| name.starts_with(family))
 }
 
-fn items(turn: &Turn<'_>) -> Vec<Value> {
-    match turn {
+pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
+    let items: Vec<Value> = match turn {
         Turn::User(parts) => vec![message("user", parts)],
         Turn::Developer(parts) => vec![message("developer", parts)],
         Turn::Assistant(said) => said.iter().filter_map(item).collect(),
         Turn::Results(answers) => answers.iter().map(result).collect(),
-    }
+    };
+    items.into_iter().map(Entry::Item).collect()
 }
 
 fn message(role: &str, parts: &[Part]) -> Value {

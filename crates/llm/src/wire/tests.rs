@@ -28,7 +28,8 @@ fn full(model: &str) -> ModelRequest {
 }
 
 fn body(dialect: Dialect, request: &ModelRequest) -> Value {
-    dialect.request(request, Delivery::Streamed, &Quirks::default()).expect("a request").body
+    let wire = dialect.request(request, Delivery::Streamed, &Quirks::default());
+    serde_json::from_slice(&wire.expect("a request").body).expect("JSON")
 }
 
 /// A42, A90, A91, A98: every dialect takes effort, images, tools and a schema by its own mechanism.

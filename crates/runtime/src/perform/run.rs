@@ -205,7 +205,7 @@ impl RunHands {
         let whole = hearing.whole_above(MAX_OUTPUT);
         let (text, blob) =
             kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
-        let output = engine::report_of(&self.policy, &text, blob);
+        let output = engine::report_text(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }
 
