@@ -25,7 +25,8 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
-    let (task, shows) = said(run, attempt, running);
+    let (told, shows) = said(run, attempt, running);
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
@@ -36,16 +37,10 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
             Some(role) if role.reply.is_some() => role.prompt.clone(),
             role => {
                 let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
-                let place = run.place(&attempt.task);
-                system(
-                    run,
-                    running,
-                    prompt,
-                    place.and_then(|place| Some((place, run.task(place)?))),
-                )
+                system(run, running, prompt, task)
             }
         },
-        task,
+        task: told,
         tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,

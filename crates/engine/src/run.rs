@@ -181,12 +181,6 @@ impl Run {
         self.asked.as_ref().map(|asked| asked.policy)
     }
 
-    /// The branch that the run's results are merged onto.
-    #[must_use]
-    pub fn branch(&self) -> String {
-        branch(&self.id)
-    }
-
     /// The policy that decides.
     #[must_use]
     pub fn policy(&self) -> &Arc<Policy> {
@@ -337,11 +331,6 @@ impl Run {
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
     }
-}
-
-/// The branch of a run.
-fn branch(id: &RunId) -> String {
-    format!("bosun/{id}")
 }
 
 impl Machine for Run {
