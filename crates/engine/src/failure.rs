@@ -8,7 +8,7 @@ use types::{
     CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
 };
 
-use crate::run::{Lane, Run, Stage, passed};
+use crate::run::{CheckState, Lane, Run, Stage, passed};
 use crate::{budget, head_and_tail};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -150,13 +150,13 @@ fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
     if !fault.evidence.is_empty() {
         text.push_str(&format!("\n\n{}", fault.evidence));
     }
-    text + &evidence(run, lane)
+    text + &evidence(run, lane.checks())
 }
 
 /// What the checks that failed had to say.
-fn evidence(run: &Run, lane: &Lane) -> String {
+pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
     let mut text = String::new();
-    for check in lane.checks().iter().filter(|check| passed(check) == Some(false)) {
+    for check in checks.iter().filter(|check| passed(check) == Some(false)) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
         let (name, command) = (&check.what.name, &check.what.command);

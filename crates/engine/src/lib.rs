@@ -27,7 +27,7 @@ pub mod explain;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
+pub mod gate;
 mod intake;
 mod intent;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use types::{Decision, Event, RuleId, Status, Timestamp};
 
+use crate::gate;
 use crate::run::{Run, nothing_under_way};
 use types::Phase;
 
@@ -26,7 +27,7 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     if let Some(decision) = run.exhausted() {
         return Some((Status::OutOfBudget, decision.clone()));
     }
-    if let Some(gate) = run.gates().iter().find(|gate| !gate.go) {
+    if let Some(gate) = gate::last_word(run) {
         let failed = run.planning().is_failed() || run.lanes().iter().any(|lane| lane.is_failed());
         let status = match failed {
             _ if only_money(run) => Status::OutOfBudget,
@@ -86,6 +87,8 @@ mod tests {
     fn a_run_with_everything_merged_and_a_check_that_fails_is_a_no_go() {
         let mut bench = planned("T1 a");
         bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 1");
+        assert_eq!(bench.machine.status(), Status::Waiting);
+        bench.tell("answer 0 stop");
         assert_eq!(bench.machine.status(), Status::NoGo);
     }
 

@@ -10,6 +10,7 @@ mod notes;
 mod papers;
 mod pending;
 mod questions;
+mod reopen;
 mod standing;
 mod view;
 

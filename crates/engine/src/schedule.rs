@@ -58,7 +58,7 @@ pub(crate) fn start(
     now: Timestamp,
 ) -> Vec<Event> {
     let (start, feedback, other, model) = match lane.stage() {
-        Stage::Waiting => (None, None, None, None),
+        Stage::Waiting => (None, lane.told().cloned(), None, None),
         Stage::Retrying { start, feedback, role, model, released: true, .. } => {
             (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }

@@ -164,7 +164,6 @@ mod tests {
         assert_eq!(Place::of("https://localhost/v1"), Place::Here);
         assert_eq!(Place::of("http://10.0.0.1"), Place::Elsewhere);
         for place in [Place::Elsewhere, Place::Here, Place::HereInPlain] {
-            Http::new(Span::seconds(1));
             assert!(place.build(Span::seconds(1)).is_ok(), "{place:?}");
         }
     }

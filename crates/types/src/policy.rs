@@ -216,7 +216,13 @@ impl Phase {
 pub enum Evidence {
     RequestAccepted,
     RequestRouted,
+    /// Which documents the agents are given was decided by rules.
+    ContextSelected,
+    /// The walls around commands were attacked and hold what the policy requires.
+    WallsHeld,
     PlanAdopted,
+    /// There is an order in which every task of the plan can be done.
+    TasksOrdered,
     /// Every task of the plan passed its checks and is merged.
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.

@@ -70,7 +70,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),
-        evidence: cut(evidence(run, failed.lane).trim()),
+        evidence: cut(evidence(run, failed.lane.checks()).trim()),
         attempt,
     })
 }

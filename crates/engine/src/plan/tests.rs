@@ -341,6 +341,8 @@ fn any_other_answer_goes_back_to_the_planner_a_bounded_number_of_times() {
     assert!(format!("{:?}", bench.asked()).contains("use two tasks"));
     bench.tell("plan.2 plans T1 a; T2 b\nanswer 1 no\ntimer plan fires");
     bench.tell("plan.3 plans T1 a\nanswer 2 still no");
+    assert_eq!(bench.machine.status(), Status::Waiting, "a person says how it goes on");
+    bench.tell("answer 3 stop");
     assert_eq!(bench.machine.status(), Status::Failed);
 }
 

@@ -114,6 +114,11 @@ fn answered(run: &mut Run, number: u32, answer: Answer) {
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
     let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    let words = question.words();
+    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
+        super::reopen::answered(run, *phase, choice, words.as_deref());
+        return;
+    }
     if nobody && about.is_none() {
         run.halted = Some(nobody_answered(&question.text));
     }

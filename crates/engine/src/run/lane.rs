@@ -28,6 +28,8 @@ pub(crate) struct Lane {
     pub(super) last: Option<Box<Last>>,
     /// A person left the task out.
     pub(super) waived: bool,
+    /// What the first attempt of a task that is tried once more from the beginning is told.
+    pub(super) told: Option<String>,
     /// How many tasks this one still waits for.
     pub(super) waits_for: usize,
 }
@@ -150,6 +152,7 @@ impl Lane {
             warned: false,
             last: None,
             waived: false,
+            told: None,
             waits_for,
         }
     }
@@ -200,6 +203,11 @@ impl Lane {
     /// The last attempt that is over, of a task that is not.
     pub(crate) fn last(&self) -> Option<&Last> {
         self.last.as_deref()
+    }
+
+    /// What its next first attempt is told.
+    pub(crate) fn told(&self) -> Option<&String> {
+        self.told.as_ref()
     }
 
     /// Whether a person left it out.

@@ -6,10 +6,25 @@ use super::{Breakers, Run};
 use crate::Machine as _;
 
 impl Run {
-    /// The first phase whose gate has not been passed or blocked yet.
+    /// The first phase whose gate has not been passed or blocked yet, or is to be judged again.
     pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
+        let judged = |phase: &Phase| self.verdict(*phase).is_some();
         Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
+    }
+
+    /// What the gate of a phase came to, as far as that still holds.
+    pub(crate) fn verdict(&self, phase: Phase) -> Option<&GateView> {
+        self.gates.iter().rev().find(|gate| gate.phase == phase && !gate.reopened)
+    }
+
+    /// The no-go that holds, if there is one.
+    pub(crate) fn blocked(&self) -> Option<&GateView> {
+        self.gates.iter().find(|gate| !gate.go && !gate.reopened)
+    }
+
+    /// How many tasks have their turn in the order of merging.
+    pub(crate) fn order_of_merging(&self) -> usize {
+        self.order.len()
     }
 
     pub(crate) fn passed(&self, phase: Phase) -> bool {

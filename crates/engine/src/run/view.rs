@@ -18,7 +18,7 @@ impl Run {
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
         let stopped = self.refused.as_ref().or(self.cancelled.as_ref()).or(self.exhausted.as_ref());
-        let blocked = self.gates.iter().find(|gate| !gate.go).map(|gate| &gate.decision);
+        let blocked = self.blocked().map(|gate| &gate.decision);
         RunView {
             run: self.id.clone(),
             goal: self.request().map(|request| request.text.clone()).unwrap_or_default(),
