@@ -6,22 +6,32 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::solo;
+use crate::commands::{solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::follow::{self, Form};
 
-pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+    let as_object = args.preset == "strict" && args.policy.is_none();
+    let done = work(home, args).await;
+    if let (true, Err(error)) = (as_object, &done) {
+        strict::tell(error);
+    }
+    done
+}
+
+async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
+    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
+    policy.headless |= args.headless;
+    strict::prepare(&mut args, &mut policy)?;
     if args.goal.trim().is_empty() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
-    policy.headless |= args.headless;
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
         return solo::solo(home, &bosun, &args, policy).await;

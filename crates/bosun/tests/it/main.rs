@@ -15,6 +15,7 @@ mod kill;
 mod killed;
 // What the rules say about commands.
 mod permit;
+mod presets;
 mod route;
 // Tools by hand.
 mod tools;

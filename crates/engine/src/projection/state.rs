@@ -150,7 +150,7 @@ fn message(line: &Envelope) -> Option<Message> {
             let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
             (from, "person".to_owned(), "escalation", payload)
         }
-        Event::QuestionAnswered { question, by, text } => {
+        Event::QuestionAnswered { question, by, text, .. } => {
             let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
             (by.clone(), coordinator(), "answer", payload)
         }
