@@ -153,6 +153,7 @@ impl Attempt {
                         commit: sealed.commit.clone(),
                         changes: sealed.changes.clone(),
                         submission,
+                        findings: sealed.findings.clone(),
                     },
                     (None, Some(fault)) => {
                         AttemptResult::Failed { fault: fault.clone(), commit: None }
@@ -161,6 +162,7 @@ impl Attempt {
                         commit: brief.start.clone(),
                         changes: types::Changes::default(),
                         submission,
+                        findings: types::Findings::default(),
                     },
                 }
             }

@@ -51,6 +51,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         reply,
         shows,
         files: vec![],
+        price: None,
         folder: None,
         policy: None,
         scope: running.scope.clone(),

@@ -5,12 +5,15 @@ use types::{
     CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
 };
 
-use crate::head_and_tail;
 use crate::run::{Lane, Run, Stage, passed};
+use crate::{budget, head_and_tail};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let rejected = run.busy().find_map(|(id, lane)| match lane.stage() {
-        Stage::Rejected { fault, commit } => Some((id, lane, fault, commit)),
+        // What a person is asked to pay for waits for the answer.
+        Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
+            Some((id, lane, fault, commit))
+        }
         _ => None,
     });
     match rejected {
@@ -73,6 +76,9 @@ fn asked_for(fault: &Fault) -> Span {
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
 fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
     let mut text = fault.what.clone();
+    if !fault.evidence.is_empty() {
+        text.push_str(&format!("\n\n{}", fault.evidence));
+    }
     for check in lane.checks().iter().filter(|check| passed(check) == Some(false)) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;

@@ -28,13 +28,25 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     }
     if let Some(gate) = run.gates().iter().find(|gate| !gate.go) {
         let failed = run.planning().is_failed() || run.lanes().iter().any(|lane| lane.is_failed());
-        let status = if failed { Status::Failed } else { Status::NoGo };
+        let status = match failed {
+            _ if only_money(run) => Status::OutOfBudget,
+            true => Status::Failed,
+            false => Status::NoGo,
+        };
         return Some((status, gate.decision.clone()));
     }
     run.passed(Phase::Closure).then(|| {
         let reason = "every gate is passed";
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
     })
+}
+
+/// Whether everything that failed could only not be paid for.
+fn only_money(run: &Run) -> bool {
+    let lanes = std::iter::once(run.planning()).chain(run.lanes());
+    let mut failed = lanes.filter(|lane| lane.is_failed()).peekable();
+    failed.peek().is_some()
+        && failed.all(|lane| lane.faults().last().is_some_and(|f| f.code.starts_with("budget.")))
 }
 
 #[cfg(test)]

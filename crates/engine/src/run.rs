@@ -3,6 +3,7 @@
 
 mod apply;
 mod decide;
+mod funds;
 mod lane;
 mod papers;
 mod pending;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
     Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
-    Side, Status, Survey, Task, TaskId, Timestamp, Usage,
+    Settled, Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
 use crate::budget::Ledger;
@@ -23,6 +24,7 @@ use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
 pub(crate) use decide::nothing_under_way;
+pub(crate) use funds::Funds;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
 pub(crate) use questions::{Question, Standstill};
 
@@ -68,6 +70,9 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
+    funds: Funds,
+    /// What became of the result, after the end.
+    settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
@@ -91,7 +96,9 @@ impl Run {
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
-            ledger: Ledger::new(policy.budget),
+            ledger: Ledger::new(policy.budget.limits()),
+            funds: Funds::default(),
+            settlement: None,
             policy,
             id,
             started: Timestamp::default(),
@@ -323,6 +330,11 @@ impl Run {
         &self.ledger
     }
 
+    /// What is known of money beyond the ledger.
+    pub(crate) fn funds(&self) -> &Funds {
+        &self.funds
+    }
+
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
         self.cancelled.as_ref()
     }
@@ -350,10 +362,11 @@ impl Run {
             && self.busy().all(|(_, lane)| lane.waits_for_a_person())
     }
 
-    /// The checks that decide about the request as a whole.
+    /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
     pub(crate) fn project_checks(&self) -> &[Check] {
         let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
+        let named = [&asked.request.checks, &self.policy.checks];
+        named.into_iter().find(|checks| !checks.is_empty()).unwrap_or(&asked.survey.checks)
     }
 }
 

@@ -3,13 +3,14 @@
 
 use types::{
     AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Side, Spend, Subject, TaskId, Timestamp,
+    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject, TaskId,
+    Timestamp,
 };
 
-use super::lane::{CheckState, Lane, Running, Stage};
+use super::lane::{Before, CheckState, Lane, Running, Stage};
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};
-use super::{Asked, Run};
+use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
 use crate::question::{STOP, nobody_answered};
@@ -22,10 +23,11 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
 
 fn take(run: &mut Run, event: &Event, at: Timestamp) {
     match event.clone() {
-        Event::RunRequested { request, survey, policy } => {
+        Event::RunRequested { request, survey, policy, price } => {
             run.started = at;
             run.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget, request.budget));
+            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            run.funds.price = price;
             run.asked = Some(Asked { request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
@@ -57,7 +59,8 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
-        Event::QuestionAsked { text, decision, attempt, terms, .. } => {
+        Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
+            funds::asked(run, question, attempt.as_ref(), &decision.rule);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
@@ -69,8 +72,18 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         Event::QuestionAnswered { question, by, text, choice } => {
             answered(run, question, Answer { said: Said { by, text }, choice });
         }
-        Event::BudgetWarned { .. } => run.ledger.mark_warned(),
-        Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
+        Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
+        Event::BudgetWarned { task: Some(task), .. } => {
+            change(run, &task, |lane| lane.warned = true);
+        }
+        Event::BudgetExhausted { decision } => {
+            run.funds.close();
+            run.exhausted = Some(decision);
+        }
+        Event::BudgetRaised { add, task, .. } => funds::raised(run, add, task),
+        Event::ResultSettled { how, commit, by } => {
+            run.settlement.get_or_insert(Settled { how, commit, by });
+        }
         other => apply_to_lane(run, other, at),
     }
 }
@@ -97,7 +110,9 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
+            run.funds.went_on(&attempt.task);
             run.ledger.hold(claim(budget));
+            let begun = Some(start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
             if crate::review::reviewed(run, &attempt.task).is_some() {
@@ -106,6 +121,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
+                lane.proofs.clear();
+                (lane.start, lane.share) = (begun, budget);
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
@@ -125,6 +142,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
+            take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskReviewed { attempt, review, passed, report, .. } => {
@@ -139,11 +157,17 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &task, |lane| lane.stage = Stage::Finished { commit });
             release(run, &task);
         }
-        Event::TaskFailed { task, decision, halts, .. } => {
+        Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
                 run.halted = Some(decision);
             }
-            change(run, &task, |lane| lane.stage = Stage::Failed);
+            run.funds.close_for(&task);
+            change(run, &task, |lane| {
+                if lane.faults.last() != Some(&fault) {
+                    lane.faults.push(fault);
+                }
+                lane.stage = Stage::Failed;
+            });
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
@@ -152,6 +176,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RetryScheduled { task, at, start, feedback, .. } => {
             run.retries += 1;
+            run.funds.went_on(&task);
             change(run, &task, |lane| {
                 lane.stage = Stage::Retrying { at, start, feedback, released: false };
             });
@@ -175,6 +200,7 @@ fn handed_in(lane: &Lane) -> Option<CommitId> {
     match &lane.stage {
         Stage::Submitted { commit, .. }
         | Stage::Checking { commit }
+        | Stage::Landed { commit, .. }
         | Stage::Merging { commit, .. } => Some(commit.clone()),
         Stage::Rejected { commit, .. } => commit.clone(),
         _ => None,
@@ -262,13 +288,14 @@ fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spe
         _ => Spend::default(),
     };
     run.ledger.settle(held, spent);
+    change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
     match result {
-        AttemptResult::Submitted { commit, changes, submission } => {
+        AttemptResult::Submitted { commit, changes, submission, findings } => {
             if run.policy.review.is_some() {
                 run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
             }
             change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Submitted { commit, changes, submission };
+                lane.stage = Stage::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
@@ -286,9 +313,18 @@ fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<type
     });
 }
 
+/// A result that turned out not to work with the others is taken off the branch again.
+fn take_off(run: &mut Run, task: &TaskId) {
+    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
+    let Before { head, changes, missing } = (**before).clone();
+    (run.head, run.changes) = (head, changes);
+    run.missing.truncate(missing);
+}
+
 fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
         Subject::Merged => run.merged_checks.push(state),
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             lane.stage = Stage::Checking { commit: state.commit.clone() };
             lane.checks.push(state);
@@ -304,6 +340,11 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
                 state.end = Some(end);
             }
         }
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
+            if let Some(state) = lane.proofs.get_mut(index) {
+                state.end = Some(end);
+            }
+        }),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             if let Some(state) = lane.checks.get_mut(index) {
                 state.end = Some(end);
@@ -315,12 +356,17 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
-            run.head = commit.clone();
-            run.changes = changes;
+            let before = Box::new(Before {
+                head: std::mem::replace(&mut run.head, commit.clone()),
+                changes: std::mem::replace(&mut run.changes, changes),
+                missing: run.missing.len(),
+            });
             run.missing.extend(missing);
-            change(run, task, |lane| lane.stage = Stage::Landed { commit });
+            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
-        MergeEnd::Conflict { paths } => reject(run, task, crate::merge::conflict(&paths), None),
+        MergeEnd::Conflict { paths, hunks } => {
+            reject(run, task, crate::merge::conflict(&paths, &hunks), None);
+        }
         MergeEnd::Failed { fault } => reject(run, task, fault, None),
     }
 }

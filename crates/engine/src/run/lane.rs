@@ -2,8 +2,8 @@
 //! retried like any task.
 
 use types::{
-    Budget, Changes, Check, CheckEnd, CommitId, Fault, ModelRef, RoleId, Said, Scope, TaskStage,
-    Timestamp,
+    Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef, RoleId, Said, Scope,
+    Spend, TaskStage, Timestamp,
 };
 
 /// One task's way.
@@ -15,6 +15,15 @@ pub(crate) struct Lane {
     pub(super) faults: Vec<Fault>,
     /// The checks of the current attempt.
     pub(super) checks: Vec<CheckState>,
+    /// Those that ran again when its result was merged with others.
+    pub(super) proofs: Vec<CheckState>,
+    /// What the current attempt began from.
+    pub(super) start: Option<CommitId>,
+    /// What the current attempt may spend.
+    pub(super) share: Budget,
+    /// What all its attempts have spent, and whether it was said that it is most of the task's share.
+    pub(super) spent: Spend,
+    pub(super) warned: bool,
     /// How many tasks this one still waits for.
     pub(super) waits_for: usize,
 }
@@ -29,6 +38,7 @@ pub(crate) enum Stage {
         commit: CommitId,
         changes: Changes,
         submission: serde_json::Value,
+        findings: Findings,
     },
     /// Bosun runs the checks on what was handed in.
     Checking {
@@ -54,15 +64,24 @@ pub(crate) enum Stage {
         onto: CommitId,
         since: Timestamp,
     },
-    /// It is on the branch; to be recorded as finished.
+    /// It is on the branch; to be recorded as finished once that is proven.
     Landed {
         commit: CommitId,
+        before: Box<Before>,
     },
     Finished {
         commit: CommitId,
     },
     Failed,
     Skipped,
+}
+
+/// What the branch was before a result came onto it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Before {
+    pub(crate) head: CommitId,
+    pub(crate) changes: Changes,
+    pub(crate) missing: usize,
 }
 
 /// What an attempt was started with.
@@ -97,7 +116,18 @@ pub(crate) struct CheckState {
 
 impl Lane {
     pub(super) fn waiting(waits_for: usize) -> Self {
-        Self { stage: Stage::Waiting, attempts: 0, faults: vec![], checks: vec![], waits_for }
+        Self {
+            stage: Stage::Waiting,
+            attempts: 0,
+            faults: vec![],
+            checks: vec![],
+            proofs: vec![],
+            start: None,
+            share: Budget::default(),
+            spent: Spend::default(),
+            warned: false,
+            waits_for,
+        }
     }
 
     pub(crate) fn ready() -> Self {
@@ -119,6 +149,28 @@ impl Lane {
 
     pub(crate) fn checks(&self) -> &[CheckState] {
         &self.checks
+    }
+
+    pub(crate) fn proofs(&self) -> &[CheckState] {
+        &self.proofs
+    }
+
+    pub(crate) fn start(&self) -> Option<&CommitId> {
+        self.start.as_ref()
+    }
+
+    /// What the last attempt might spend.
+    pub(crate) fn share(&self) -> Budget {
+        self.share
+    }
+
+    /// What all its attempts have spent.
+    pub(crate) fn spent(&self) -> Spend {
+        self.spent
+    }
+
+    pub(crate) fn is_warned(&self) -> bool {
+        self.warned
     }
 
     pub(crate) fn is_settled(&self) -> bool {

@@ -4,6 +4,7 @@ use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, Walls
 
 use super::lane::{CheckState, Lane, Stage};
 use super::{Run, branch};
+use crate::budget;
 
 impl Run {
     /// The run as it stands at `now`.
@@ -40,6 +41,9 @@ impl Run {
             budget: self.ledger.budget(),
             spent: self.ledger.spent(),
             usage: self.usage,
+            forecast: budget::forecast(self),
+            variance: budget::variance(self),
+            settled: self.settlement.clone(),
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
         }
     }
