@@ -21,6 +21,7 @@ pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod solo;
+pub(crate) mod strict;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod why;

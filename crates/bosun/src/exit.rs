@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use runtime::presets::PolicyError;
+use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
 use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError, SettleError};
@@ -168,7 +169,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             KeepError::Journal(journal) => of_journal(journal),
         });
     }
-    if cause.is::<PromptError>() {
+    if cause.is::<PromptError>() || cause.is::<ProjectError>() {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
