@@ -151,6 +151,7 @@ impl Attempt {
                         commit: sealed.commit.clone(),
                         changes: sealed.changes.clone(),
                         submission,
+                        findings: sealed.findings.clone(),
                     },
                     (None, Some(fault)) => {
                         AttemptResult::Failed { fault: fault.clone(), commit: None }
@@ -159,6 +160,7 @@ impl Attempt {
                         commit: brief.start.clone(),
                         changes: types::Changes::default(),
                         submission,
+                        findings: types::Findings::default(),
                     },
                 }
             }

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, Spec, Task,
-    TaskId, WorkPath,
+    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, RoleId, Spec,
+    Task, TaskId, WorkPath,
 };
 
 use crate::run::{Run, Running};
@@ -25,13 +25,8 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let (told, shows) = said(run, attempt, running);
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
-    let reply = role.and_then(|role| role.reply);
-    let (told, shows) = match (reply, task) {
-        (Some(reply), _) => contract::compose(run, attempt, running, reply.contract),
-        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
-        (None, None) => (plan_text(run, running), vec![]),
-    };
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
@@ -51,9 +46,10 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         ending: Ending::Submission,
         effort: None,
         window: None,
-        reply,
+        reply: role.and_then(|role| role.reply),
         shows,
         files: vec![],
+        price: None,
         folder: None,
         policy: None,
         scope: running.scope.clone(),
@@ -64,6 +60,29 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         max_output_tokens: role.map_or(0, |role| role.max_output_tokens),
         output_chars: run.policy().limits.output_chars,
     }
+}
+
+/// The first thing that is said to the model of an attempt.
+pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
+    said(run, attempt, running).0
+}
+
+fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkPath>) {
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
+    match (reply, task) {
+        (Some(reply), _) => contract::compose(run, attempt, running, reply.contract),
+        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, None) => (plan_text(run, running), vec![]),
+    }
+}
+
+/// The documents that an agent in this role is given.
+pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+    let side = run.side(role);
+    let selected = run.documents().unwrap_or_default().iter();
+    let given = selected.filter(|selected| selected.side.is_none_or(|only| only == side));
+    given.map(|selected| selected.path.clone()).collect()
 }
 
 fn default_model(run: &Run) -> Option<ModelRef> {
@@ -82,16 +101,9 @@ fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task
         let title = types::one_line(&task.title, 200);
         let _ = write!(text, "\n\nThis is task {} of {count}: {title}", place + 1);
     }
-    let side = run.side(&running.role);
-    let selected: Vec<&WorkPath> = run
-        .documents()
-        .unwrap_or_default()
-        .iter()
-        .filter(|selected| selected.side.is_none_or(|only| only == side))
-        .map(|selected| &selected.path)
-        .collect();
+    let selected = documents(run, &running.role);
     let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
-    for document in documents.iter().filter(|document| selected.contains(&&document.path)) {
+    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
         let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
     }
     text

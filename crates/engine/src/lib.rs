@@ -60,6 +60,7 @@ pub use attempt::Attempt;
 pub use brief::family;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
+pub use verify::{findings, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -70,7 +70,7 @@ pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadP
         BadPlan::Invalid(problems.into_iter().map(|one| one.in_file(&read)).collect())
     };
     let plan = of_value(&read.value).map_err(invalid)?;
-    let room = Room::of_budget(budget::narrower(policy.budget, request.budget));
+    let room = Room::of_budget(budget::narrower(policy.budget.limits(), request.budget));
     let problems = problems::of(policy, &plan, &room);
     if problems.is_empty() { Ok(plan) } else { Err(invalid(problems)) }
 }

@@ -2,12 +2,15 @@
 //! to this module; only `apply` changes them, and the stations read them through the questions below.
 
 mod apply;
+mod breaker;
 mod decide;
+mod funds;
 mod lane;
 mod notes;
 mod papers;
 mod pending;
 mod questions;
+mod standing;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +18,7 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
+    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Settled,
     Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
@@ -23,7 +26,9 @@ use crate::budget::Ledger;
 use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
+pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
+pub(crate) use funds::Funds;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
 use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
@@ -46,6 +51,7 @@ pub struct Run {
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
     standstill: Standstill,
+    breakers: Breakers,
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
@@ -70,6 +76,9 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
+    funds: Funds,
+    /// What became of the result, after the end.
+    settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
@@ -94,7 +103,9 @@ impl Run {
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
-            ledger: Ledger::new(policy.budget),
+            ledger: Ledger::new(policy.budget.limits()),
+            funds: Funds::default(),
+            settlement: None,
             policy,
             id,
             started: Timestamp::default(),
@@ -108,6 +119,7 @@ impl Run {
             proof: None,
             questions: Vec::new(),
             standstill: Standstill::default(),
+            breakers: Breakers::default(),
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
@@ -305,49 +317,21 @@ impl Run {
         &self.merged_checks
     }
 
-    /// The first phase whose gate has not been passed or blocked yet.
-    pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
-        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
-    }
-
-    pub(crate) fn passed(&self, phase: Phase) -> bool {
-        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
-    }
-
-    pub(crate) fn gates(&self) -> &[GateView] {
-        &self.gates
-    }
-
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What is known of money beyond the ledger.
+    pub(crate) fn funds(&self) -> &Funds {
+        &self.funds
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
         self.cancelled.as_ref()
     }
 
-    pub(crate) fn halted(&self) -> Option<&Decision> {
-        self.halted.as_ref()
-    }
-
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
-    }
-
-    /// When the run's time is up; never, while it stands still because only a person can bring it on.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        let waited = self.standstill.over()?;
-        self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
-    }
-
-    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
-    /// every event: where no question is open, nothing is looked at.
-    pub(crate) fn stands_still(&self) -> bool {
-        self.open_question().is_some()
-            && !self.winds_down()
-            && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && self.busy().all(|(task, lane)| self.waits(&task, lane))
     }
 }
 

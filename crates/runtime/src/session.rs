@@ -134,7 +134,9 @@ impl Session {
             let wanted = tools.unwrap_or_else(|| self.shared.tools.clone());
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
-            change.window = self.shared.shop.models.window(&named);
+            let shop = &self.shared.shop;
+            change.window = shop.models.window(&named);
+            change.price = shop.models.price(&named, &*shop.journal).await;
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
         self.say(Command::Change { change: Box::new(change) }).await

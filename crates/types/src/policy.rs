@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
-    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
-    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy,
-    SessionPolicy, Severity, Span, ToolPolicy,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -49,8 +49,17 @@ pub struct Policy {
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
+    /// What a run may spend, how it is shared out, and what is done when it is spent.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: RunBudget,
+    /// The checks that decide, unless the request names others; if there are none, those found in the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What is looked for in changes.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
+    #[serde(default)]
+    pub merge: MergePolicy,
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Phase, PlanPhase,
-    RuleId, RunId, Rung, Scorecard, Span, Spend, TaskId, Terms, Timestamp, Usage,
+    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Forecast, Phase,
+    PlanPhase, RuleId, RunId, Rung, Scorecard, Settled, Span, Spend, TaskId, Terms, Timestamp,
+    Usage, Variance,
 };
 
 /// How a run ended, or that it waits.
@@ -71,6 +72,15 @@ pub struct RunView {
     pub budget: Budget,
     pub spent: Spend,
     pub usage: Usage,
+    /// What it is expected to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+    /// What each part took, against what was expected of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variance: Vec<Variance>,
+    /// What became of its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
     pub elapsed_ms: Span,
 }
 
@@ -131,6 +141,8 @@ pub enum TaskStage {
     Verified,
     Merging,
     Retrying,
+    /// A person has to say how it goes on.
+    Asking,
     Finished,
     Failed,
     Skipped,
@@ -146,6 +158,7 @@ impl TaskStage {
             Self::Verified => "verified",
             Self::Merging => "merging",
             Self::Retrying => "retrying",
+            Self::Asking => "asking",
             Self::Finished => "finished",
             Self::Failed => "failed",
             Self::Skipped => "skipped",

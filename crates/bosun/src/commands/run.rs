@@ -128,8 +128,9 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
         attachments: object.attachments,
         budget: Budget {
             tokens: args.tokens.or(budget.tokens),
+            money: args.money.or(budget.money),
+            calls: args.calls.or(budget.calls),
             time_ms: args.time.map(Span::seconds).or(budget.time_ms),
-            ..Budget::default()
         },
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)

@@ -382,9 +382,13 @@ fn a_refused_plan_goes_back_with_its_problems_three_times_at_most() {
         &bench.tell("plan.3 plans T1 a after T7"),
         "attempt.finished plan.3 submitted
          plan.refused plan.3 T1 depends on T7, which is not in the plan
-         task.failed plan failure.plan_invalid
-         gate.blocked planning: there is no valid plan
-         run.finished failed, gate.planning",
+         question.asked 0 failure.plan_invalid",
+    );
+    same(
+        &bench.tell("answer 0 skip\nanswer 0 stop"),
+        "question.answered 0
+         task.failed plan person.stop
+         run.finished failed, person.stop",
     );
     assert_eq!(bench.machine.status(), Status::Failed);
 }

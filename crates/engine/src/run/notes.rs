@@ -119,10 +119,11 @@ impl Run {
         lane.waits_for_a_person() || plan_is_shown
     }
 
-    /// The checks that decide about the request as a whole.
+    /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
     pub(crate) fn project_checks(&self) -> &[Check] {
         let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
+        let named = [&asked.request.checks, &self.policy.checks];
+        named.into_iter().find(|checks| !checks.is_empty()).unwrap_or(&asked.survey.checks)
     }
 
     /// Whether the run ends when its plan is there.

@@ -4,6 +4,7 @@ use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, Walls
 
 use super::Run;
 use super::lane::{CheckState, Lane, Stage};
+use crate::budget;
 
 impl Run {
     /// The branch that the run's results are merged onto.
@@ -47,6 +48,9 @@ impl Run {
             budget: self.ledger.budget(),
             spent: self.ledger.spent(),
             usage: self.usage,
+            forecast: budget::forecast(self),
+            variance: budget::variance(self),
+            settled: self.settlement.clone(),
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
         }
     }

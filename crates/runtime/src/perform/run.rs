@@ -107,7 +107,8 @@ impl RunHands {
             engine::plan::carry_schema(&mut tool_specs, &brief);
             let window = self.shop.models.window(&brief.model);
             let files = self.shown(&field, &brief).await?;
-            let brief = Brief { tools, tool_specs, window, files, ..brief.clone() };
+            let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
+            let brief = Brief { tools, tool_specs, window, files, price, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
@@ -189,7 +190,7 @@ impl RunHands {
     ) -> Result<Outcome, Fault> {
         let folder = match &check.on {
             Subject::Attempt(attempt) => self.workshop.of_attempt(attempt),
-            Subject::Merged => self.workshop.of_merged(),
+            Subject::Merged | Subject::Landed(_) => self.workshop.of_merged(),
         };
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
@@ -214,7 +215,9 @@ impl RunHands {
         let repo = self.workshop.repo();
         let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
         let commit = match merged.map_err(|error| error.fault())? {
-            Merged::Conflict(paths) => return Ok(Outcome::Merge(MergeEnd::Conflict { paths })),
+            Merged::Conflict { paths, hunks } => {
+                return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
+            }
             Merged::Commit(commit) => commit,
         };
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
