@@ -107,14 +107,16 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             run.attempts += 1;
             run.funds.went_on(&attempt.task);
             run.ledger.hold(claim(budget));
-            let begun = Some(start.clone());
+            // Files that an earlier attempt left stand where that one stood.
+            let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
                 lane.proofs.clear();
-                (lane.start, lane.share) = (begun, budget);
+                lane.base = base.or(lane.base.take());
+                lane.share = budget;
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
@@ -291,6 +293,7 @@ fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<type
 fn take_off(run: &mut Run, task: &TaskId) {
     let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
     let Before { head, changes, missing } = (**before).clone();
+    change(run, task, |lane| lane.base = Some(head.clone()));
     (run.head, run.changes) = (head, changes);
     run.missing.truncate(missing);
 }
