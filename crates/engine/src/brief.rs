@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, intake};
+use crate::{context, contract, intake, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -26,22 +26,32 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let reply = role.and_then(|role| role.reply);
+    let (told, shows) = match (reply, task) {
+        (Some(reply), _) => contract::compose(run, attempt, running, reply.contract),
+        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, None) => (plan_text(run, running), vec![]),
+    };
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
-        system: system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
-        task: match task {
-            Some((place, task)) => task_text(run, place, task, running),
-            None => plan_text(run, running),
+        system: match role {
+            // A role with a contract is told everything in its first message.
+            Some(role) if role.reply.is_some() => role.prompt.clone(),
+            role => system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
         },
-        tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
+        task: told,
+        tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
         effort: None,
         window: None,
         price: None,
+        reply,
+        shows,
+        files: vec![],
         folder: None,
         policy: None,
         scope: running.scope.clone(),

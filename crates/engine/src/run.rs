@@ -5,6 +5,7 @@ mod apply;
 mod decide;
 mod funds;
 mod lane;
+mod papers;
 mod pending;
 mod questions;
 mod view;
@@ -48,6 +49,7 @@ pub struct Run {
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
+    papers: papers::Papers,
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
@@ -113,6 +115,7 @@ impl Run {
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
+            papers: papers::Papers::default(),
             places: BTreeMap::new(),
             dag: Dag::default(),
             order: Vec::new(),
@@ -234,12 +237,15 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
-    /// The lane of a task, or that of the plan itself.
+    /// The lane of a task, of a review, or that of the plan itself.
     pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
         }
-        self.lanes.get(*self.places.get(task)?)
+        match self.places.get(task) {
+            Some(place) => self.lanes.get(*place),
+            None => self.papers.reviews.get(task),
+        }
     }
 
     pub(crate) fn planning(&self) -> &Lane {
@@ -250,14 +256,14 @@ impl Run {
         &self.lanes
     }
 
-    /// The lanes in which something is going on, with their tasks; the plan's own lane first.
+    /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
     pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
         let tasks = self
             .busy
             .iter()
             .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
-        planning.into_iter().chain(tasks)
+        planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
     /// The tasks whose turn to start has come, in the plan's order.

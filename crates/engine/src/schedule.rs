@@ -4,6 +4,7 @@
 use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, TaskId, Timestamp};
 
 use crate::budget::{self, Allotment, allot};
+use crate::intent;
 use crate::run::{Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -14,7 +15,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
-        let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
+        let role = intent::planner(run);
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
     if !run.passed(Phase::Planning) {
@@ -45,7 +46,7 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(
+pub(crate) fn start(
     run: &Run,
     id: &TaskId,
     lane: &Lane,

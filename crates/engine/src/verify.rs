@@ -10,18 +10,20 @@ use types::{
     Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope, Subject, Task, TaskId, Timestamp,
 };
 
+use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
 pub use findings::{findings, watched};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    for (id, lane) in run.busy().filter(|(id, _)| *id != TaskId::plan()) {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    // Neither the plan nor a review has a place in the plan.
+    for (id, lane) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, lane);
         let events = match lane.stage() {
             Stage::Submitted { commit, changes, findings, .. } => {
-                submitted(run, &attempt, commit, (changes, findings))
+                submitted(run, &attempt, commit, (changes, findings), now)
             }
-            Stage::Checking { commit } => checking(run, &attempt, lane, commit),
+            Stage::Checking { commit } => checking(run, &attempt, lane, commit, now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -36,6 +38,7 @@ fn submitted(
     attempt: &AttemptId,
     commit: &CommitId,
     (changes, findings): (&Changes, &Findings),
+    now: Timestamp,
 ) -> Vec<Event> {
     let Some(task) = run.place(&attempt.task).and_then(|place| run.task(place)) else {
         return vec![];
@@ -45,7 +48,10 @@ fn submitted(
     if let Some(fault) = fault {
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
-    next_check(run, attempt, 0, commit).unwrap_or_else(|| {
+    if let Some(check) = next_check(run, attempt, 0, commit) {
+        return check;
+    }
+    review::hold(run, attempt, true, now).unwrap_or_else(|| {
         let reason = "no check applies to this task alone; the checks on the merged tree decide";
         vec![Event::TaskVerified {
             attempt: attempt.clone(),
@@ -110,7 +116,13 @@ fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
     })
 }
 
-fn checking(run: &Run, attempt: &AttemptId, lane: &Lane, commit: &CommitId) -> Vec<Event> {
+fn checking(
+    run: &Run,
+    attempt: &AttemptId,
+    lane: &Lane,
+    commit: &CommitId,
+    now: Timestamp,
+) -> Vec<Event> {
     let done = lane.checks();
     if done.iter().any(|check| check.end.is_none()) {
         return vec![];
@@ -120,6 +132,9 @@ fn checking(run: &Run, attempt: &AttemptId, lane: &Lane, commit: &CommitId) -> V
     }
     let failed: Vec<&CheckState> =
         done.iter().filter(|check| passed(check) != Some(true)).collect();
+    if let Some(events) = review::hold(run, attempt, failed.is_empty(), now) {
+        return events;
+    }
     if failed.is_empty() {
         let reason = format!("{} of {} checks passed", done.len(), done.len());
         let decision = Decision::new(RuleId::fixed("verify.checks_passed"), reason);

@@ -173,7 +173,7 @@ impl<'a> Stage<'a> {
                 ..Request::new(goal.text.clone(), model)
             },
             repository: self.repository(),
-            policy: policy("crew", &self.scenario.policy)?,
+            policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
         })
     }

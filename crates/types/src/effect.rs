@@ -181,6 +181,14 @@ pub struct Brief {
     /// What its tokens cost at the most, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<crate::PriceCap>,
+    /// What it answers with, if it does not hand its result in with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<crate::ReplyRule>,
+    /// Files that it is shown, and, once they were read where the files are, those that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<crate::WorkPath>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<crate::Document>,
     /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -197,6 +205,8 @@ pub struct AttemptEnd {
     pub turns: u32,
     /// The hash of the last line of the attempt's log, which ties that log to the run's.
     pub log_head: Digest,
+    /// Calls that it wanted to make and that no rule allowed.
+    pub denied: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Decision, Digest, Fault, FileState, Findings,
-    Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request, RoleId,
-    RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source, Spend,
-    Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
+    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
+    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
+    RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
+    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -49,6 +49,11 @@ pub enum Event {
         to: RoleId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         category: Option<Category>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
+        /// The policy that decided, by name and version.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        doctrine: String,
         decision: Decision,
     },
     /// A person stopped the run.
@@ -96,6 +101,9 @@ pub enum Event {
         usage: Usage,
         turns: u32,
         log_head: Digest,
+        /// Calls that it wanted to make and that no rule allowed, as its own log has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
     },
     /// Bosun began to run a check itself.
     #[serde(rename = "check.started")]
@@ -109,6 +117,19 @@ pub enum Event {
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]
     TaskRejected { attempt: AttemptId, fault: Fault },
+    /// What is wanted and how it will be seen, before anything is made. From here on it does not change.
+    #[serde(rename = "spec.written")]
+    SpecWritten { spec: Value, digest: Digest, decision: Decision },
+    /// Somebody looked at the result; what counts of what they said.
+    #[serde(rename = "task.reviewed")]
+    TaskReviewed {
+        /// The attempt that was looked at, and the one that looked.
+        attempt: AttemptId,
+        review: AttemptId,
+        passed: bool,
+        report: Value,
+        decision: Decision,
+    },
     /// The task's changes are on the run's branch.
     #[serde(rename = "task.finished")]
     TaskFinished { task: TaskId, commit: CommitId },
@@ -366,6 +387,8 @@ impl Event {
             Self::CheckFinished { .. } => "check.finished",
             Self::TaskVerified { .. } => "task.verified",
             Self::TaskRejected { .. } => "task.rejected",
+            Self::SpecWritten { .. } => "spec.written",
+            Self::TaskReviewed { .. } => "task.reviewed",
             Self::TaskFinished { .. } => "task.finished",
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",

@@ -22,6 +22,7 @@
 //!
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
+mod contract;
 mod digest;
 mod effect;
 mod envelope;
@@ -56,6 +57,7 @@ mod verify_policy;
 mod walls;
 pub mod yaml;
 
+pub use contract::*;
 pub use digest::*;
 pub use effect::*;
 pub use envelope::*;

@@ -10,6 +10,9 @@ use crate::{Artifact, Budget, ModelRef, RoleId, Scope, Span, TaskId, WorkPath};
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub text: String,
+    /// The requester's own name for it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The operator's own word on what sort of request it is; it wins over any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
@@ -42,6 +45,7 @@ impl Request {
     pub fn new(text: impl Into<String>, model: ModelRef) -> Self {
         Self {
             text: text.into(),
+            id: None,
             hint: None,
             project_type: None,
             attachments: vec![],

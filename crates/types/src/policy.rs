@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, Check, ContextRule, Escalation, Family, FaultClass, GateRule,
-    MergePolicy, ModelRef, Permission, PermitRule, ProjectType, QuestionPolicy, RoleId, RouteRule,
-    RuleId, RunBudget, SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -61,6 +62,15 @@ pub struct Policy {
     pub tools: ToolPolicy,
     #[serde(default)]
     pub session: SessionPolicy,
+    /// How replies are read that are JSON.
+    #[serde(default)]
+    pub contracts: Contracts,
+    /// Who looks at a result after its checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewPolicy>,
+    /// Whether an Intent Spec stands between the request and the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<IntentPolicy>,
 }
 
 impl Policy {
@@ -86,6 +96,12 @@ pub struct Role {
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
+    /// What it answers with, if it does not hand its result in with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyRule>,
+    /// What it may use; everything that its tools need, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Manifest>,
 }
 
 /// What is done about a class of failure.

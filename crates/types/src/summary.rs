@@ -83,6 +83,14 @@ impl Event {
             Self::TaskRejected { attempt, fault } => {
                 format!("{attempt} {}: {}", fault.class.word(), word(&fault.what))
             }
+            Self::SpecWritten { spec, digest, decision } => {
+                let id = spec.get("spec_id").and_then(serde_json::Value::as_str);
+                format!("{} {}, {}", word(id.unwrap_or("spec")), digest.short(), decision.rule)
+            }
+            Self::TaskReviewed { attempt, review, passed, decision, .. } => {
+                let how = if *passed { "passed" } else { "did not pass" };
+                format!("{attempt} {how} by {review}, {}", rule(decision))
+            }
             Self::TaskFinished { task, .. } => task.to_string(),
             Self::TaskFailed { task, fault, decision, .. } => {
                 format!("{task} {}, {}: {}", decision.rule, fault.class.word(), word(&fault.what))

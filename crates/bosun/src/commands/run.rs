@@ -106,6 +106,7 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
     let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
     let budget = object.budget();
     Request {
+        id: object.request_id,
         project_type: object.context.project_type,
         attachments: object.attachments,
         budget: Budget {

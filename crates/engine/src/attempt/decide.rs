@@ -8,7 +8,7 @@ use types::{
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, agents, calls, loops, question, room};
+use super::{Attempt, agents, calls, loops, question, room, written};
 use crate::budget::{CALL, lacking, most_tokens, worst};
 use crate::{Machine as _, walls};
 
@@ -109,11 +109,17 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
         Talk::Answering if session.round.is_empty() => {
+            if let Some(end) = written::end(session, &attempt.policy.contracts) {
+                return end;
+            }
             let role = &session.brief.role;
             let what = format!("the {role} stopped talking without handing in a result");
             vec![failed(session, Fault::structural("session.no_submission", what))]
         }
         Talk::Answering => calls::next(attempt, session),
+        Talk::ToAsk if session.round.iter().any(|slot| slot.ours) => {
+            written::end(session, &attempt.policy.contracts).unwrap_or_default()
+        }
         Talk::ToAsk => match handed_in(session) {
             Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
             None => vec![next_turn(attempt, session)],

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use types::{
     Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault,
-    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Said, Scope,
+    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Policy, Said, Scope,
     SessionChange, SessionEnd, SessionId, SessionPolicy, Spend, Timestamp, ToolChoice, ToolSpec,
 };
 
 use super::room::Room;
 use crate::budget::Ledger;
+use crate::contract;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Session {
@@ -103,6 +104,8 @@ pub(super) struct Slot {
     pub(super) call: Call,
     pub(super) inspection: Inspection,
     pub(super) state: SlotState,
+    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
+    pub(super) ours: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -121,9 +124,10 @@ impl Session {
         id: SessionId,
         brief: &Arc<Brief>,
         (parent, depth): (Option<CallId>, u32),
-        window: Option<u64>,
+        policy: &Policy,
         at: Timestamp,
     ) -> Self {
+        let window = brief.window.or(policy.session.window);
         let mut session = Self {
             id,
             parent,
@@ -156,7 +160,7 @@ impl Session {
         };
         session.recount();
         if !brief.task.is_empty() {
-            session.input(&brief.task, at);
+            session.input(&contract::opening(brief, &policy.contracts), at);
         }
         session
     }

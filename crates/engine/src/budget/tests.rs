@@ -119,6 +119,7 @@ fn ended_with(attempt: &str, spent: Spend) -> types::Input {
         usage: types::Usage::default(),
         turns: 1,
         log_head: types::Digest::ZERO,
+        denied: vec![],
     };
     let id = types::EffectId::Attempt(attempt.parse().expect("an attempt"));
     types::Input::Outcome(id, types::Outcome::Attempt(Box::new(end)))

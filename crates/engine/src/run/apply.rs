@@ -8,6 +8,7 @@ use types::{
 };
 
 use super::lane::{Before, CheckState, Lane, Running, Stage};
+use super::papers::Reviewed;
 use super::questions::{Answer, Question};
 use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
@@ -31,6 +32,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::SpecWritten { spec, digest, .. } => {
+            run.papers.spec.get_or_insert((spec, digest));
+        }
         Event::RunRouted { to, category, .. } => {
             run.side = category.map_or(Side::Product, Category::side);
             run.route = Some(to);
@@ -45,6 +49,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
+            run.papers.selections += 1;
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -111,6 +116,9 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
+            if crate::review::reviewed(run, &attempt.task).is_some() {
+                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
+            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -120,8 +128,11 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
-        Event::AttemptFinished { attempt, result, spent, usage, .. } => {
+        Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
+            if run.policy.review.is_some() && !denied.is_empty() {
+                run.papers.denied.insert(attempt.clone(), denied);
+            }
             finish_attempt(run, &attempt, result, spent);
         }
         Event::CheckStarted { check, what, commit } => {
@@ -135,6 +146,14 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             let commit = run.lane(&attempt.task).and_then(handed_in);
             take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
+        }
+        Event::TaskReviewed { attempt, review, passed, report, .. } => {
+            run.papers.reviewed.insert(attempt, Reviewed { passed, report });
+            // The lane of the review is free for the next attempt at the task.
+            change(run, &review.task, |lane| {
+                lane.stage = Stage::Waiting;
+                lane.faults.clear();
+            });
         }
         Event::TaskFinished { task, commit } => {
             change(run, &task, |lane| lane.stage = Stage::Finished { commit });
@@ -209,6 +228,10 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         how(&mut run.planning);
         return;
     }
+    if let Some(lane) = run.papers.reviews.get_mut(task) {
+        how(lane);
+        return;
+    }
     let Some(place) = run.places.get(task).copied() else { return };
     let Some(lane) = run.lanes.get_mut(place) else { return };
     how(lane);
@@ -270,6 +293,9 @@ fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spe
     change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
     match result {
         AttemptResult::Submitted { commit, changes, submission, findings } => {
+            if run.policy.review.is_some() {
+                run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
+            }
             change(run, &attempt.task, |lane| {
                 lane.stage = Stage::Submitted { commit, changes, submission, findings };
             });

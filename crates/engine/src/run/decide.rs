@@ -10,22 +10,24 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, question, report, route,
-    schedule, verify, walls,
+    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, question, report,
+    review, route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 13] = [
+const LINE: [Station; 15] = [
     question::due,
     intake::due,
     route::due,
     context::due,
     walls::due,
+    intent::due,
     plan::due,
     budget::due,
     failure::due,
+    review::due,
     verify::due,
     merge::due,
     gate::due,
@@ -157,6 +159,7 @@ fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
         usage: end.usage,
         turns: end.turns,
         log_head: end.log_head,
+        denied: end.denied.clone(),
     }
 }
 
@@ -167,6 +170,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
         usage: Usage::default(),
         turns: 0,
         log_head: Digest::ZERO,
+        denied: vec![],
     }
 }
 

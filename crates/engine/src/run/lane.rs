@@ -130,7 +130,7 @@ impl Lane {
         }
     }
 
-    pub(super) fn ready() -> Self {
+    pub(crate) fn ready() -> Self {
         Self::waiting(0)
     }
 

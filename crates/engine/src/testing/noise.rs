@@ -135,7 +135,8 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
     (results, amounts()).prop_map(|(result, tokens)| {
         let spent = Spend { tokens, money: Money::nanos(tokens), calls: tokens };
         let usage = Usage { input: tokens, output: tokens, ..Usage::default() };
-        let end = AttemptEnd { result, spent, usage, turns: 1, log_head: Digest::ZERO };
+        let (log_head, denied) = (Digest::ZERO, vec![]);
+        let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };
         Outcome::Attempt(Box::new(end))
     })
 }

@@ -61,6 +61,10 @@ fn of_a_task(event: &Event) -> Option<String> {
         Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
         Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.word()),
+        Event::SpecWritten { decision, .. } => decision.rule.to_string(),
+        Event::TaskReviewed { attempt, passed, decision, .. } => {
+            format!("{attempt} {} {}", if *passed { "passed" } else { "failed" }, decision.rule)
+        }
         Event::TaskFinished { task, .. } => task.to_string(),
         Event::TaskFailed { task, decision, .. } | Event::TaskSkipped { task, decision } => {
             format!("{task} {}", decision.rule)

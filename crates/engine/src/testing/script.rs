@@ -122,6 +122,9 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         effort: None,
         window: None,
         price: None,
+        reply: None,
+        shows: vec![],
+        files: vec![],
         folder: None,
         policy: None,
     }
@@ -188,7 +191,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
 fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     let spent = Spend { tokens: 1_000, calls: 2, ..Spend::default() };
     let usage = Usage { input: 900, output: 100, ..Usage::default() };
-    let end = AttemptEnd { result, spent, usage, turns: 2, log_head: Digest::ZERO };
+    let (log_head, denied) = (Digest::ZERO, vec![]);
+    let end = AttemptEnd { result, spent, usage, turns: 2, log_head, denied };
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 

@@ -196,7 +196,8 @@ impl World {
         };
         let spent = Spend { tokens, calls: 1, ..Spend::default() };
         let usage = Usage { input: tokens, ..Usage::default() };
-        let end = AttemptEnd { result, spent, usage, turns: 1, log_head: Digest::ZERO };
+        let (log_head, denied) = (Digest::ZERO, vec![]);
+        let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };
         Outcome::Attempt(Box::new(end))
     }
 

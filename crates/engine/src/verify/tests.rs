@@ -179,6 +179,7 @@ fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
         usage: types::Usage::default(),
         turns: 1,
         log_head: types::Digest::ZERO,
+        denied: vec![],
     };
     let id = types::EffectId::Attempt("T1.1".parse().expect("an attempt"));
     types::Input::Outcome(id, types::Outcome::Attempt(Box::new(end)))

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, MAX_OUTPUT, Merged};
+use sandbox::{Environment as _, Listener, MAX_OUTPUT, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Document, Effect, ExecRequest, Fault,
+    Input, LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
@@ -106,7 +106,8 @@ impl RunHands {
             let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             let window = self.shop.models.window(&brief.model);
             let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
-            let brief = Brief { tools, tool_specs, window, price, ..brief.clone() };
+            let files = self.shown(&field, &brief).await?;
+            let brief = Brief { tools, tool_specs, window, price, files, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
@@ -159,6 +160,23 @@ impl RunHands {
             }
         };
         ended.map_err(|error| self.give_up(error))
+    }
+
+    /// The files that an attempt is shown from the start: those that are there and are text.
+    async fn shown(&self, field: &Field, brief: &Brief) -> Result<Vec<Document>, Fault> {
+        let mut found = Vec::new();
+        if brief.shows.is_empty() {
+            return Ok(found);
+        }
+        let env = field.open(&self.shop, None, Listener::new(|_, _| {})).await?;
+        for path in &brief.shows {
+            // What is not there, or leads elsewhere, is not shown; whoever writes it is told then.
+            let Ok(bytes) = env.read(path).await else { continue };
+            if let Ok(text) = String::from_utf8(bytes) {
+                found.push(Document { path: path.clone(), text });
+            }
+        }
+        Ok(found)
     }
 
     async fn check(
