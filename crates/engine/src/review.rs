@@ -150,3 +150,6 @@ fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
+
+#[cfg(test)]
+mod tests;

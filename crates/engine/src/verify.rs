@@ -23,7 +23,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
             Stage::Submitted { commit, changes, findings, .. } => {
                 submitted(run, &attempt, commit, (changes, findings), now)
             }
-            Stage::Checking { commit } => checking(run, &attempt, lane, commit, now),
+            Stage::Checking { commit } => checking(run, &attempt, (lane, commit), now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -119,8 +119,7 @@ fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
 fn checking(
     run: &Run,
     attempt: &AttemptId,
-    lane: &Lane,
-    commit: &CommitId,
+    (lane, commit): (&Lane, &CommitId),
     now: Timestamp,
 ) -> Vec<Event> {
     let done = lane.checks();
@@ -200,7 +199,7 @@ fn next_check(
 
 /// Once everything is merged, all checks run again, on the merged tree.
 fn merged(run: &Run) -> Vec<Event> {
-    if !run.passed(Phase::Execution) || run.phase() != Phase::Monitoring {
+    if !run.passed(Phase::Execution) || run.phase() != Phase::Monitoring || !run.all_settled() {
         return vec![];
     }
     let started = run.merged_checks();

@@ -178,9 +178,6 @@ pub struct Brief {
     /// How many tokens the model takes, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// What its tokens cost at the most, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<crate::PriceCap>,
     /// What it answers with, if it does not hand its result in with a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<crate::ReplyRule>,
@@ -189,6 +186,9 @@ pub struct Brief {
     pub shows: Vec<crate::WorkPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<crate::Document>,
+    /// What its tokens cost at the most, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<crate::PriceCap>,
     /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,

@@ -6,10 +6,14 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::solo;
+use crate::commands::{show, solo};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::follow::{self, Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
+use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
@@ -20,8 +24,13 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
+    let Rules { mut policy, from } =
+        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
+    if let Origin::Project(_) = from {
+        print::note(&format!("rules of {from}; --preset names others"));
+    }
     policy.headless |= args.headless;
+    home.work_in(&presets::top(&args.repo));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
         return solo::solo(home, &bosun, &args, policy).await;
@@ -39,7 +48,14 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
     };
     let words = args.words.map(|words| Form::Told(words.into()));
     let form = words.unwrap_or_else(|| Form::choose(args.json, order));
-    start(home, &bosun, new, form).await
+    if !args.response {
+        return start(home, &bosun, new, form).await;
+    }
+    let handle = bosun.start(new).await?;
+    let run = handle.run().clone();
+    let exit = follow::follow(home, &bosun, handle, Form::Quiet).await?;
+    show::respond(&bosun, &run).await?;
+    Ok(exit)
 }
 
 /// Starts a run and stays with it until it is over, waits, or is stopped.
@@ -73,7 +89,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
 
 /// The rules to work by: those of a file, or else of a preset.
 pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let prompts = home::prompts()?;
+    let prompts = home::prompts(None)?;
     let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
     Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Projected, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, RunId};
+use types::{Envelope, Event, RunId};
 
 use super::live::Live;
 use super::{json, line, lines, note, report, text};
@@ -26,6 +26,8 @@ pub(crate) enum Form {
     Json(Mix),
     /// In the words that a program expects.
     Told(Words),
+    /// Not at all.
+    Quiet,
 }
 
 impl Form {
@@ -114,13 +116,18 @@ impl Screen {
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }
-        if let Form::Json(_) = self.form {
-            return json(event);
+        match self.form {
+            Form::Json(_) => return json(event),
+            Form::Quiet => return Ok(()),
+            Form::Live | Form::Plain | Form::Told(_) => {}
         }
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
         }
-        let text = self.teller.tell(event);
+        let mut text = self.teller.tell(event);
+        if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
+            text.push_str(&report::forecast(&self.run.view(event.at)));
+        }
         match (&mut self.live, text) {
             (Some(live), text) => {
                 if let Some(text) = text {
@@ -139,7 +146,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     let view = &left.view;
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
-    } else if !left.suspended && !matches!(form, Form::Told(_)) {
+    } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
         text(&report::report(view, home))?;
     }
     if left.suspended && home.is_passing() {

@@ -16,6 +16,8 @@ mod killed;
 // What the rules say about commands.
 mod permit;
 mod route;
+// Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
+mod rules;
 // Tools by hand.
 mod tools;
 // A conversation on a terminal.

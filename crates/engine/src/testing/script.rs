@@ -121,10 +121,10 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         ending: types::Ending::Submission,
         effort: None,
         window: None,
-        price: None,
         reply: None,
         shows: vec![],
         files: vec![],
+        price: None,
         folder: None,
         policy: None,
     }

@@ -105,9 +105,9 @@ impl RunHands {
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
             let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             let window = self.shop.models.window(&brief.model);
-            let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
             let files = self.shown(&field, &brief).await?;
-            let brief = Brief { tools, tool_specs, window, price, files, ..brief.clone() };
+            let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
+            let brief = Brief { tools, tool_specs, window, files, price, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
