@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod rules;
 mod session;
 mod settle;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
 
@@ -51,6 +53,12 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what was recorded of a run
     Log(Log),
+    /// Explain what was decided in a run: by which rule, from what, and why not by another
+    Why(Why),
+    /// Look at the rules, or check a file of your own
+    Policy(Policy),
+    /// Give a repository rules, documents and prompts of its own to start from
+    Init(Init),
     /// Put one question to one model
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
@@ -109,9 +117,9 @@ pub(crate) struct Run {
     /// The most time that may be taken, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) time: Option<u64>,
-    /// The rules to work by: a preset's name
-    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) preset: String,
+    /// The rules to work by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
+    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: Option<String>,
     /// The rules to work by: a file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
@@ -127,6 +135,9 @@ pub(crate) struct Run {
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print nothing but the response object at the end: status, deliverables, resources, next steps
+    #[arg(long, conflicts_with_all = ["json", "words"])]
+    pub(crate) response: bool,
     /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
@@ -229,9 +240,9 @@ pub(crate) struct Route {
     /// The repository whose documents may be handed out
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
-    /// The rules to judge by: a preset's name
-    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) preset: String,
+    /// The rules to judge by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
+    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: Option<String>,
     /// The rules to judge by: a whole policy, or what is laid over the crew's
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
@@ -329,15 +340,6 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Print a JSON line for each run
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
-    /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -76,6 +76,12 @@ pub(crate) enum Wrong {
     NoRuns,
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
+    #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
+    NotARun { run: types::RunId },
+    #[error("{what}; `bosun why {run}` lists the decisions")]
+    NoDecision { what: String, run: types::RunId },
+    #[error("there is no folder {path}; --repo names the repository")]
+    NoFolder { path: String },
     #[error("reading {path}: {source}")]
     Unreadable {
         path: String,
@@ -120,6 +126,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew
+            | Wrong::NotARun { .. }
+            | Wrong::NoDecision { .. }
+            | Wrong::NoFolder { .. }
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,

@@ -89,6 +89,12 @@ impl Attempt {
         self.proof.as_ref()
     }
 
+    /// The names of the tools that the model is told of.
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        self.root().map(|session| session.tool_names.as_slice()).unwrap_or_default()
+    }
+
     fn root(&self) -> Option<&Session> {
         self.sessions.get(&SessionId::ROOT)
     }

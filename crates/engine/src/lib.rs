@@ -27,7 +27,7 @@ pub mod explain;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
+pub mod gate;
 mod intake;
 mod intent;
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
-mod plan;
+pub mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;

@@ -111,8 +111,8 @@ mod tests {
         let mut bench = planned("T1 a; T2 b");
         bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0");
         same(
-            &only(&bench.tell("T1.1 fails semantic x.y"), &MERGES),
-            "task.failed T1 failure.stop
+            &only(&bench.tell("T1.1 fails person x.y"), &MERGES),
+            "task.failed T1 failure.person
              merge.started T2 onto base",
         );
     }
@@ -135,9 +135,9 @@ mod tests {
         )));
         bench.tell("T2.2 hands in\ncheck T2.2/0 exits 0");
         same(
-            &only(&bench.tell("merge T2 conflicts"), &MERGES),
+            &bench.tell("merge T2 conflicts"),
             "merge.finished T2 conflict
-             task.failed T2 failure.conflict_retry",
+             question.asked 0 failure.conflict_retry",
         );
     }
 

@@ -5,7 +5,7 @@ use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, Tas
 
 use crate::budget::{self, Allotment, allot};
 use crate::intent;
-use crate::run::{Lane, Run, Stage};
+use crate::run::{Hold, Lane, Run, Stage};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // A log from before walls were tried knows nothing of them: first that, then the work.
@@ -15,10 +15,13 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
+        if run.request().is_some_and(|request| request.planning.given.is_some()) {
+            return vec![];
+        }
         let role = intent::planner(run);
         return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
-    if !run.passed(Phase::Planning) {
+    if !run.passed(Phase::Planning) || run.only_plans() {
         return vec![];
     }
     let skipped = skip(run);
@@ -54,13 +57,19 @@ pub(crate) fn start(
     scope: Scope,
     now: Timestamp,
 ) -> Vec<Event> {
-    let (start, feedback) = match lane.stage() {
-        Stage::Waiting => (None, None),
-        Stage::Retrying { start, feedback, released: true, .. } => {
-            (start.clone(), feedback.clone())
+    let (start, feedback, other, model) = match lane.stage() {
+        Stage::Waiting => (None, lane.told().cloned(), None, None),
+        Stage::Retrying { start, feedback, role, model, released: true, .. } => {
+            (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
         _ => return vec![],
     };
+    let role_id = other.unwrap_or(role_id);
+    match run.breakers().hold(role_id, now) {
+        Hold::Free => {}
+        Hold::Trial => return vec![],
+        Hold::Until(until) => return put_off(run, id, lane, role_id, until),
+    }
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
@@ -75,7 +84,7 @@ pub(crate) fn start(
             scope,
             budget,
             feedback,
-            model: None,
+            model,
         }],
         Allotment::Later => vec![],
         // One question about money at a time; what does not fit waits for the answer.
@@ -83,6 +92,31 @@ pub(crate) fn start(
         Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
         Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
+}
+
+/// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
+fn put_off(run: &Run, id: &TaskId, lane: &Lane, role: &RoleId, until: Timestamp) -> Vec<Event> {
+    let comes_back = |lane: &Lane| matches!(lane.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    if run.busy().any(|(_, lane)| comes_back(lane)) {
+        return vec![];
+    }
+    let failures = run.breakers().failures(role);
+    let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
+    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
+    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = lane.stage() {
+        (start, feedback) = (from.clone(), told.clone());
+        (other, model) = (role.clone(), by.clone());
+    }
+    vec![Event::RetryScheduled {
+        task: id.clone(),
+        at: until,
+        left: 1,
+        start,
+        feedback,
+        role: other,
+        model,
+        decision: Decision::new(RuleId::fixed("failure.breaker_open"), reason),
+    }]
 }
 
 /// Tasks that need the result of one that failed will never start.

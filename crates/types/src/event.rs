@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
     CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
-    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request, RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
+    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
+    RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
+    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
-    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, ProjectType,
+    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
     QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
     SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
 };
@@ -43,6 +43,9 @@ pub struct Policy {
     #[serde(default)]
     pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
+    /// What holds for plans.
+    #[serde(default)]
+    pub plan: PlanPolicy,
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
@@ -178,9 +181,12 @@ pub enum Remedy {
 }
 
 /// The phases that a person sees, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Initiation,
     Planning,
     Execution,
@@ -210,7 +216,13 @@ impl Phase {
 pub enum Evidence {
     RequestAccepted,
     RequestRouted,
+    /// Which documents the agents are given was decided by rules.
+    ContextSelected,
+    /// The walls around commands were attacked and hold what the policy requires.
+    WallsHeld,
     PlanAdopted,
+    /// There is an order in which every task of the plan can be done.
+    TasksOrdered,
     /// Every task of the plan passed its checks and is merged.
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.

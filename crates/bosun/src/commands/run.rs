@@ -6,13 +6,17 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::{solo, strict};
+use crate::commands::{show, solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::follow::{self, Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
+use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
-    let as_object = args.preset == "strict" && args.policy.is_none();
+    let as_object = args.preset.as_deref() == Some("strict") && args.policy.is_none();
     let done = work(home, args).await;
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(error);
@@ -25,13 +29,18 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
+    let Rules { mut policy, from } =
+        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
+    if let Origin::Project(_) = from {
+        print::note(&format!("rules of {from}; --preset names others"));
+    }
     policy.headless |= args.headless;
     strict::prepare(&mut args, &mut policy)?;
     if args.goal.trim().is_empty() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
+    home.work_in(&presets::top(&args.repo));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
         return solo::solo(home, &bosun, &args, policy).await;
@@ -49,7 +58,14 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     };
     let words = args.words.map(|words| Form::Told(words.into()));
     let form = words.unwrap_or_else(|| Form::choose(args.json, order));
-    start(home, &bosun, new, form).await
+    if !args.response {
+        return start(home, &bosun, new, form).await;
+    }
+    let handle = bosun.start(new).await?;
+    let run = handle.run().clone();
+    let exit = follow::follow(home, &bosun, handle, Form::Quiet).await?;
+    show::respond(&bosun, &run).await?;
+    Ok(exit)
 }
 
 /// Starts a run and stays with it until it is over, waits, or is stopped.
@@ -83,7 +99,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
 
 /// The rules to work by: those of a file, or else of a preset.
 pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let prompts = home::prompts()?;
+    let prompts = home::prompts(None)?;
     let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
     Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }

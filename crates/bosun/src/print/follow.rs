@@ -27,6 +27,8 @@ pub(crate) enum Form {
     Json(Mix),
     /// In the words that a program expects.
     Told(Words),
+    /// Not at all.
+    Quiet,
 }
 
 impl Form {
@@ -120,8 +122,10 @@ impl Screen {
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }
-        if let Form::Json(_) = self.form {
-            return json(event);
+        match self.form {
+            Form::Json(_) => return json(event),
+            Form::Quiet => return Ok(()),
+            Form::Live | Form::Plain | Form::Told(_) => {}
         }
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
@@ -145,7 +149,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     let view = &left.view;
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
-    } else if !left.suspended && !matches!(form, Form::Told(_)) {
+    } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
         text(&report::report(view, home))?;
     }
     if left.suspended && home.is_passing() {

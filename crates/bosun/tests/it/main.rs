@@ -17,6 +17,8 @@ mod killed;
 mod permit;
 mod presets;
 mod route;
+// Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
+mod rules;
 // Tools by hand.
 mod tools;
 // A conversation on a terminal.

@@ -267,7 +267,7 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
         _ => None,
     });
     let scope = scope.unwrap_or_else(|| Scope(vec![]));
-    let mut inputs = vec![given("tool", &tool), given("scope", scope.to_string())];
+    let mut inputs = vec![given("tool", &tool), given("scope", written(&scope))];
     let Some(Inspection::Would(facts)) = inspected(before, call) else {
         return Told { inputs, rules: vec![] };
     };
@@ -277,6 +277,10 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
     let own = decision(event).is_some_and(|decision| is_own(policy, &decision.rule));
     let rules = if own { vec![] } else { permit::look(policy, &scope, &tool, facts) };
     Told { inputs, rules }
+}
+
+fn written(scope: &Scope) -> String {
+    if scope.0.is_empty() { "it may write nothing".to_owned() } else { scope.to_string() }
 }
 
 fn is_own(policy: &Policy, rule: &RuleId) -> bool {

@@ -2,12 +2,13 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject, TaskId,
-    Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
+    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject,
+    TaskId, Timestamp,
 };
 
-use super::lane::{Before, CheckState, Lane, Running, Stage};
+use super::lane::{Before, CheckState, Lane, Last, Running, Stage};
+use super::notes::Notes;
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};
 use super::{Asked, Run, funds};
@@ -17,6 +18,7 @@ use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
+    Notes::take(run, event, at);
     let still = run.stands_still();
     run.standstill.note(still, at);
 }
@@ -66,6 +68,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
                     running.asked = running.asked.saturating_add(1);
                 });
             }
+            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+                escalate(run, task);
+            }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
             run.questions.push(Question { text, rule, from, terms, asked, answer });
         }
@@ -93,11 +98,27 @@ fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Optio
     run.gates.push(GateView { phase, go, decision, card, reopened: false });
 }
 
+/// The task's failure is in a person's hands.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |lane| {
+        if let Stage::Rejected { fault, commit } = &lane.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            lane.stage = Stage::Escalated { fault, commit, question };
+        }
+    });
+}
+
 fn answered(run: &mut Run, number: u32, answer: Answer) {
     let Some(question) = run.questions.get_mut(number as usize) else { return };
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
     let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    let words = question.words();
+    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
+        super::reopen::answered(run, *phase, choice, words.as_deref());
+        return;
+    }
     if nobody && about.is_none() {
         run.halted = Some(nobody_answered(&question.text));
     }
@@ -111,6 +132,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
             run.funds.went_on(&attempt.task);
+            run.breakers.started(&role);
             run.ledger.hold(claim(budget));
             let begun = Some(start.clone());
             let running =
@@ -131,7 +153,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             if run.policy.review.is_some() && !denied.is_empty() {
                 run.papers.denied.insert(attempt.clone(), denied);
             }
-            finish_attempt(run, &attempt, result, spent);
+            finish_attempt(run, &attempt, result, spent, at);
         }
         Event::CheckStarted { check, what, commit } => {
             start_check(run, &check, CheckState { what, commit, end: None });
@@ -154,7 +176,10 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             });
         }
         Event::TaskFinished { task, commit } => {
-            change(run, &task, |lane| lane.stage = Stage::Finished { commit });
+            change(run, &task, |lane| {
+                lane.stage = Stage::Finished { commit };
+                lane.last = None;
+            });
             release(run, &task);
         }
         Event::TaskFailed { task, fault, decision, halts } => {
@@ -171,14 +196,22 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Skipped);
+            change(run, &task, |lane| {
+                lane.waived = matches!(lane.stage, Stage::Escalated { .. });
+                lane.stage = Stage::Skipped;
+            });
             release(run, &task);
         }
-        Event::RetryScheduled { task, at, start, feedback, .. } => {
-            run.retries += 1;
+        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
             run.funds.went_on(&task);
+            // An attempt that is only put off is not one more.
+            let stage = run.lane(&task).map(Lane::stage);
+            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+                run.retries += 1;
+            }
             change(run, &task, |lane| {
-                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+                let released = false;
+                lane.stage = Stage::Retrying { at, start, feedback, role, model, released };
             });
         }
         Event::RetryReleased { task } => change(run, &task, |lane| {
@@ -215,7 +248,8 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.places = dag::places(&plan.tasks);
     run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
-    run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
+    let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
+    run.ready = free.map(|(task, place)| (task.priority, place)).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
@@ -240,7 +274,8 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         run.busy.remove(&place);
     }
     if !waiting {
-        run.ready.remove(&place);
+        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
+        run.ready.remove(&(priority, place));
     }
 }
 
@@ -271,7 +306,9 @@ fn release(run: &mut Run, task: &TaskId) {
         let Some(lane) = run.lanes.get_mut(waiter) else { continue };
         lane.waits_for = lane.waits_for.saturating_sub(1);
         if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
-            run.ready.insert(waiter);
+            let priority =
+                run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
+            run.ready.insert((priority.unwrap_or_default(), waiter));
         }
     }
     while let Some(next) = run.order.get(run.settled) {
@@ -282,13 +319,30 @@ fn release(run: &mut Run, task: &TaskId) {
     }
 }
 
-fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spent: Spend) {
-    let held = match run.lane(&attempt.task).map(Lane::stage) {
-        Some(Stage::Running(running)) => claim(running.budget),
-        _ => Spend::default(),
+fn finish_attempt(
+    run: &mut Run,
+    attempt: &AttemptId,
+    result: AttemptResult,
+    spent: Spend,
+    at: Timestamp,
+) {
+    let running = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) => Some((**running).clone()),
+        _ => None,
     };
-    run.ledger.settle(held, spent);
+    run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
     change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
+    if let Some(running) = running {
+        run.breakers.ended(&running.role, &result, run.policy.breaker, at);
+        let (output, changes) = match &result {
+            AttemptResult::Submitted { submission, changes, .. } => {
+                (Some(submission.clone()), changes.clone())
+            }
+            _ => (None, Changes::default()),
+        };
+        let last = Some(Box::new(Last { running, output, changes }));
+        change(run, &attempt.task, |lane| lane.last = last);
+    }
     match result {
         AttemptResult::Submitted { commit, changes, submission, findings } => {
             if run.policy.review.is_some() {

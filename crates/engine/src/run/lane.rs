@@ -24,6 +24,12 @@ pub(crate) struct Lane {
     /// What all its attempts have spent, and whether it was said that it is most of the task's share.
     pub(super) spent: Spend,
     pub(super) warned: bool,
+    /// What the last attempt was told and what it made of it, until the task is finished.
+    pub(super) last: Option<Box<Last>>,
+    /// A person left the task out.
+    pub(super) waived: bool,
+    /// What the first attempt of a task that is tried once more from the beginning is told.
+    pub(super) told: Option<String>,
     /// How many tasks this one still waits for.
     pub(super) waits_for: usize,
 }
@@ -49,11 +55,20 @@ pub(crate) enum Stage {
         fault: Fault,
         commit: Option<CommitId>,
     },
+    /// A person has to say what now.
+    Escalated {
+        fault: Fault,
+        commit: Option<CommitId>,
+        question: u32,
+    },
     /// The next attempt may start once the wait is over.
     Retrying {
         at: Timestamp,
         start: Option<CommitId>,
         feedback: Option<String>,
+        /// Who tries it, if it is not the task's own role or the role's own model.
+        role: Option<RoleId>,
+        model: Option<ModelRef>,
         released: bool,
     },
     Verified {
@@ -82,6 +97,15 @@ pub(crate) struct Before {
     pub(crate) head: CommitId,
     pub(crate) changes: Changes,
     pub(crate) missing: usize,
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Last {
+    pub(crate) running: Running,
+    /// What it handed in.
+    pub(crate) output: Option<serde_json::Value>,
+    pub(crate) changes: Changes,
 }
 
 /// What an attempt was started with.
@@ -126,6 +150,9 @@ impl Lane {
             share: Budget::default(),
             spent: Spend::default(),
             warned: false,
+            last: None,
+            waived: false,
+            told: None,
             waits_for,
         }
     }
@@ -173,6 +200,21 @@ impl Lane {
         self.warned
     }
 
+    /// The last attempt that is over, of a task that is not.
+    pub(crate) fn last(&self) -> Option<&Last> {
+        self.last.as_deref()
+    }
+
+    /// What its next first attempt is told.
+    pub(crate) fn told(&self) -> Option<&String> {
+        self.told.as_ref()
+    }
+
+    /// Whether a person left it out.
+    pub(crate) fn is_waived(&self) -> bool {
+        self.waived && matches!(self.stage, Stage::Skipped)
+    }
+
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::Finished { .. } | Stage::Failed | Stage::Skipped)
     }
@@ -187,7 +229,11 @@ impl Lane {
 
     /// Whether nothing comes of it before a person has said something.
     pub(crate) fn waits_for_a_person(&self) -> bool {
-        matches!(&self.stage, Stage::Running(running) if running.waits())
+        match &self.stage {
+            Stage::Running(running) => running.waits(),
+            Stage::Escalated { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether it takes up one of the places for tasks that run at once.
@@ -211,12 +257,13 @@ impl Lane {
         !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }
 
-    pub(super) fn shown(&self) -> TaskStage {
+    pub(crate) fn shown(&self) -> TaskStage {
         match self.stage {
             Stage::Waiting => TaskStage::Waiting,
             Stage::Running(_) => TaskStage::Running,
             Stage::Submitted { .. } | Stage::Checking { .. } => TaskStage::Checking,
             Stage::Rejected { .. } | Stage::Retrying { .. } => TaskStage::Retrying,
+            Stage::Escalated { .. } => TaskStage::Asking,
             Stage::Verified { .. } => TaskStage::Verified,
             Stage::Merging { .. } | Stage::Landed { .. } => TaskStage::Merging,
             Stage::Finished { .. } => TaskStage::Finished,

@@ -93,15 +93,9 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
             (0..place.min(8)).filter(|earlier| needs & (1 << earlier) != 0 && needs % 3 == 0);
         let artifacts = artifacts.iter().map(|a| ARTIFACTS[*a].parse().expect("an artifact"));
         let task = Task {
-            id: id(place),
-            title: format!("Do T{place}"),
-            description: String::new(),
-            acceptance: vec![],
-            artifacts: artifacts.collect(),
             depends_on: needed.map(id).collect(),
-            role: types::RoleId::fixed("coder"),
             checks: if needs % 2 == 0 { vec![] } else { vec![check("own", "make own")] },
-            estimate_tokens: None,
+            ..Task::new(id(place), format!("Do T{place}"), artifacts.collect())
         };
         all_fates.insert(task.id.clone(), fates.clone());
         tasks.push(task);
@@ -110,7 +104,7 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
     for place in (1..tasks.len()).rev() {
         tasks.swap(place, dice.throw(place + 1));
     }
-    (Plan { summary: String::new(), tasks }, all_fates)
+    (Plan { tasks, ..Plan::default() }, all_fates)
 }
 
 impl World {
@@ -133,6 +127,8 @@ impl World {
         policy.limits.parallel_tasks = self.parallel;
         policy.limits.max_tasks = policy.limits.max_tasks.max(self.plan.tasks.len());
         policy.budget.tokens = None;
+        // Nobody is there to be asked.
+        policy.headless = true;
         policy
     }
 
@@ -258,5 +254,7 @@ impl Outside for World {
 /// What is reported, apart from when it was.
 pub(crate) fn report(run: &Run) -> RunView {
     let view = run.view(Timestamp::default());
-    RunView { started: Timestamp::default(), ended: None, elapsed_ms: Span(0), ..view }
+    let progress = types::Progress { elapsed_ms: Span(0), ..view.progress.clone() };
+    let (started, ended, elapsed_ms) = (Timestamp::default(), None, Span(0));
+    RunView { started, ended, elapsed_ms, progress, ..view }
 }
