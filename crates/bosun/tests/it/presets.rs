@@ -190,10 +190,18 @@ fn project(place: &Place, content: &str) -> std::path::PathBuf {
     place.git(&folder, &["init", "-q", "-b", "main"]);
     place.git(&folder, &["add", "-A"]);
     place.git(&folder, &["commit", "-q", "-m", "Start"]);
-    let say = |role: &str, reply: &str| format!("[[attempt]]\nrole = \"{role}\"\n[[attempt.reply]]\nsay = '''{reply}'''\n");
+    let say = |role: &str, reply: &str| {
+        format!("[[attempt]]\nrole = \"{role}\"\n[[attempt.reply]]\nsay = '''{reply}'''\n")
+    };
     let script = [
-        say("planner", r#"{"plan_id":"plan_0001","tasks":[{"id":"T1","title":"Implement get_user_stats","rationale":"Wanted","acceptance":"It is there","artifacts":["src/stats.py"]}]}"#),
-        say("coder", &format!(r#"{{"edits":[{{"path":"src/stats.py","content":"{content}\n"}}]}}"#)),
+        say(
+            "planner",
+            r#"{"plan_id":"plan_0001","tasks":[{"id":"T1","title":"Implement get_user_stats","rationale":"Wanted","acceptance":"It is there","artifacts":["src/stats.py"]}]}"#,
+        ),
+        say(
+            "coder",
+            &format!(r#"{{"edits":[{{"path":"src/stats.py","content":"{content}\n"}}]}}"#),
+        ),
         say("tester", r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ==="}"#),
     ];
     std::fs::write(place.path().join("script.toml"), script.concat()).expect("a file");
@@ -214,7 +222,8 @@ fn without_network(place: &Place, args: &[&str]) -> std::process::Output {
     command.current_dir(place.path()).output().expect("the binary runs")
 }
 
-const RUN: [&str; 7] = ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
+const RUN: [&str; 7] =
+    ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
 
 /// M1, M9, M17, M25, M29, M33, M37: a project made by the layout runs from its own files with no network at all, and
 /// leaves its log and its plan in `runs/`.
@@ -235,7 +244,11 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     assert_eq!(words(&records, "type"), ["start", "plan", "patch", "test_result", "end"]);
     let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
     assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[1]["data"]);
-    assert_eq!(place.git(&folder, &["status", "--porcelain"]), "", "nothing of the user's is touched");
+    assert_eq!(
+        place.git(&folder, &["status", "--porcelain"]),
+        "",
+        "nothing of the user's is touched"
+    );
 }
 
 /// M16, M38: what fails is said as one object on standard output, and the exit code is not 0.
@@ -248,7 +261,10 @@ fn a_strict_run_that_fails_ends_with_the_error_object() {
     let said = stdout(&run);
     let last: Value = serde_json::from_str(said.lines().last().expect("a line")).expect("JSON");
     assert_eq!(last["status"], "error");
-    assert!(last["reason"].as_str().is_some_and(|reason| reason.contains("did not pass")), "{last}");
+    assert!(
+        last["reason"].as_str().is_some_and(|reason| reason.contains("did not pass")),
+        "{last}"
+    );
 }
 
 /// M1, M2: no goal, or a role that is missing, is an error as an object too.
