@@ -4,6 +4,7 @@
 mod apply;
 mod breaker;
 mod decide;
+mod evidence;
 mod funds;
 mod lane;
 mod notes;
@@ -233,7 +234,9 @@ impl Run {
         self.questions.iter().position(Question::is_open)
     }
 
-    pub(crate) fn plan(&self) -> Option<&Plan> {
+    /// The plan that was adopted.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 

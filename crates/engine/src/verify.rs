@@ -92,7 +92,9 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
     };
     let mut said: Vec<String> = Vec::new();
     for finding in &found {
-        let what = format!("{} {}", finding.kind.says(), finding.path);
+        let foreign = matches!(finding.kind, FindingKind::TestChanged | FindingKind::TestDeleted);
+        let whose = if foreign { ", which its plan does not name" } else { "" };
+        let what = format!("{} {}{whose}", finding.kind.says(), finding.path);
         if !said.contains(&what) {
             said.push(what);
         }

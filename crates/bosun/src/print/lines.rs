@@ -135,7 +135,9 @@ fn of_task(event: &Event) -> Option<(String, String)> {
         Event::QuestionAsked { text, .. } => {
             ("question".to_owned(), format!("{}", one_line(text, 300).yellow()))
         }
-        Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
+        Event::BudgetWarned { decision, .. }
+        | Event::BudgetExhausted { decision }
+        | Event::BudgetRaised { decision, .. } => {
             ("budget".to_owned(), format!("{}", one_line(&decision.reason, 160).yellow()))
         }
         _ => return None,
