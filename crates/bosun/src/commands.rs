@@ -1,10 +1,12 @@
 //! One file for each command.
 
+pub(crate) mod accept;
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
 pub(crate) mod chat;
 pub(crate) mod demo;
+pub(crate) mod discard;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod list;
@@ -19,6 +21,7 @@ pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod solo;
+pub(crate) mod strict;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod why;

@@ -13,6 +13,8 @@ mod session;
 mod view;
 mod written;
 
+pub use written::calls_of;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,6 +89,12 @@ impl Attempt {
         self.proof.as_ref()
     }
 
+    /// The names of the tools that the model is told of.
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        self.root().map(|session| session.tool_names.as_slice()).unwrap_or_default()
+    }
+
     fn root(&self) -> Option<&Session> {
         self.sessions.get(&SessionId::ROOT)
     }
@@ -151,6 +159,7 @@ impl Attempt {
                         commit: sealed.commit.clone(),
                         changes: sealed.changes.clone(),
                         submission,
+                        findings: sealed.findings.clone(),
                     },
                     (None, Some(fault)) => {
                         AttemptResult::Failed { fault: fault.clone(), commit: None }
@@ -159,6 +168,7 @@ impl Attempt {
                         commit: brief.start.clone(),
                         changes: types::Changes::default(),
                         submission,
+                        findings: types::Findings::default(),
                     },
                 }
             }

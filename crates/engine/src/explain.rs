@@ -26,7 +26,7 @@ pub struct Explained {
 
 #[must_use]
 pub fn explain(policy: &Policy, request: &Request, documents: &[Document]) -> Explained {
-    let budget: Budget = budget::narrower(policy.budget, request.budget);
+    let budget: Budget = budget::narrower(policy.budget.limits(), request.budget);
     let reading: Reading = intake::read(policy, request, &request.text, budget);
     Explained {
         admission: intake::judge(policy, &reading),

@@ -1,31 +1,138 @@
-//! Go or no-go at the end of each phase, from evidence alone.
+//! Go or no-go at the end of each phase, from evidence alone: what must be there, how good it is, risks, blockers, what
+//! is left to spend. Where the policy says so a no-go is put to a person, and the gate is judged again.
 
-use types::{Decision, Event, Evidence, GateRule, Phase, RuleId, Timestamp};
+mod card;
+mod evidence;
+pub mod report;
 
-use crate::run::{Lane, Run, passed};
+use types::{
+    About, Choice, Decision, Escalation, Event, GateRule, GateView, OnNoGo, Phase, RuleId,
+    Scorecard, Severity, Terms, Timestamp, Verdict,
+};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+use crate::question::{STOP, expiry};
+use crate::run::{Question, Run};
+
+pub(crate) const AGAIN: &str = "again";
+pub(crate) const RETRY: &str = "retry";
+pub(crate) const GO: &str = "go";
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if let Some(blocked) = run.blocked() {
+        return if asks(run, blocked) { vec![ask(run, blocked, now)] } else { vec![] };
+    }
     let phase = run.phase();
-    if run.gates().iter().any(|gate| !gate.go || gate.phase == phase) || !is_over(run, phase) {
+    if run.verdict(phase).is_some() || !is_over(run, phase) {
         return vec![];
     }
-    let rules: Vec<&GateRule> =
-        run.policy().gates.iter().filter(|gate| gate.phase == phase).collect();
-    let mut seen = Vec::new();
-    for rule in &rules {
-        for evidence in &rule.requires {
-            match missing(run, *evidence) {
-                None => seen.push(word(*evidence).to_owned()),
-                Some(reason) => {
-                    let decision = Decision { rule: rule.id.clone(), reason, seen };
-                    return vec![Event::GateBlocked { phase, decision, card: None }];
-                }
-            }
+    let rules = run.policy().gates.iter().filter(|gate| gate.phase == phase);
+    let mut judged: Option<(&GateRule, Scorecard)> = None;
+    for rule in rules {
+        let card = card::judge(run, rule);
+        let stops = card.verdict != Verdict::Go;
+        if stops || judged.is_none() {
+            judged = Some((rule, card));
+        }
+        if stops {
+            break;
         }
     }
-    let rule = rules.first().map_or_else(|| RuleId::fixed("gate.none"), |rule| rule.id.clone());
-    let reason = format!("everything that {} must show is there", phase.word());
-    vec![Event::GatePassed { phase, decision: Decision { rule, reason, seen }, card: None }]
+    let Some((rule, card)) = judged else {
+        let reason = format!("nothing has to be shown at the end of {}", phase.word());
+        let decision = Decision::new(RuleId::fixed("gate.none"), reason);
+        return vec![Event::GatePassed { phase, decision, card: None }];
+    };
+    vec![verdict(run, rule, card)]
+}
+
+fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
+    let (phase, seen) = (rule.phase, card::seen(&card));
+    let accepted = questions(run, phase).last().filter(|asked| asked.choice() == Some(GO));
+    let (rule, reason) = match (card.verdict, accepted) {
+        (Verdict::Go, _) => {
+            let reason = format!("everything that {} must show is there", phase.word());
+            (rule.id.clone(), reason)
+        }
+        (Verdict::ConditionalGo, Some(question)) => {
+            let by = question.answer.as_ref().map_or("somebody", |answer| &answer.said.by);
+            (RuleId::fixed("person.go"), format!("{by} says that what was to be done is done"))
+        }
+        (Verdict::ConditionalGo, None) => {
+            let reason = format!(
+                "the score is {} of 100; first these are to be done: {}",
+                card.score,
+                card.actions.join("; ")
+            );
+            (rule.id.clone(), reason)
+        }
+        (Verdict::NoGo, _) => (rule.id.clone(), card.issues.first().cloned().unwrap_or_default()),
+    };
+    let decision = Decision { rule, reason, seen };
+    let goes = card.verdict == Verdict::Go
+        || (card.verdict == Verdict::ConditionalGo && accepted.is_some());
+    let card = Some(Box::new(card));
+    if goes {
+        Event::GatePassed { phase, decision, card }
+    } else {
+        Event::GateBlocked { phase, decision, card }
+    }
+}
+
+/// The no-go that ends the run, because nobody is asked about it, or it was answered with that.
+pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
+    let blocked = run.blocked()?;
+    let open = questions(run, blocked.phase).any(Question::is_open);
+    (!open && !asks(run, blocked)).then_some(blocked)
+}
+
+fn questions(run: &Run, phase: Phase) -> impl Iterator<Item = &Question> {
+    run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
+}
+
+/// Whether a person is still to be asked about this no-go; each is asked about once.
+fn asks(run: &Run, blocked: &GateView) -> bool {
+    let phase = blocked.phase;
+    let wanted = run.policy().gates.iter().any(|gate| {
+        gate.id == blocked.decision.rule && (gate.on_no_go == OnNoGo::Ask || conditional(blocked))
+    });
+    let verdicts = run.gates().iter().filter(|gate| gate.phase == phase && !gate.go).count();
+    wanted && !run.policy().headless && questions(run, phase).count() < verdicts
+}
+
+fn conditional(blocked: &GateView) -> bool {
+    blocked.card.as_ref().is_some_and(|card| card.verdict == Verdict::ConditionalGo)
+}
+
+fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
+    let phase = blocked.phase;
+    let mut choices = vec![if conditional(blocked) {
+        Choice::new(GO, "it is done: go on")
+    } else {
+        Choice::new(AGAIN, "what was missing is mended: judge again")
+    }];
+    let again = match phase {
+        Phase::Planning => Some("have another plan made"),
+        Phase::Execution => Some("try the tasks again that did not finish"),
+        Phase::Monitoring => Some("have what is wrong mended on top of everything"),
+        Phase::Initiation | Phase::Closure => None,
+    };
+    choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
+    choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
+    let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
+    let terms = Terms {
+        expires: expiry(run.policy(), now),
+        ..Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP)
+    };
+    let word = if conditional(blocked) { "go on condition" } else { "no-go" };
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: format!("{word} after {}: {}. What now?", phase.word(), blocked.decision.reason),
+        decision: blocked.decision.clone(),
+        attempt: None,
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
 }
 
 /// Whether all work of a phase has ended, well or not.
@@ -36,68 +143,10 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
             let checks = run.merged_checks();
-            checks.len() == run.final_checks().len() && checks.iter().all(|c| c.end.is_some())
+            let all = checks.len() == run.final_checks().len();
+            run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }
         Phase::Closure => true,
-    }
-}
-
-/// Why the evidence is not there; nothing when it is.
-fn missing(run: &Run, evidence: Evidence) -> Option<String> {
-    let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
-    match evidence {
-        Evidence::RequestAccepted => unless(run.is_admitted(), "the request was not accepted"),
-        Evidence::RequestRouted => unless(run.route().is_some(), "the request was not routed"),
-        Evidence::PlanAdopted => unless(run.plan().is_some(), "there is no valid plan"),
-        Evidence::TasksFinished => tasks_finished(run),
-        Evidence::MergedChecksPassed => merged_checks(run),
-        Evidence::ArtifactsPresent => {
-            let missing: Vec<String> = run.missing().iter().map(ToString::to_string).collect();
-            unless(missing.is_empty(), &format!("promised but not there: {}", missing.join(", ")))
-        }
-        Evidence::WithinBudget => {
-            unless(!run.ledger().is_overspent(), "more was spent than the budget allows")
-        }
-    }
-}
-
-fn tasks_finished(run: &Run) -> Option<String> {
-    let finished = run.lanes().iter().filter(|lane| lane.is_finished()).count();
-    let all = run.lanes().len();
-    (finished < all).then(|| {
-        let failed = run.lanes().iter().filter(|lane| Lane::is_failed(lane)).count();
-        let skipped = all - finished - failed;
-        let mut reason = format!("{finished} of {all} tasks are finished");
-        for (count, word) in [(failed, "failed"), (skipped, "skipped")] {
-            if count > 0 {
-                reason.push_str(&format!(", {count} {word}"));
-            }
-        }
-        reason
-    })
-}
-
-fn merged_checks(run: &Run) -> Option<String> {
-    let checks = run.merged_checks();
-    if checks.is_empty() {
-        return Some(
-            "there is no check that could tell whether it works; name one with --check".to_owned(),
-        );
-    }
-    let failed = checks.iter().filter(|check| passed(check) != Some(true));
-    let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("on the merged tree {} did not pass", names.join(", ")))
-}
-
-const fn word(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::RequestAccepted => "request accepted",
-        Evidence::RequestRouted => "request routed",
-        Evidence::PlanAdopted => "plan adopted",
-        Evidence::TasksFinished => "all tasks finished",
-        Evidence::MergedChecksPassed => "checks passed on the merged tree",
-        Evidence::ArtifactsPresent => "artifacts present",
-        Evidence::WithinBudget => "within budget",
     }
 }
 

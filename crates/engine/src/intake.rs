@@ -29,6 +29,9 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
+    if let Some(decision) = asked.request.spec.as_deref().and_then(crate::spec::not_approved) {
+        return vec![Event::RunRefused { decision }];
+    }
     let reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
     let Judged { verdict, decision, questions } = judge(run.policy(), &reading);
     match verdict {

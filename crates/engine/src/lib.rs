@@ -27,7 +27,7 @@ pub mod explain;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
+pub mod gate;
 mod intake;
 mod intent;
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
-mod plan;
+pub mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
@@ -56,10 +56,11 @@ mod truncate;
 mod verify;
 mod walls;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, calls_of};
 pub use brief::family;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
+pub use verify::{findings, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use types::{Access, Condition, Contract, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
+use types::{
+    Access, Condition, Contract, Permission, PermitRule, Phase, Policy, Remedy, RoleId, RuleId,
+};
 
 use crate::command::Pattern;
 use crate::condition::{self, holds};
@@ -31,6 +33,8 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     if policy.limits.parallel_tasks == 0 {
         found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
     }
+    failures(policy, &mut found);
+    gates(policy, &mut found);
     twice(policy, &mut found);
     found
 }
@@ -39,6 +43,13 @@ pub fn problems(policy: &Policy) -> Vec<String> {
 #[must_use]
 pub fn is_solo(policy: &Policy) -> bool {
     policy.roles.contains_key(&RoleId::solo())
+}
+
+/// Whether a policy is document 002's: its planner answers with its plan alone.
+#[must_use]
+pub fn is_strict(policy: &Policy) -> bool {
+    let planner = policy.roles.get(&RoleId::fixed("planner"));
+    planner.and_then(|role| role.reply).is_some_and(|reply| reply.contract == Contract::Plan)
 }
 
 /// What a crew cannot do without.
@@ -159,6 +170,37 @@ fn examples(
     }
 }
 
+fn failures(policy: &Policy, found: &mut Vec<String>) {
+    for rule in &policy.failures {
+        let id = &rule.id;
+        let other = [Some(rule.action), rule.then].contains(&Some(Remedy::Alternative));
+        if other && rule.role.is_none() && rule.model.is_none() {
+            found.push(format!("rule {id} wants an alternative and names neither role nor model"));
+        }
+        if let Some(role) = rule.role.as_ref().filter(|role| !policy.roles.contains_key(role)) {
+            found.push(format!("rule {id} hands over to {role}, which is not a role"));
+        }
+        if rule.max_executions == 0 {
+            found.push(format!("rule {id} allows no execution; one is always made"));
+        }
+    }
+}
+
+fn gates(policy: &Policy, found: &mut Vec<String>) {
+    for gate in &policy.gates {
+        let id = &gate.id;
+        if gate.min_score > 100 || gate.conditional_below.is_some_and(|below| below > 100) {
+            found.push(format!("rule {id} wants a score above 100, which no gate has"));
+        }
+        if gate.conditional_below.is_some_and(|below| below <= gate.min_score) {
+            found.push(format!("rule {id} has a condition for scores that are a no-go anyway"));
+        }
+        if !gate.measures.is_empty() && gate.measures.values().all(|weight| *weight == 0) {
+            found.push(format!("rule {id} gives no measure any weight"));
+        }
+    }
+}
+
 fn twice(policy: &Policy, found: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for id in ids(policy) {
@@ -203,6 +245,26 @@ mod tests {
                 "rule intake.too_vague matches \"fix it\", which it says it does not",
             ]
         );
+    }
+
+    #[test]
+    fn gates_and_failures_that_cannot_be_meant_are_named() {
+        let mut policy = crew();
+        policy.failures[0].then = Some(Remedy::Alternative);
+        policy.failures[1].role = Some(RoleId::fixed("nobody"));
+        policy.gates[0].min_score = 101;
+        policy.gates[1].conditional_below = Some(10);
+        policy.gates[2].measures.values_mut().for_each(|weight| *weight = 0);
+        let found = problems(&policy).join("\n");
+        for part in [
+            "failure.plan_invalid wants an alternative and names neither role nor model",
+            "failure.transient_retry hands over to nobody, which is not a role",
+            "gate.initiation wants a score above 100",
+            "gate.planning has a condition for scores that are a no-go anyway",
+            "gate.execution gives no measure any weight",
+        ] {
+            assert!(found.contains(part), "{part} is not in:\n{found}");
+        }
     }
 
     #[test]

@@ -60,3 +60,79 @@ pub(crate) fn nobody_answered(text: &str) -> Decision {
     let reason = format!("nobody answered in time: {}", types::one_line(text, 200));
     Decision::new(RuleId::fixed("question.expired"), reason)
 }
+
+#[cfg(test)]
+mod tests {
+    use types::{OnExpiry, Policy, Span, Status};
+
+    use crate::Machine as _;
+    use crate::testing::{crew, only, planned, planned_with, run_with, same};
+
+    fn expiring(on_expiry: OnExpiry) -> Policy {
+        let mut policy = crew();
+        policy.questions.expire_after_ms = Some(Span::seconds(60));
+        policy.questions.on_expiry = on_expiry;
+        policy
+    }
+
+    #[test]
+    fn a_question_that_nobody_answers_takes_its_default() {
+        let mut bench = planned_with(expiring(OnExpiry::Default), "T1 a; T2 b");
+        bench.tell("T1.1 fails semantic x.y\nT2.1 asks 0 tabs or blanks?");
+        assert!(!bench.machine.waits_for_a_person(), "it stays until the time is up");
+        let before = bench.now;
+        same(
+            &bench.tell("timer 0 fires"),
+            "question.answered 0 stop by policy
+             task.failed T1 person.stop",
+        );
+        assert_eq!(bench.now.since(before), Span::seconds(60));
+    }
+
+    #[test]
+    fn a_question_without_a_default_ends_the_run_when_nobody_answers() {
+        let mut bench = run_with(expiring(OnExpiry::Default));
+        bench.tell("begin fix it");
+        same(
+            &bench.tell("timer 0 fires"),
+            "question.answered 0 stop by policy
+             run.finished failed, question.expired",
+        );
+    }
+
+    #[test]
+    fn a_question_expires_also_while_nobody_drives_the_run() {
+        let mut bench = run_with(expiring(OnExpiry::Stop));
+        bench.tell("begin fix it");
+        bench.now = bench.now.after(Span::seconds(3_600));
+        same(&only(&bench.tell("woke"), &["run"]), "run.finished failed, question.expired");
+    }
+
+    #[test]
+    fn an_answer_in_time_is_the_answer() {
+        let mut bench = planned_with(expiring(OnExpiry::Stop), "T1 a");
+        bench.tell("T1.1 fails semantic x.y");
+        same(&only(&bench.tell("answer 0 1\ntimer 0 fires"), &["question"]), "question.answered 0");
+    }
+
+    #[test]
+    fn the_time_that_a_person_takes_is_not_the_runs() {
+        let mut bench = planned("T1 a");
+        let all = bench.machine.deadline().expect("the crew has a deadline");
+        bench.tell("T1.1 fails semantic x.y");
+        assert_eq!(bench.machine.deadline(), None, "no time runs while it waits");
+        same(&bench.tell("timer deadline fires"), "");
+        bench.now = bench.now.after(Span::seconds(100_000));
+        bench.tell("answer 0 retry");
+        assert_eq!(bench.machine.deadline(), Some(all.after(Span::seconds(100_000))));
+        assert_eq!(bench.machine.status(), Status::Running);
+    }
+
+    #[test]
+    fn the_time_runs_on_while_others_work() {
+        let mut bench = planned("T1 a; T2 b");
+        let all = bench.machine.deadline();
+        bench.tell("T1.1 fails semantic x.y");
+        assert_eq!(bench.machine.deadline(), all);
+    }
+}

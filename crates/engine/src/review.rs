@@ -17,12 +17,12 @@ use crate::schedule;
 const SUFFIX: &str = "-review";
 
 /// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, lane) in run.busy_reviews() {
         let Some(task) = reviewed(run, &id) else { continue };
         let events = match lane.stage() {
             Stage::Submitted { submission, .. } => judged(run, &task, &id, lane, submission),
-            Stage::Retrying { released: true, .. } => begin(run, &id, lane),
+            Stage::Retrying { released: true, .. } => begin(run, &id, lane, now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -33,7 +33,12 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 /// What stands between a result whose checks are over and its being verified; nothing if that is nothing.
-pub(crate) fn hold(run: &Run, attempt: &AttemptId, checks_passed: bool) -> Option<Vec<Event>> {
+pub(crate) fn hold(
+    run: &Run,
+    attempt: &AttemptId,
+    checks_passed: bool,
+    now: Timestamp,
+) -> Option<Vec<Event>> {
     let (role, contract) = reviewer(run)?;
     // Failed checks need no judge; a tester words them all the same.
     if contract == Contract::Verdict && !checks_passed {
@@ -50,8 +55,8 @@ pub(crate) fn hold(run: &Run, attempt: &AttemptId, checks_passed: bool) -> Optio
     let lane = run.lane(&id);
     Some(match lane.map(Lane::stage) {
         None | Some(Stage::Waiting) => match lane {
-            Some(lane) => begin(run, &id, lane),
-            None => begin(run, &id, &Lane::ready()),
+            Some(lane) => begin(run, &id, lane, now),
+            None => begin(run, &id, &Lane::ready(), now),
         },
         Some(Stage::Failed | Stage::Skipped) => {
             let fault = lane.and_then(|lane| lane.faults().last().cloned());
@@ -91,9 +96,9 @@ fn reviewer(run: &Run) -> Option<(RoleId, Contract)> {
     Some((role.clone(), reply.contract))
 }
 
-fn begin(run: &Run, id: &TaskId, lane: &Lane) -> Vec<Event> {
+fn begin(run: &Run, id: &TaskId, lane: &Lane, now: Timestamp) -> Vec<Event> {
     let Some((role, _)) = reviewer(run) else { return vec![] };
-    schedule::start(run, id, lane, &role, Scope::default())
+    schedule::start(run, id, lane, &role, Scope::default(), now)
 }
 
 fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> Vec<Event> {
@@ -145,3 +150,6 @@ fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,16 @@
 //! to this module; only `apply` changes them, and the stations read them through the questions below.
 
 mod apply;
+mod breaker;
 mod decide;
+mod funds;
 mod lane;
+mod notes;
 mod papers;
 mod pending;
 mod questions;
+mod reopen;
+mod standing;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +19,7 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
+    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Settled,
     Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
@@ -22,8 +27,11 @@ use crate::budget::Ledger;
 use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
+pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
+pub(crate) use funds::Funds;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
+use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
 
 /// The state of a run.
@@ -44,6 +52,7 @@ pub struct Run {
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
     standstill: Standstill,
+    breakers: Breakers,
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
@@ -57,7 +66,7 @@ pub struct Run {
     done: usize,
     /// Tasks that wait for one that will never be finished.
     unreachable: BTreeSet<usize>,
-    ready: BTreeSet<usize>,
+    ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Lanes in which something is going on; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
@@ -68,6 +77,9 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
+    funds: Funds,
+    /// What became of the result, after the end.
+    settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
@@ -76,6 +88,7 @@ pub struct Run {
     halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
+    notes: Notes,
 }
 
 /// The request and what was known when it came in.
@@ -91,7 +104,9 @@ impl Run {
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
-            ledger: Ledger::new(policy.budget),
+            ledger: Ledger::new(policy.budget.limits()),
+            funds: Funds::default(),
+            settlement: None,
             policy,
             id,
             started: Timestamp::default(),
@@ -105,6 +120,7 @@ impl Run {
             proof: None,
             questions: Vec::new(),
             standstill: Standstill::default(),
+            breakers: Breakers::default(),
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
@@ -130,6 +146,7 @@ impl Run {
             halted: None,
             exhausted: None,
             finished: None,
+            notes: Notes::default(),
         }
     }
 
@@ -163,12 +180,6 @@ impl Run {
     #[must_use]
     pub fn policy_digest(&self) -> Option<Digest> {
         self.asked.as_ref().map(|asked| asked.policy)
-    }
-
-    /// The branch that the run's results are merged onto.
-    #[must_use]
-    pub fn branch(&self) -> String {
-        branch(&self.id)
     }
 
     /// The policy that decides.
@@ -259,9 +270,9 @@ impl Run {
         planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
-    /// The tasks whose turn to start has come, in the plan's order.
+    /// The tasks whose turn to start has come, by priority, then in the plan's order.
     pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied()
+        self.ready.iter().map(|(_, place)| *place)
     }
 
     pub(crate) fn place(&self, task: &TaskId) -> Option<usize> {
@@ -305,61 +316,22 @@ impl Run {
         &self.merged_checks
     }
 
-    /// The first phase whose gate has not been passed or blocked yet.
-    pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
-        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
-    }
-
-    pub(crate) fn passed(&self, phase: Phase) -> bool {
-        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
-    }
-
-    pub(crate) fn gates(&self) -> &[GateView] {
-        &self.gates
-    }
-
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What is known of money beyond the ledger.
+    pub(crate) fn funds(&self) -> &Funds {
+        &self.funds
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
         self.cancelled.as_ref()
     }
 
-    pub(crate) fn halted(&self) -> Option<&Decision> {
-        self.halted.as_ref()
-    }
-
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
     }
-
-    /// When the run's time is up; never, while it stands still because only a person can bring it on.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        let waited = self.standstill.over()?;
-        self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
-    }
-
-    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
-    /// every event: where no question is open, nothing is looked at.
-    pub(crate) fn stands_still(&self) -> bool {
-        self.open_question().is_some()
-            && !self.winds_down()
-            && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && self.busy().all(|(_, lane)| lane.waits_for_a_person())
-    }
-
-    /// The checks that decide about the request as a whole.
-    pub(crate) fn project_checks(&self) -> &[Check] {
-        let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
-    }
-}
-
-/// The branch of a run.
-fn branch(id: &RunId) -> String {
-    format!("bosun/{id}")
 }
 
 impl Machine for Run {

@@ -3,14 +3,19 @@
 
 mod diff;
 pub mod intent;
+mod outcome;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use types::yaml::{self, NotYaml};
-use types::{BlockerStatus, Problem, RunId, SPEC_FORMAT, Spec, SpecStatus, Timestamp};
+use types::{BlockerStatus, Problem, Request, RunId, SPEC_FORMAT, Spec, SpecStatus, Timestamp};
+
+use crate::budget::narrower;
 
 pub use diff::{Difference, diff};
+pub(crate) use outcome::not_approved;
+pub use outcome::{value, versions};
 
 /// Why a text is not a spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +53,20 @@ pub fn schema() -> Value {
         object.insert("title".to_owned(), json!("Bosun spec"));
     }
     schema
+}
+
+/// A request for a spec: its words, its checks and its budget, narrowed by what the request itself says.
+#[must_use]
+pub fn request(spec: Spec, base: Request) -> Request {
+    let checks =
+        if base.checks.is_empty() { spec.verification.checks.clone() } else { base.checks };
+    Request {
+        text: format!("{}\n\n{}", spec.title.trim(), spec.intent.trim()),
+        checks,
+        budget: spec.budget.map_or(base.budget, |budget| narrower(budget, base.budget)),
+        spec: Some(Box::new(spec)),
+        ..base
+    }
 }
 
 /// What was written without an id gets one by its place, passing over those that are taken.

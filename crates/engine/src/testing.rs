@@ -85,7 +85,7 @@ pub(crate) fn check(name: &str, command: &str) -> Check {
 
 pub(crate) fn begin(request: Request, survey: Survey) -> Input {
     let run = "r_test".parse().expect("a run id");
-    Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO }))
+    Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO, price: None }))
 }
 
 /// What the loop does with one input: what follows from it, and then whatever is due, until nothing is.

@@ -52,8 +52,10 @@ mod perform;
 pub mod presets;
 mod projected;
 mod prompts;
+mod runs;
 mod session;
 mod setting;
+mod settle;
 mod shop;
 mod walls;
 mod watch;
@@ -69,13 +71,15 @@ pub use hub::{Delta, DeltaKind, SessionItem};
 pub use models::{KeepError, Models};
 pub use projected::{Projected, Words};
 pub use prompts::{PromptError, Prompts};
+pub use runs::RunsError;
 pub use session::{NewSession, Session, SessionError, Undone};
 pub use setting::{Opening, project_documents, system_prompt};
+pub use settle::{Acceptance, SettleError, Settlement};
 pub use shop::Setup;
 pub use walls::Walls;
 pub use watch::{Mix, recorded};
 
-pub use engine::Cut;
+pub use engine::{Cut, calls_of};
 pub use {llm, sandbox, store, tools};
 
 use types::{Fault, FaultClass};

@@ -132,6 +132,8 @@ pub enum Subject {
     Attempt(AttemptId),
     /// The run's branch, with everything merged.
     Merged,
+    /// The run's branch as it is with this attempt's changes on top.
+    Landed(AttemptId),
 }
 
 impl fmt::Display for Subject {
@@ -139,6 +141,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Attempt(attempt) => write!(f, "{attempt}"),
             Self::Merged => f.write_str("merged"),
+            Self::Landed(attempt) => write!(f, "merged {attempt}"),
         }
     }
 }
@@ -183,6 +186,9 @@ pub struct Brief {
     pub shows: Vec<crate::WorkPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<crate::Document>,
+    /// What its tokens cost at the most, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<crate::PriceCap>,
     /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -210,6 +216,8 @@ pub enum AttemptResult {
         commit: CommitId,
         changes: Changes,
         submission: Value,
+        #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+        findings: crate::Findings,
     },
     /// The files it left, if it left any, are in `commit`.
     Failed {
@@ -225,6 +233,8 @@ pub enum AttemptResult {
 pub struct Sealed {
     pub commit: CommitId,
     pub changes: Changes,
+    #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+    pub findings: crate::Findings,
 }
 
 /// What a check said. It passed if and only if it exited with 0.
@@ -254,6 +264,9 @@ pub enum MergeEnd {
     },
     Conflict {
         paths: Vec<String>,
+        /// Both sides of what does not fit, cut to what a model is shown.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        hunks: String,
     },
     Failed {
         fault: Fault,

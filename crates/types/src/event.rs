@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
     CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
-    Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Said,
-    Scope, Scorecard, SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId,
-    Telling, Terms, Timestamp, Trees, Usage, WorkPath,
+    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
+    RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
+    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -29,7 +29,14 @@ pub struct Selected {
 pub enum Event {
     /// A request came in, with what the repository looked like.
     #[serde(rename = "run.requested")]
-    RunRequested { request: Request, survey: Survey, policy: Digest },
+    RunRequested {
+        request: Request,
+        survey: Survey,
+        policy: Digest,
+        /// What the request's model costs at the most, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        price: Option<PriceCap>,
+    },
     /// The request was admitted.
     #[serde(rename = "run.accepted")]
     RunAccepted { decision: Decision },
@@ -55,6 +62,9 @@ pub enum Event {
     /// The run is over.
     #[serde(rename = "run.finished")]
     RunFinished { status: Status, decision: Decision },
+    /// The person took the result, or threw it away. The one line that may follow the end of a run.
+    #[serde(rename = "result.settled")]
+    ResultSettled { how: Settling, commit: CommitId, by: String },
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
@@ -209,10 +219,26 @@ pub enum Event {
     },
     /// Most of a budget is spent.
     #[serde(rename = "budget.warned")]
-    BudgetWarned { spent: Spend, budget: Budget, decision: Decision },
+    BudgetWarned {
+        spent: Spend,
+        budget: Budget,
+        decision: Decision,
+        /// The task whose share it is; the whole run's, if none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
     /// What was to be done next does not fit into the budget.
     #[serde(rename = "budget.exhausted")]
     BudgetExhausted { decision: Decision },
+    /// A person gave more. Where a task is named, only the run's own limits bind it from now on.
+    #[serde(rename = "budget.raised")]
+    BudgetRaised {
+        by: String,
+        add: Budget,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        decision: Decision,
+    },
     /// A conversation began, with everything it was given.
     #[serde(rename = "session.started")]
     SessionStarted {
@@ -308,7 +334,12 @@ pub enum Event {
     WorkspaceRestored { by: String, to: u64, trees: Trees },
     /// What the attempt left in its worktree is committed.
     #[serde(rename = "attempt.sealed")]
-    AttemptSealed { commit: CommitId, changes: Changes },
+    AttemptSealed {
+        commit: CommitId,
+        changes: Changes,
+        #[serde(default, skip_serializing_if = "Findings::is_empty")]
+        findings: Findings,
+    },
     /// It could not be committed.
     #[serde(rename = "seal.failed")]
     SealFailed { fault: Fault },
@@ -345,6 +376,7 @@ impl Event {
             Self::RunRouted { .. } => "run.routed",
             Self::RunCancelled { .. } => "run.cancelled",
             Self::RunFinished { .. } => "run.finished",
+            Self::ResultSettled { .. } => "result.settled",
             Self::ContextSelected { .. } => "context.selected",
             Self::SandboxProbed { .. } => "sandbox.probed",
             Self::PlanAdopted { .. } => "plan.adopted",
@@ -370,6 +402,7 @@ impl Event {
             Self::QuestionAnswered { .. } => "question.answered",
             Self::BudgetWarned { .. } => "budget.warned",
             Self::BudgetExhausted { .. } => "budget.exhausted",
+            Self::BudgetRaised { .. } => "budget.raised",
             Self::SessionStarted { .. } => "session.started",
             Self::SessionTold { .. } => "session.told",
             Self::SessionChanged { .. } => "session.changed",

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
-    IntentPolicy, Manifest, ModelRef, Permission, PermitRule, ProjectType, QuestionPolicy,
-    ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Severity,
-    Span, ToolPolicy,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -43,11 +43,23 @@ pub struct Policy {
     #[serde(default)]
     pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
+    /// What holds for plans.
+    #[serde(default)]
+    pub plan: PlanPolicy,
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
+    /// What a run may spend, how it is shared out, and what is done when it is spent.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: RunBudget,
+    /// The checks that decide, unless the request names others; if there are none, those found in the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What is looked for in changes.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
+    #[serde(default)]
+    pub merge: MergePolicy,
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,
@@ -169,9 +181,12 @@ pub enum Remedy {
 }
 
 /// The phases that a person sees, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Initiation,
     Planning,
     Execution,
@@ -201,7 +216,13 @@ impl Phase {
 pub enum Evidence {
     RequestAccepted,
     RequestRouted,
+    /// Which documents the agents are given was decided by rules.
+    ContextSelected,
+    /// The walls around commands were attacked and hold what the policy requires.
+    WallsHeld,
     PlanAdopted,
+    /// There is an order in which every task of the plan can be done.
+    TasksOrdered,
     /// Every task of the plan passed its checks and is merged.
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.

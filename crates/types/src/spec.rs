@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Budget, Check, Digest, Ended, Id, Kind, TaskId, Timestamp, yaml};
 
+pub(crate) use format::CHECK;
 pub use format::{INTENT_FORMAT, SPEC_FORMAT};
 pub use intent::{IntentRequirement, IntentSpec};
 

@@ -44,6 +44,7 @@ impl Event {
             Self::RunFinished { status, decision } => {
                 format!("{}, {}", status.word(), rule(decision))
             }
+            Self::ResultSettled { how, by, .. } => format!("{} by {}", how.word(), word(by)),
             Self::ContextSelected { included, excluded } => selected(included, excluded),
             Self::SandboxProbed { proof, decision } => {
                 format!("{}, {}", proof.rung.word(), rule(decision))
@@ -62,9 +63,9 @@ impl Event {
                 format!("{}{}: {}", who.unwrap_or_default(), decision.rule, word(text))
             }
             Self::QuestionAnswered { by, text, .. } => format!("by {}: {}", word(by), word(text)),
-            Self::BudgetWarned { decision, .. } | Self::BudgetExhausted { decision } => {
-                rule(decision)
-            }
+            Self::BudgetWarned { decision, .. }
+            | Self::BudgetExhausted { decision }
+            | Self::BudgetRaised { decision, .. } => rule(decision),
             _ => self.summary_of_work(),
         }
     }
@@ -101,7 +102,7 @@ impl Event {
             Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
             Self::MergeFinished { task, end } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
-                MergeEnd::Conflict { paths } => {
+                MergeEnd::Conflict { paths, .. } => {
                     format!("{task} conflict in {}", word(&paths.join(", ")))
                 }
                 MergeEnd::Failed { fault } => format!("{task} failed: {}", word(&fault.what)),
@@ -165,7 +166,12 @@ impl Event {
                 format!("{call} {}{cut}", outcome.word())
             }
             Self::ToolLost { call, .. } => format!("{call} {}", CallOutcome::Unknown.word()),
-            Self::AttemptSealed { changes, .. } => plural(changes.0.len(), "file"),
+            Self::AttemptSealed { changes, findings, .. } => {
+                let found = findings.0.first().map(|finding| {
+                    format!(", {} {}", finding.kind.says(), word(finding.path.as_str()))
+                });
+                format!("{}{}", plural(changes.0.len(), "file"), found.unwrap_or_default())
+            }
             Self::SealFailed { fault } => word(&fault.what),
             _ => String::new(),
         }

@@ -6,7 +6,7 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::{show, solo};
+use crate::commands::{show, solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::{
@@ -15,21 +15,31 @@ use crate::print::{
 };
 use crate::rules::{Origin, Rules, rules};
 
-pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+    let as_object = args.preset.as_deref() == Some("strict") && args.policy.is_none();
+    let done = work(home, args).await;
+    if let (true, Err(error)) = (as_object, &done) {
+        strict::tell(error);
+    }
+    done
+}
+
+async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    if args.goal.trim().is_empty() {
-        return Err(Wrong::EmptyGoal.into());
-    }
-    let order = if args.reproducible { Order::Started } else { Order::Arrival };
     let Rules { mut policy, from } =
         rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
     if let Origin::Project(_) = from {
         print::note(&format!("rules of {from}; --preset names others"));
     }
     policy.headless |= args.headless;
+    strict::prepare(&mut args, &mut policy)?;
+    if args.goal.trim().is_empty() {
+        return Err(Wrong::EmptyGoal.into());
+    }
+    let order = if args.reproducible { Order::Started } else { Order::Arrival };
     home.work_in(&presets::top(&args.repo));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
@@ -127,8 +137,9 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
         attachments: object.attachments,
         budget: Budget {
             tokens: args.tokens.or(budget.tokens),
+            money: args.money.or(budget.money),
+            calls: args.calls.or(budget.calls),
             time_ms: args.time.map(Span::seconds).or(budget.time_ms),
-            ..Budget::default()
         },
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)

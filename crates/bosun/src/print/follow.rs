@@ -12,6 +12,7 @@ use types::{Envelope, RunId};
 
 use super::live::Live;
 use super::{json, line, lines, note, report, text};
+use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
 
@@ -58,6 +59,7 @@ pub(crate) async fn follow(
     if let Form::Told(words) = form {
         screen.projected = Some(Projected::new(words, bosun.journal().clone()));
     }
+    let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
@@ -81,7 +83,11 @@ pub(crate) async fn follow(
     if let Some(live) = screen.live {
         live.clear();
     }
-    finish(home, &left, form)
+    let exit = finish(home, &left, form)?;
+    if let Some(runs) = runs {
+        runs.end(&left.view).await?;
+    }
+    Ok(exit)
 }
 
 /// The next piece of what is going on; nothing any more when nobody listens.

@@ -116,7 +116,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             MergeEnd::Merged { commit, .. } => {
                 (task.to_string(), format!("{} as {}", "merged".green(), commit.short()))
             }
-            MergeEnd::Conflict { paths } => (
+            MergeEnd::Conflict { paths, .. } => (
                 task.to_string(),
                 format!("{} in {}", bad("conflict"), one_line(&paths.join(", "), 120)),
             ),

@@ -14,7 +14,7 @@ pub(crate) const STATIONS: [&str; 14] = [
 pub(crate) const TALKS: &str = "talk";
 
 /// The folders of presets other than the crew, each with stories from one end of the line to the other.
-pub(crate) const PRESETS: [&str; 1] = ["strict"];
+pub(crate) const PRESETS: [&str; 2] = ["audited", "strict"];
 
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
@@ -150,6 +150,10 @@ fn failure() {
 #[test]
 fn budget() {
     play_all("budget");
+}
+#[test]
+fn audited() {
+    play_all("audited");
 }
 #[test]
 fn strict() {

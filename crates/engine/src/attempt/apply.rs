@@ -54,8 +54,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
             question::apply(attempt, event, at);
         }
-        Event::AttemptSealed { commit, changes } => {
-            attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
+        Event::AttemptSealed { commit, changes, findings } => {
+            let (commit, changes, findings) = (commit.clone(), changes.clone(), findings.clone());
+            attempt.sealed = Some(Sealed { commit, changes, findings });
         }
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
         _ => called(attempt, event),

@@ -36,6 +36,8 @@ pub(super) struct Session {
     pub(super) digest: Digest,
     pub(super) bytes: u64,
     pub(super) ledger: Ledger,
+    /// What the model's tokens cost at the most, where that is known.
+    pub(super) price: Option<types::PriceCap>,
     /// Replies so far, and rounds of calls for the current input.
     pub(super) turns: u32,
     pub(super) rounds: u32,
@@ -142,6 +144,7 @@ impl Session {
             digest: Digest::ZERO,
             bytes: 0,
             ledger: Ledger::new(brief.budget),
+            price: brief.price,
             turns: 0,
             rounds: 0,
             inputs: 0,
@@ -219,6 +222,7 @@ impl Session {
         if let Some(model) = &change.model {
             self.model = model.clone();
             self.room.window = change.window.or(window);
+            self.price = change.price;
         }
         self.effort = change.effort.or(self.effort);
         if let Some(tools) = &change.tools {

@@ -1,11 +1,19 @@
 //! Each phase ends with go or no-go, and the reason is on record.
 
-use types::{Evidence, GateRule, Phase, RuleId};
+use serde_json::json;
+use types::{Evidence, GateRule, OnNoGo, Phase, Policy, RuleId, Status, Verdict};
 
 use crate::Run;
 use crate::testing::{Bench, crew, new_run, only, planned, planned_with, render, run_with, same};
 
 const GATES: [&str; 2] = ["gate", "run.finished"];
+
+/// The crew's policy, with one of its gates changed.
+fn with(phase: Phase, change: impl Fn(&mut GateRule)) -> Policy {
+    let mut policy = crew();
+    policy.gates.iter_mut().filter(|gate| gate.phase == phase).for_each(change);
+    policy
+}
 
 /// A policy that wants this evidence at the end of this phase.
 fn requiring(phase: Phase, evidence: Evidence) -> types::Policy {
@@ -21,6 +29,7 @@ fn finished(mut bench: Bench<Run>) -> Bench<Run> {
     bench
 }
 
+/// P24, P30, P35: each phase ends with a gate that looks at what there really is, and go leads on to the end.
 #[test]
 fn a_run_that_shows_everything_passes_all_five_gates() {
     let mut bench = finished(planned("T1 a"));
@@ -37,6 +46,7 @@ fn a_run_that_shows_everything_passes_all_five_gates() {
     );
 }
 
+/// P25, X24: all of it must be there.
 #[test]
 fn initiation_is_no_go_when_what_it_must_show_is_not_there() {
     let policy = requiring(Phase::Initiation, Evidence::PlanAdopted);
@@ -52,7 +62,7 @@ fn planning_is_no_go_without_a_plan() {
     let mut bench = new_run();
     bench.tell("begin Build a CLI");
     same(
-        &only(&bench.tell("plan.1 fails semantic plan.wrong"), &GATES),
+        &only(&bench.tell("plan.1 fails person plan.wrong"), &GATES),
         "gate.blocked planning: there is no valid plan
          run.finished failed, gate.planning",
     );
@@ -61,7 +71,7 @@ fn planning_is_no_go_without_a_plan() {
 #[test]
 fn execution_is_no_go_when_a_task_did_not_finish() {
     same(
-        &only(&planned("T1 a; T2 b after T1").tell("T1.1 fails semantic x.y"), &GATES),
+        &only(&planned("T1 a; T2 b after T1").tell("T1.1 fails person x.y"), &GATES),
         "gate.blocked execution: 0 of 2 tasks are finished, 1 failed, 1 skipped
          run.finished failed, gate.execution",
     );
@@ -71,8 +81,7 @@ fn execution_is_no_go_when_a_task_did_not_finish() {
 fn monitoring_is_no_go_when_a_check_fails_on_the_merged_tree() {
     same(
         &only(&finished(planned("T1 a")).tell("check merged/0 exits 1"), &GATES),
-        "gate.blocked monitoring: on the merged tree tests did not pass
-         run.finished no-go, gate.monitoring",
+        "gate.blocked monitoring: on the merged tree tests did not pass",
     );
 }
 
@@ -82,8 +91,7 @@ fn monitoring_is_no_go_when_a_promised_file_is_not_there() {
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");
     same(
         &only(&bench.tell("check merged/0 exits 0"), &GATES),
-        "gate.blocked monitoring: promised but not there: b
-         run.finished no-go, gate.monitoring",
+        "gate.blocked monitoring: promised but not there: b",
     );
 }
 
@@ -118,4 +126,244 @@ fn a_phase_without_a_gate_is_passed_by_name() {
     bench.tell("check merged/0 exits 0");
     assert!(bench.machine.gates().iter().all(|gate| gate.decision.rule.as_str() == "gate.none"));
     assert_eq!(bench.machine.status(), types::Status::Done);
+}
+
+/// P24, P26: what is good enough in parts is not good enough as a whole; score and threshold are in the reason.
+#[test]
+fn a_score_below_the_threshold_is_a_no_go() {
+    let policy = with(Phase::Execution, |gate| gate.min_score = 95);
+    let mut bench = planned_with(policy, "T1 a");
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 1\ntimer T1 fires");
+    same(
+        &only(&bench.tell("T1.2 hands in a\ncheck T1.2/0 exits 0\nmerge T1 lands"), &GATES),
+        "gate.blocked execution: the quality is 90 of 100, below 95
+         run.finished no-go, gate.execution",
+    );
+    let view = bench.machine.view(bench.now);
+    let card = view.gates.last().and_then(|gate| gate.card.clone()).expect("a card");
+    assert_eq!((card.score, card.threshold, card.verdict), (90, 95, Verdict::NoGo));
+    let first_try = card.criteria.iter().find(|one| one.measure == types::Measure::FirstTry);
+    assert_eq!(first_try.map(|one| one.seen.as_str()), Some("1 of 2 attempts were needed"));
+    let report = super::report::all(&view);
+    for part in [
+        "# Gate 3: execution",
+        "**NO_GO**",
+        "90 of 100 (at least 95)",
+        "| first_try | 20 | 50 | FAIL |",
+    ] {
+        assert!(report.contains(part), "{part} is not in:\n{report}");
+    }
+}
+
+fn with_a_risk(mitigation: &str) -> String {
+    let mut bench = new_run();
+    bench.tell("begin Build a CLI");
+    let risk = json!({"description": "the data is lost", "severity": "critical", "mitigation": mitigation});
+    let task = json!({"id": "T1", "title": "Do it", "artifacts": ["a"]});
+    let plan = crate::testing::submission("plan.1", json!({"tasks": [task], "risks": [risk]}));
+    only(&render(&bench.send(&plan)), &GATES)
+}
+
+/// P27, X23: however good the score.
+#[test]
+fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
+    same(
+        &with_a_risk(" "),
+        "gate.blocked planning: nothing is done about a critical risk: the data is lost
+         run.finished no-go, gate.planning",
+    );
+    same(&with_a_risk("a copy is kept"), "gate.passed planning");
+}
+
+/// P28, X23: a critical question that is open stands in the way of every gate.
+#[test]
+fn a_critical_question_that_is_open_is_a_no_go() {
+    let mut bench = finished(planned("T1 a"));
+    let about = types::About::Budget;
+    let terms = types::Terms::escalation(
+        types::Escalation::TechnicalBlocker,
+        types::Severity::Critical,
+        about,
+        vec![types::Choice::new("on", "go on")],
+        "on",
+    );
+    let asked = types::Event::QuestionAsked {
+        question: 0,
+        text: "The disk is failing".to_owned(),
+        decision: types::Decision::new(RuleId::fixed("x.y"), "it is"),
+        attempt: None,
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    };
+    crate::Machine::apply(&mut bench.machine, &asked, bench.now);
+    same(
+        &only(&bench.tell("check merged/0 exits 0"), &GATES),
+        "gate.blocked monitoring: question 0 is critical and open: The disk is failing",
+    );
+}
+
+/// P29: the next phase could not do anything; after the last there is none.
+#[test]
+fn too_few_tokens_for_the_next_phase_are_a_no_go() {
+    let ends = |tokens: u64| {
+        let mut policy = crew();
+        policy.budget.tokens = Some(tokens);
+        let mut bench = run_with(policy);
+        bench.tell("begin Rename a to b in src/a.rs");
+        only(&bench.tell("plan.1 plans T1 a"), &GATES)
+    };
+    same(&ends(20_000), "gate.passed planning");
+    let policy = with(Phase::Planning, |gate| gate.min_tokens = Some(1_999_500));
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI");
+    same(
+        &only(&bench.tell("plan.1 plans T1 a"), &GATES),
+        "gate.blocked planning: 1999000 tokens are left, and the next phase needs 1999500
+         run.finished no-go, gate.planning",
+    );
+    let policy = with(Phase::Closure, |gate| gate.min_tokens = Some(u64::MAX));
+    let mut bench = finished(planned_with(policy, "T1 a"));
+    same(&only(&bench.tell("check merged/0 exits 0"), &["run"]), "run.finished done, report.done");
+}
+
+/// P31, X23: with three verdicts, what is only good enough waits until a person says that the rest was done.
+#[test]
+fn a_go_on_condition_waits_for_a_person() {
+    let policy = || with(Phase::Planning, |gate| gate.conditional_below = Some(100));
+    let mut bench = run_with(policy());
+    bench.tell("begin Build a CLI");
+    let events = bench.tell("plan.1 plans T1 a");
+    assert!(events.contains("raise acceptance: 0 of 1 tasks say how"), "{events}");
+    assert_eq!(bench.machine.status(), Status::Waiting);
+    let card = bench.machine.view(bench.now).gates.pop().and_then(|gate| gate.card);
+    assert_eq!(
+        card.map(|card| (card.verdict, card.actions.len())),
+        Some((Verdict::ConditionalGo, 2))
+    );
+    same(
+        &bench.tell("answer 0 again\nanswer 0 go"),
+        "question.answered 0
+         gate.passed planning
+         attempt.started T1.1 coder",
+    );
+    let mut policy = policy();
+    policy.headless = true;
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI");
+    let events = bench.tell("plan.1 plans T1 a");
+    assert!(events.contains("run.finished no-go, gate.planning"), "{events}");
+}
+
+/// A no-go that turns to go: what is wrong with the whole is mended on top of everything.
+#[test]
+fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
+    let mut bench = planned("T1 a; T2 b");
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nT2.1 hands in b\ncheck T2.1/0 exits 0");
+    bench.tell("merge T1 lands\nmerge T2 lands");
+    same(
+        &bench.tell("check merged/0 exits 1"),
+        "check.finished merged/0 exit 1
+         gate.blocked monitoring: on the merged tree tests did not pass
+         question.asked 0 gate.monitoring",
+    );
+    same(
+        &bench.tell("answer 0 retry both must greet"),
+        "question.answered 0
+         attempt.started T2.2 coder",
+    );
+    let asked = format!("{:?}", bench.asked());
+    assert!(asked.contains("both must greet") && asked.contains("exited with 1"), "{asked}");
+    assert!(asked.contains("m-T2"), "it starts from everything that is merged: {asked}");
+    same(
+        &bench
+            .tell("T2.2 hands in b\ncheck T2.2/0 exits 0\nmerge T2 lands\ncheck merged/0 exits 0"),
+        "attempt.finished T2.2 submitted
+         check.started T2.2/0 tests
+         check.finished T2.2/0 exit 0
+         task.verified T2.2 verify.checks_passed
+         merge.started T2 onto m-T2
+         merge.finished T2 merged
+         task.finished T2
+         check.started merged/0 tests
+         check.finished merged/0 exit 0
+         gate.passed monitoring
+         gate.passed closure
+         run.finished done, report.done",
+    );
+    let view = bench.machine.view(bench.now);
+    assert_eq!(view.gates.iter().filter(|gate| gate.reopened).count(), 1);
+    assert_eq!((view.status, view.why), (Status::Done, None));
+}
+
+#[test]
+fn a_gate_can_be_judged_again_when_the_cause_is_mended() {
+    let mut bench = finished(planned("T1 a"));
+    bench.tell("check merged/0 exits 1");
+    same(
+        &bench.tell("answer 0 again"),
+        "question.answered 0
+         check.started merged/0 tests",
+    );
+    same(
+        &only(&bench.tell("check merged/0 exits 1\nanswer 1 stop"), &GATES),
+        "gate.blocked monitoring: on the merged tree tests did not pass
+         run.finished no-go, gate.monitoring",
+    );
+}
+
+#[test]
+fn tasks_that_did_not_finish_can_be_tried_again_in_their_order() {
+    let policy = with(Phase::Execution, |gate| gate.on_no_go = OnNoGo::Ask);
+    let mut bench = planned_with(policy, "T1 a; T2 a; T3 c after T1; T4 d");
+    bench.tell("T4.1 hands in d\ncheck T4.1/0 exits 0\nT1.1 fails person x.y");
+    bench.tell("T2.1 fails person x.y\nmerge T4 lands");
+    assert_eq!(bench.machine.status(), Status::Waiting);
+    same(&only(&bench.tell("answer 0 retry"), &["attempt"]), "attempt.started T1.2 coder");
+    same(
+        &only(
+            &bench.tell("T1.2 hands in a\ncheck T1.2/0 exits 0\nmerge T1 lands"),
+            &["attempt.started", "task.finished"],
+        ),
+        "task.finished T1
+         attempt.started T2.2 coder
+         attempt.started T3.1 coder",
+    );
+    let rest = "T2.2 hands in a\ncheck T2.2/0 exits 0\nmerge T2 lands
+                T3.1 hands in c\ncheck T3.1/0 exits 0\nmerge T3 lands\ncheck merged/0 exits 0";
+    let events = bench.tell(rest);
+    assert!(events.contains("run.finished done"), "{events}");
+}
+
+#[test]
+fn another_plan_can_be_asked_for() {
+    let policy = with(Phase::Planning, |gate| gate.on_no_go = OnNoGo::Ask);
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI\nplan.1 fails person x.y");
+    same(
+        &only(
+            &bench.tell("answer 0 retry smaller steps\nplan.2 plans T1 a"),
+            &["attempt.s", "gate"],
+        ),
+        "attempt.started plan.2 planner
+         gate.passed planning
+         attempt.started T1.1 coder",
+    );
+}
+
+/// P43: the state before a gate is the fold of the log before it, whatever came after.
+#[test]
+fn the_state_before_each_gate_can_be_had_again() {
+    let mut bench = finished(planned("T1 a"));
+    bench.tell("check merged/0 exits 1\nanswer 0 stop");
+    let is_gate = |event: &types::Event| event.kind().starts_with("gate.");
+    let places: Vec<usize> =
+        (0..bench.log.len()).filter(|place| is_gate(&bench.log[*place].0)).collect();
+    assert_eq!(places.len(), 4);
+    for (place, gates) in places.into_iter().zip(0..) {
+        let log = crate::testing::reread(&bench.log[..place]);
+        let before = crate::testing::fold(new_run().machine, &log);
+        assert_eq!(before.gates().len(), gates);
+        assert_eq!(before.status(), Status::Running);
+    }
 }

@@ -2,30 +2,34 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Side, Spend, Subject, TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
+    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject,
+    TaskId, Timestamp,
 };
 
-use super::lane::{CheckState, Lane, Running, Stage};
+use super::lane::{Before, CheckState, Lane, Last, Running, Stage};
+use super::notes::Notes;
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};
-use super::{Asked, Run};
+use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
 use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
+    Notes::take(run, event, at);
     let still = run.stands_still();
     run.standstill.note(still, at);
 }
 
 fn take(run: &mut Run, event: &Event, at: Timestamp) {
     match event.clone() {
-        Event::RunRequested { request, survey, policy } => {
+        Event::RunRequested { request, survey, policy, price } => {
             run.started = at;
             run.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget, request.budget));
+            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            run.funds.price = price;
             run.asked = Some(Asked { request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
@@ -57,11 +61,15 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
-        Event::QuestionAsked { text, decision, attempt, terms, .. } => {
+        Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
+            funds::asked(run, question, attempt.as_ref(), &decision.rule);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
                 });
+            }
+            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+                escalate(run, task);
             }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
             run.questions.push(Question { text, rule, from, terms, asked, answer });
@@ -69,8 +77,18 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         Event::QuestionAnswered { question, by, text, choice } => {
             answered(run, question, Answer { said: Said { by, text }, choice });
         }
-        Event::BudgetWarned { .. } => run.ledger.mark_warned(),
-        Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
+        Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
+        Event::BudgetWarned { task: Some(task), .. } => {
+            change(run, &task, |lane| lane.warned = true);
+        }
+        Event::BudgetExhausted { decision } => {
+            run.funds.close();
+            run.exhausted = Some(decision);
+        }
+        Event::BudgetRaised { add, task, .. } => funds::raised(run, add, task),
+        Event::ResultSettled { how, commit, by } => {
+            run.settlement.get_or_insert(Settled { how, commit, by });
+        }
         other => apply_to_lane(run, other, at),
     }
 }
@@ -80,11 +98,27 @@ fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Optio
     run.gates.push(GateView { phase, go, decision, card, reopened: false });
 }
 
+/// The task's failure is in a person's hands.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |lane| {
+        if let Stage::Rejected { fault, commit } = &lane.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            lane.stage = Stage::Escalated { fault, commit, question };
+        }
+    });
+}
+
 fn answered(run: &mut Run, number: u32, answer: Answer) {
     let Some(question) = run.questions.get_mut(number as usize) else { return };
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
     let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    let words = question.words();
+    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
+        super::reopen::answered(run, *phase, choice, words.as_deref());
+        return;
+    }
     if nobody && about.is_none() {
         run.halted = Some(nobody_answered(&question.text));
     }
@@ -97,7 +131,10 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
+            run.funds.went_on(&attempt.task);
+            run.breakers.started(&role);
             run.ledger.hold(claim(budget));
+            let begun = Some(start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
             if crate::review::reviewed(run, &attempt.task).is_some() {
@@ -106,6 +143,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
+                lane.proofs.clear();
+                (lane.start, lane.share) = (begun, budget);
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
@@ -114,7 +153,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             if run.policy.review.is_some() && !denied.is_empty() {
                 run.papers.denied.insert(attempt.clone(), denied);
             }
-            finish_attempt(run, &attempt, result, spent);
+            finish_attempt(run, &attempt, result, spent, at);
         }
         Event::CheckStarted { check, what, commit } => {
             start_check(run, &check, CheckState { what, commit, end: None });
@@ -125,6 +164,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
+            take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskReviewed { attempt, review, passed, report, .. } => {
@@ -136,24 +176,42 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             });
         }
         Event::TaskFinished { task, commit } => {
-            change(run, &task, |lane| lane.stage = Stage::Finished { commit });
+            change(run, &task, |lane| {
+                lane.stage = Stage::Finished { commit };
+                lane.last = None;
+            });
             release(run, &task);
         }
-        Event::TaskFailed { task, decision, halts, .. } => {
+        Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
                 run.halted = Some(decision);
             }
-            change(run, &task, |lane| lane.stage = Stage::Failed);
+            run.funds.close_for(&task);
+            change(run, &task, |lane| {
+                if lane.faults.last() != Some(&fault) {
+                    lane.faults.push(fault);
+                }
+                lane.stage = Stage::Failed;
+            });
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Skipped);
+            change(run, &task, |lane| {
+                lane.waived = matches!(lane.stage, Stage::Escalated { .. });
+                lane.stage = Stage::Skipped;
+            });
             release(run, &task);
         }
-        Event::RetryScheduled { task, at, start, feedback, .. } => {
-            run.retries += 1;
+        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
+            run.funds.went_on(&task);
+            // An attempt that is only put off is not one more.
+            let stage = run.lane(&task).map(Lane::stage);
+            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+                run.retries += 1;
+            }
             change(run, &task, |lane| {
-                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+                let released = false;
+                lane.stage = Stage::Retrying { at, start, feedback, role, model, released };
             });
         }
         Event::RetryReleased { task } => change(run, &task, |lane| {
@@ -175,6 +233,7 @@ fn handed_in(lane: &Lane) -> Option<CommitId> {
     match &lane.stage {
         Stage::Submitted { commit, .. }
         | Stage::Checking { commit }
+        | Stage::Landed { commit, .. }
         | Stage::Merging { commit, .. } => Some(commit.clone()),
         Stage::Rejected { commit, .. } => commit.clone(),
         _ => None,
@@ -189,7 +248,8 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.places = dag::places(&plan.tasks);
     run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
-    run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
+    let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
+    run.ready = free.map(|(task, place)| (task.priority, place)).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
@@ -214,7 +274,8 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         run.busy.remove(&place);
     }
     if !waiting {
-        run.ready.remove(&place);
+        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
+        run.ready.remove(&(priority, place));
     }
 }
 
@@ -245,7 +306,9 @@ fn release(run: &mut Run, task: &TaskId) {
         let Some(lane) = run.lanes.get_mut(waiter) else { continue };
         lane.waits_for = lane.waits_for.saturating_sub(1);
         if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
-            run.ready.insert(waiter);
+            let priority =
+                run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
+            run.ready.insert((priority.unwrap_or_default(), waiter));
         }
     }
     while let Some(next) = run.order.get(run.settled) {
@@ -256,19 +319,37 @@ fn release(run: &mut Run, task: &TaskId) {
     }
 }
 
-fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spent: Spend) {
-    let held = match run.lane(&attempt.task).map(Lane::stage) {
-        Some(Stage::Running(running)) => claim(running.budget),
-        _ => Spend::default(),
+fn finish_attempt(
+    run: &mut Run,
+    attempt: &AttemptId,
+    result: AttemptResult,
+    spent: Spend,
+    at: Timestamp,
+) {
+    let running = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) => Some((**running).clone()),
+        _ => None,
     };
-    run.ledger.settle(held, spent);
+    run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
+    change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
+    if let Some(running) = running {
+        run.breakers.ended(&running.role, &result, run.policy.breaker, at);
+        let (output, changes) = match &result {
+            AttemptResult::Submitted { submission, changes, .. } => {
+                (Some(submission.clone()), changes.clone())
+            }
+            _ => (None, Changes::default()),
+        };
+        let last = Some(Box::new(Last { running, output, changes }));
+        change(run, &attempt.task, |lane| lane.last = last);
+    }
     match result {
-        AttemptResult::Submitted { commit, changes, submission } => {
+        AttemptResult::Submitted { commit, changes, submission, findings } => {
             if run.policy.review.is_some() {
                 run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
             }
             change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Submitted { commit, changes, submission };
+                lane.stage = Stage::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
@@ -286,9 +367,18 @@ fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<type
     });
 }
 
+/// A result that turned out not to work with the others is taken off the branch again.
+fn take_off(run: &mut Run, task: &TaskId) {
+    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
+    let Before { head, changes, missing } = (**before).clone();
+    (run.head, run.changes) = (head, changes);
+    run.missing.truncate(missing);
+}
+
 fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
         Subject::Merged => run.merged_checks.push(state),
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             lane.stage = Stage::Checking { commit: state.commit.clone() };
             lane.checks.push(state);
@@ -304,6 +394,11 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
                 state.end = Some(end);
             }
         }
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
+            if let Some(state) = lane.proofs.get_mut(index) {
+                state.end = Some(end);
+            }
+        }),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             if let Some(state) = lane.checks.get_mut(index) {
                 state.end = Some(end);
@@ -315,12 +410,17 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
-            run.head = commit.clone();
-            run.changes = changes;
+            let before = Box::new(Before {
+                head: std::mem::replace(&mut run.head, commit.clone()),
+                changes: std::mem::replace(&mut run.changes, changes),
+                missing: run.missing.len(),
+            });
             run.missing.extend(missing);
-            change(run, task, |lane| lane.stage = Stage::Landed { commit });
+            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
-        MergeEnd::Conflict { paths } => reject(run, task, crate::merge::conflict(&paths), None),
+        MergeEnd::Conflict { paths, hunks } => {
+            reject(run, task, crate::merge::conflict(&paths, &hunks), None);
+        }
         MergeEnd::Failed { fault } => reject(run, task, fault, None),
     }
 }

@@ -3,8 +3,8 @@
 
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect,
-    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Shown, Span, Spend,
-    TaskId, TimerId, Timestamp, Usage,
+    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Settled, Shown, Span,
+    Spend, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
@@ -37,7 +37,7 @@ const LINE: [Station; 15] = [
 
 pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
     if run.is_over() {
-        return vec![];
+        return settled(run, input);
     }
     match input {
         Input::Woke { .. } | Input::Due => due(run, now),
@@ -45,6 +45,7 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
             request: begin.request.clone(),
             survey: begin.survey.clone(),
             policy: begin.policy,
+            price: begin.price,
         }],
         Input::Command(command) if run.asked.is_some() => command_given(run, command),
         Input::Outcome(effect, outcome) if run.awaits(effect) => {
@@ -67,6 +68,17 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         .map(|station| station(run, now))
         .find(|events| !events.is_empty())
         .unwrap_or_default()
+}
+
+/// After the end of a run, one thing can still be said of it: what became of its result.
+fn settled(run: &Run, input: &Input) -> Vec<Event> {
+    match input {
+        Input::Command(Command::Settle { settled }) if run.settlement.is_none() => {
+            let Settled { how, commit, by } = settled.clone();
+            vec![Event::ResultSettled { how, commit, by }]
+        }
+        _ => vec![],
+    }
 }
 
 fn command_given(run: &Run, command: &Command) -> Vec<Event> {
@@ -172,12 +184,16 @@ fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 }
 
 fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
-    if run.winds_down() || run.deadline().is_none_or(|deadline| now < deadline) {
+    if run.winds_down()
+        || run.funds().asks_for_time()
+        || run.deadline().is_none_or(|deadline| now < deadline)
+    {
         return vec![];
     }
-    let budget = run.ledger.budget().time_ms.unwrap_or_default();
-    let reason = format!("the run's time of {budget} is up");
-    vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed("budget.time"), reason) }]
+    let time = run.ledger.budget().time_ms.unwrap_or_default();
+    let reason = format!("the run's time of {time} is up");
+    let decision = Decision::new(RuleId::fixed(budget::TIME), reason);
+    vec![budget::exhausted(run, None, decision, now)]
 }
 
 /// Whether all that could happen by itself is that the run's time is up.

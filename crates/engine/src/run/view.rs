@@ -2,16 +2,23 @@
 
 use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
 
+use super::Run;
 use super::lane::{CheckState, Lane, Stage};
-use super::{Run, branch};
+use crate::budget;
 
 impl Run {
+    /// The branch that the run's results are merged onto.
+    #[must_use]
+    pub fn branch(&self) -> String {
+        format!("bosun/{}", self.id)
+    }
+
     /// The run as it stands at `now`.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
         let stopped = self.refused.as_ref().or(self.cancelled.as_ref()).or(self.exhausted.as_ref());
-        let blocked = self.gates.iter().find(|gate| !gate.go).map(|gate| &gate.decision);
+        let blocked = self.blocked().map(|gate| &gate.decision);
         RunView {
             run: self.id.clone(),
             goal: self.request().map(|request| request.text.clone()).unwrap_or_default(),
@@ -19,7 +26,7 @@ impl Run {
             phase: self.phase(),
             policy: self.policy.name.clone(),
             repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
-            branch: branch(&self.id),
+            branch: self.branch(),
             base: survey.map(|survey| survey.base.clone()).unwrap_or_default(),
             head: self.head.clone(),
             started: self.started,
@@ -29,6 +36,7 @@ impl Run {
                 rung: proof.rung,
                 decision: decision.clone(),
             }),
+            progress: self.progress(now),
             tasks: self.task_views(),
             merged_checks: self.merged_checks.iter().map(check_view).collect(),
             gates: self.gates.clone(),
@@ -40,6 +48,9 @@ impl Run {
             budget: self.ledger.budget(),
             spent: self.ledger.spent(),
             usage: self.usage,
+            forecast: budget::forecast(self),
+            variance: budget::variance(self),
+            settled: self.settlement.clone(),
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
         }
     }

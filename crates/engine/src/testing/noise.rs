@@ -50,7 +50,11 @@ fn effects() -> impl Strategy<Value = EffectId> {
         (tasks(), prop_oneof![8 => 0..4_u32, 1 => Just(u32::MAX)])
             .prop_map(|(task, n)| AttemptId::new(task, n))
     };
-    let subjects = prop_oneof![Just(Subject::Merged), attempts().prop_map(Subject::Attempt)];
+    let subjects = prop_oneof![
+        Just(Subject::Merged),
+        attempts().prop_map(Subject::Attempt),
+        attempts().prop_map(Subject::Landed)
+    ];
     let index = || prop_oneof![8 => 0..3_u32, 1 => Just(u32::MAX)];
     prop_oneof![
         1 => Just(EffectId::Probe),
@@ -89,7 +93,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
             Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![], terms: None }))
         }),
         3 => checks,
-        1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),
+        1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![], hunks: String::new() })),
         2 => Just(Outcome::Merge(MergeEnd::Merged {
             commit: commit(),
             changes: changes("a b"),
@@ -106,7 +110,11 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
             outcome
         }),
         2 => Just(Outcome::Tool(ToolOutput::ok("x".repeat(200)))),
-        1 => Just(Outcome::Sealed(Ok(Sealed { commit: commit(), changes: changes("") }))),
+        1 => Just(Outcome::Sealed(Ok(Sealed {
+            commit: commit(),
+            changes: changes(""),
+            findings: types::Findings::default(),
+        }))),
         1 => faults().prop_map(|fault| Outcome::Sealed(Err(fault))),
         2 => faults().prop_map(Outcome::Broke),
     ]
@@ -117,6 +125,7 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
         commit: CommitId("odd".to_owned()),
         changes: changes("a.rs"),
         submission,
+        findings: types::Findings::default(),
     });
     let results = prop_oneof![
         4 => submitted,

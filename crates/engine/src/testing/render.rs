@@ -12,6 +12,7 @@ fn facts(event: &Event) -> String {
         Event::RunAccepted { decision }
         | Event::RunRefused { decision }
         | Event::BudgetExhausted { decision }
+        | Event::BudgetRaised { decision, .. }
         | Event::BudgetWarned { decision, .. } => decision.rule.to_string(),
         Event::RunRouted { to, decision, .. } => format!("{to} {}", decision.rule),
         Event::RunCancelled { by, .. } => by.clone(),
@@ -55,6 +56,7 @@ fn of_a_task(event: &Event) -> Option<String> {
             }
             AttemptResult::Cancelled => format!("{attempt} cancelled"),
         },
+        Event::ResultSettled { how, by, .. } => format!("{} by {by}", how.word()),
         Event::CheckStarted { check, what, .. } => format!("{} {}", place(check), what.name),
         Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),

@@ -106,7 +106,8 @@ impl RunHands {
             let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             let window = self.shop.models.window(&brief.model);
             let files = self.shown(&field, &brief).await?;
-            let brief = Brief { tools, tool_specs, window, files, ..brief.clone() };
+            let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
+            let brief = Brief { tools, tool_specs, window, files, price, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
@@ -188,7 +189,7 @@ impl RunHands {
     ) -> Result<Outcome, Fault> {
         let folder = match &check.on {
             Subject::Attempt(attempt) => self.workshop.of_attempt(attempt),
-            Subject::Merged => self.workshop.of_merged(),
+            Subject::Merged | Subject::Landed(_) => self.workshop.of_merged(),
         };
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
@@ -213,7 +214,9 @@ impl RunHands {
         let repo = self.workshop.repo();
         let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
         let commit = match merged.map_err(|error| error.fault())? {
-            Merged::Conflict(paths) => return Ok(Outcome::Merge(MergeEnd::Conflict { paths })),
+            Merged::Conflict { paths, hunks } => {
+                return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
+            }
             Merged::Commit(commit) => commit,
         };
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;

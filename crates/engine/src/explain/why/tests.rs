@@ -151,7 +151,7 @@ fn clauses_hold_exactly_where_their_condition_does() {
     for label in LABELLED.lines().step_by(20) {
         let label: serde_json::Value = serde_json::from_str(label).expect("a label");
         let asked = request(label["text"].as_str().expect("a text"));
-        let reading = intake::read(&policy, &asked, &asked.text, policy.budget);
+        let reading = intake::read(&policy, &asked, &asked.text, policy.budget.limits());
         let prose: Reading = reading.prose();
         let admission = policy.admission.iter().map(|rule| (&rule.when, &reading));
         let routing = policy.routing.iter().map(|rule| (&rule.when, &prose));

@@ -1,0 +1,189 @@
+//! The card of a gate. The score is the mean of the measures, weighted as the policy says, in whole points; each measure
+//! is a share that was counted. Whatever is on the card can be counted again from the log. Every count goes over the
+//! tasks once.
+
+use types::{
+    Criterion, Deliverable, GateRule, Measure, Phase, Risk, Rung, Scorecard, Severity, Verdict,
+};
+
+use super::evidence::{missing, word};
+use crate::run::{Lane, Run, passed};
+
+/// How many things to do are named on a card.
+const MOST_ACTIONS: usize = 3;
+
+pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
+    let deliverables: Vec<Deliverable> = rule
+        .requires
+        .iter()
+        .map(|evidence| Deliverable { evidence: *evidence, missing: missing(run, *evidence) })
+        .collect();
+    let criteria = criteria(run, rule, &deliverables);
+    let score = score(&criteria);
+    let mut issues: Vec<String> =
+        deliverables.iter().filter_map(|one| one.missing.clone()).collect();
+    issues.extend(risks(run).map(|risk| {
+        format!(
+            "nothing is done about a critical risk: {}",
+            types::one_line(&risk.description, 120)
+        )
+    }));
+    issues.extend(blockers(run));
+    issues.extend(too_little_left(run, rule));
+    if score < rule.min_score {
+        issues.push(format!("the quality is {score} of 100, below {}", rule.min_score));
+    }
+    let verdict = match rule.conditional_below {
+        _ if !issues.is_empty() => Verdict::NoGo,
+        Some(below) if score < below => Verdict::ConditionalGo,
+        _ => Verdict::Go,
+    };
+    let actions = if verdict == Verdict::Go { vec![] } else { actions(&deliverables, &criteria) };
+    let threshold = rule.min_score;
+    Scorecard { verdict, score, threshold, criteria, deliverables, issues, actions }
+}
+
+/// What the decision says that it saw.
+pub(super) fn seen(card: &Scorecard) -> Vec<String> {
+    let there = card.deliverables.iter().filter(|one| one.missing.is_none());
+    let mut seen: Vec<String> = there.map(|one| word(one.evidence).to_owned()).collect();
+    seen.push(format!("score {} of 100, at least {}", card.score, card.threshold));
+    seen.extend(card.issues.iter().skip(1).cloned());
+    seen
+}
+
+fn criteria(run: &Run, rule: &GateRule, deliverables: &[Deliverable]) -> Vec<Criterion> {
+    let only = (Measure::Deliverables, 1);
+    let named = rule.measures.iter().map(|(measure, weight)| (*measure, *weight));
+    let all: Vec<(Measure, u32)> =
+        if rule.measures.is_empty() { vec![only] } else { named.collect() };
+    let one = |(measure, weight)| {
+        let (there, of, what) = count(run, rule.phase, measure, deliverables);
+        let value = share(there, of);
+        Criterion { measure, weight, value, seen: format!("{there} of {of} {what}") }
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// In whole points; what there is nothing of is not lacking.
+fn share(there: u64, of: u64) -> u32 {
+    if of == 0 {
+        return 100;
+    }
+    u32::try_from(there.min(of).saturating_mul(100) / of).unwrap_or(100)
+}
+
+fn score(criteria: &[Criterion]) -> u32 {
+    let weights: u64 = criteria.iter().map(|one| u64::from(one.weight)).sum();
+    let points: u64 = criteria.iter().map(|one| u64::from(one.weight) * u64::from(one.value)).sum();
+    u32::try_from(points.checked_div(weights).unwrap_or(100)).unwrap_or(100)
+}
+
+/// How many there are, of how many, and what is counted.
+fn count(
+    run: &Run,
+    phase: Phase,
+    measure: Measure,
+    deliverables: &[Deliverable],
+) -> (u64, u64, &'static str) {
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let lanes = run.lanes();
+    let (there, of, what) = match measure {
+        Measure::Deliverables => {
+            let there = deliverables.iter().filter(|one| one.missing.is_none()).count();
+            (there, deliverables.len(), "deliverables are there")
+        }
+        Measure::Tested => {
+            let known = run.final_checks().len().max(run.project_checks().len());
+            (known.min(1), 1, "sorts of checks could show that it does not work")
+        }
+        Measure::Checks if phase >= Phase::Monitoring => {
+            let checks = run.merged_checks();
+            let good = checks.iter().filter(|check| passed(check) == Some(true)).count();
+            (good, checks.len().max(1), "checks passed on the merged tree")
+        }
+        Measure::Checks => {
+            let checks = || lanes.iter().flat_map(Lane::checks);
+            let good = checks().filter(|check| passed(check) == Some(true)).count();
+            (good, checks().count().max(1), "checks passed for the tasks alone")
+        }
+        Measure::Tasks => {
+            let finished = lanes.iter().filter(|lane| lane.is_finished()).count();
+            (finished, lanes.len(), "tasks are finished")
+        }
+        Measure::FirstTry if phase <= Phase::Planning => {
+            let attempts = run.planning().attempts() as usize;
+            (attempts.min(1), attempts, "attempts at a plan were needed")
+        }
+        Measure::FirstTry => {
+            let tried = lanes.iter().filter(|lane| lane.attempts() > 0).count();
+            let attempts: usize = lanes.iter().map(|lane| lane.attempts() as usize).sum();
+            (tried, attempts, "attempts were needed")
+        }
+        Measure::Artifacts => {
+            let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
+            (promised.saturating_sub(run.missing().len()), promised, "artifacts are there")
+        }
+        Measure::Acceptance => {
+            let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
+            (said, tasks.len(), "tasks say how one will see that they are done")
+        }
+        Measure::Estimates => {
+            let said = tasks.iter().filter(|task| task.estimate_tokens.is_some()).count();
+            (said, tasks.len(), "tasks say what they will take")
+        }
+        Measure::Risks => {
+            let risks = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
+            let answered = risks.iter().filter(|risk| risk.is_mitigated()).count();
+            (answered, risks.len(), "risks have an answer")
+        }
+        Measure::Budget => {
+            let all = run.ledger().budget().tokens;
+            let left = run.ledger().free().tokens.filter(|_| all.is_some());
+            return (left.unwrap_or(0), all.unwrap_or(0), "tokens are left");
+        }
+        Measure::Walls => match run.rung() {
+            Rung::Full => (2, 2, "rungs hold the commands"),
+            Rung::Landlock => (1, 2, "rungs hold the commands"),
+            Rung::None => (0, 2, "rungs hold the commands"),
+        },
+    };
+    (there as u64, of as u64, what)
+}
+
+/// Critical risks that nothing is done about.
+fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
+    let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
+    all.iter().filter(|risk| risk.severity == Severity::Critical && !risk.is_mitigated())
+}
+
+/// Critical questions that nobody has answered.
+fn blockers(run: &Run) -> impl Iterator<Item = String> {
+    let open = run.questions().iter().zip(0_u32..).filter(|(question, _)| {
+        let critical = |terms: &types::Terms| terms.severity == Severity::Critical;
+        question.is_open() && question.terms.as_deref().is_some_and(critical)
+    });
+    open.map(|(question, number)| {
+        format!("question {number} is critical and open: {}", types::one_line(&question.text, 120))
+    })
+}
+
+/// The phases that come need something to spend; after the last there is none.
+fn too_little_left(run: &Run, rule: &GateRule) -> Option<String> {
+    let least = rule.min_tokens.filter(|_| rule.phase != Phase::Closure)?;
+    let left = run.ledger().free().tokens?;
+    (left < least).then(|| format!("{left} tokens are left, and the next phase needs {least}"))
+}
+
+/// What is missing, and then what would raise the score most.
+fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> {
+    let missing = deliverables.iter().filter(|one| one.missing.is_some());
+    let missing = missing.map(|one| format!("see to it: {}", word(one.evidence)));
+    let mut low: Vec<&Criterion> = criteria
+        .iter()
+        .filter(|one| one.value < 100 && one.measure != Measure::Deliverables)
+        .collect();
+    low.sort_by_key(|one| std::cmp::Reverse(one.weight * (100 - one.value)));
+    let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.word(), one.seen));
+    missing.chain(low).take(MOST_ACTIONS).collect()
+}

@@ -1,0 +1,103 @@
+//! A person wants a gate judged again, or the work before it done again: what is undone in the state for that. Nothing
+//! that is on the branch is taken off it.
+
+use types::Phase;
+
+use super::Run;
+use super::lane::{Lane, Stage};
+use crate::gate::{AGAIN, GO, RETRY};
+
+/// Takes an answer to a gate's question into the state.
+pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, words: Option<&str>) {
+    if ![AGAIN, GO, RETRY].contains(&choice) {
+        return;
+    }
+    let told = run.gates.iter().rev().find(|gate| gate.phase == phase).map(|gate| {
+        let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
+        format!("{}{words}", gate.decision.reason)
+    });
+    for gate in run.gates.iter_mut().filter(|gate| gate.phase == phase && !gate.go) {
+        gate.reopened = true;
+    }
+    match (phase, choice) {
+        (Phase::Planning, RETRY) => plan_again(run, told),
+        (Phase::Execution, RETRY) => work_again(run, told),
+        (Phase::Monitoring, RETRY) => mend(run, told),
+        (Phase::Monitoring, AGAIN) => run.merged_checks.clear(),
+        _ => {}
+    }
+}
+
+fn plan_again(run: &mut Run, told: Option<String>) {
+    run.plan = None;
+    run.lanes.clear();
+    run.places.clear();
+    run.order.clear();
+    run.ready.clear();
+    run.retries += 1;
+    run.planning.stage = once_more(run, told, None);
+}
+
+/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count.
+fn work_again(run: &mut Run, told: Option<String>) {
+    let lost = |lane: &Lane| lane.is_settled() && !lane.is_finished() && !lane.is_waived();
+    let places: Vec<usize> = (0..run.lanes.len()).filter(|at| lost(&run.lanes[*at])).collect();
+    for place in &places {
+        let lane = &mut run.lanes[*place];
+        lane.stage = Stage::Waiting;
+        lane.told.clone_from(&told);
+        run.retries += u32::from(lane.attempts > 0);
+        unsettle(run, *place);
+    }
+    // Nobody starts before those it waits for, as at the beginning.
+    let mut waits_for = vec![0_usize; run.lanes.len()];
+    for (place, lane) in run.lanes.iter().enumerate() {
+        let followers = run.dag.followers[place].iter().filter(|_| !lane.is_settled());
+        let dependants = run.dag.dependants[place].iter().filter(|_| !lane.is_finished());
+        followers.chain(dependants).for_each(|waiter| waits_for[*waiter] += 1);
+    }
+    for place in places {
+        run.lanes[place].waits_for = waits_for[place];
+        let priority = run.plan.as_ref().map(|plan| plan.tasks[place].priority);
+        if waits_for[place] == 0 {
+            run.ready.insert((priority.unwrap_or_default(), place));
+        }
+    }
+}
+
+/// The parts are good and the whole is not: whoever promised what is missing mends it, or whoever came last, on top of
+/// everything.
+fn mend(run: &mut Run, told: Option<String>) {
+    let Some(place) = culprit(run) else { return };
+    let evidence = crate::failure::evidence(run, &run.merged_checks);
+    let told = told.map(|told| format!("{told}{evidence}"));
+    let promised = run.plan.as_ref().map(|plan| plan.tasks[place].artifacts.clone());
+    run.missing.retain(|missing| !promised.iter().flatten().any(|one| one == missing));
+    run.merged_checks.clear();
+    run.retries += 1;
+    let stage = once_more(run, told, Some(run.head.clone()));
+    run.lanes[place].stage = stage;
+    run.busy.insert(place);
+    unsettle(run, place);
+}
+
+fn culprit(run: &Run) -> Option<usize> {
+    let plan = run.plan.as_ref()?;
+    let promised = |task: &types::Task| task.artifacts.iter().any(|one| run.missing.contains(one));
+    let owner = plan.tasks.iter().position(promised);
+    let finished = |place: &&usize| run.lanes.get(**place).is_some_and(Lane::is_finished);
+    owner.or_else(|| run.order.iter().rev().find(finished).copied())
+}
+
+fn once_more(run: &Run, told: Option<String>, start: Option<types::CommitId>) -> Stage {
+    let at = run.started;
+    Stage::Retrying { at, start, feedback: told, role: None, model: None, released: true }
+}
+
+fn unsettle(run: &mut Run, place: usize) {
+    run.done = run.done.saturating_sub(1);
+    run.unreachable.remove(&place);
+    if let Some(turn) = run.order.iter().position(|other| *other == place) {
+        run.settled = run.settled.min(turn);
+    }
+}

@@ -1,0 +1,60 @@
+//! Where a run stands between its gates, with its questions and in time: what the stations ask most.
+
+use types::{Decision, GateView, Phase, Timestamp};
+
+use super::{Breakers, Run};
+use crate::Machine as _;
+
+impl Run {
+    /// The first phase whose gate has not been passed or blocked yet, or is to be judged again.
+    pub(crate) fn phase(&self) -> Phase {
+        let judged = |phase: &Phase| self.verdict(*phase).is_some();
+        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
+    }
+
+    /// What the gate of a phase came to, as far as that still holds.
+    pub(crate) fn verdict(&self, phase: Phase) -> Option<&GateView> {
+        self.gates.iter().rev().find(|gate| gate.phase == phase && !gate.reopened)
+    }
+
+    /// The no-go that holds, if there is one.
+    pub(crate) fn blocked(&self) -> Option<&GateView> {
+        self.gates.iter().find(|gate| !gate.go && !gate.reopened)
+    }
+
+    /// How many tasks have their turn in the order of merging.
+    pub(crate) fn order_of_merging(&self) -> usize {
+        self.order.len()
+    }
+
+    pub(crate) fn passed(&self, phase: Phase) -> bool {
+        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
+    }
+
+    pub(crate) fn gates(&self) -> &[GateView] {
+        &self.gates
+    }
+
+    /// When the run's time is up; never, while it stands still because only a person can bring it on.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        let waited = self.standstill.over()?;
+        self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
+    }
+
+    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
+    /// every event: where no question is open, nothing is looked at.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.open_question().is_some()
+            && !self.winds_down()
+            && !self.merged_checks.iter().any(|check| check.end.is_none())
+            && self.busy().all(|(task, lane)| self.waits(&task, lane))
+    }
+
+    pub(crate) fn halted(&self) -> Option<&Decision> {
+        self.halted.as_ref()
+    }
+
+    pub(crate) fn breakers(&self) -> &Breakers {
+        &self.breakers
+    }
+}
