@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
-use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, one_line};
+use types::{
+    CheckView, Ended, GateView, QuestionView, RunId, RunView, Status, TaskStage, TaskView, one_line,
+};
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -85,11 +87,7 @@ fn mark(check: &CheckView) -> String {
 }
 
 fn numbers(out: &mut String, view: &RunView) {
-    let gates: Vec<String> = view
-        .gates
-        .iter()
-        .map(|gate| format!("{} {}", gate.phase.word(), if gate.go { "go" } else { "no-go" }))
-        .collect();
+    let gates: Vec<String> = view.gates.iter().map(gate).collect();
     out.push('\n');
     if !gates.is_empty() {
         let _ = writeln!(out, "  gates     {}", gates.join(", "));
@@ -118,6 +116,20 @@ fn numbers(out: &mut String, view: &RunView) {
         let _ = writeln!(out, "  branch    {} at {}", view.branch, view.head.short());
     }
     let _ = writeln!(out, "  run       {}", view.run);
+}
+
+/// A gate with its score; of one that was not passed also what it would have needed.
+fn gate(gate: &GateView) -> String {
+    let word = match (gate.go, gate.reopened) {
+        (true, _) => "go",
+        (false, true) => "no-go, then mended",
+        (false, false) => "no-go",
+    };
+    let score = gate.card.as_ref().map(|card| match gate.go {
+        true => format!(" {}", card.score),
+        false => format!(" {} of {}", card.score, card.threshold),
+    });
+    format!("{} {word}{}", gate.phase.word(), score.unwrap_or_default())
 }
 
 /// What it was expected to take, against what it took, in all and for each task.
@@ -171,21 +183,33 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         Status::Running => vec![format!("go on:       {bosun} resume {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
-            let mut lines: Vec<String> = open
-                .map(|question| format!("asked:       {}", one_line(&question.text, 300)))
-                .collect();
-            lines.push(format!("answer:      {bosun} answer {run} \"…\""));
-            lines
+            open.flat_map(|question| asked(question, &bosun, run)).collect()
         }
         _ if view.head != view.base => vec![
-            format!("see why:     {bosun} log {run}"),
+            format!("see why:     {bosun} why {run}"),
             format!("take it:     {bosun} accept {run} --force"),
             format!("or drop it:  {bosun} discard {run}"),
         ],
-        _ => vec![format!("see why:     {bosun} log {run}")],
+        _ => vec![format!("see why:     {bosun} why {run}")],
     };
     out.push('\n');
     for line in lines {
         let _ = writeln!(out, "  {line}");
     }
+}
+
+/// A question, what can be answered, and how.
+fn asked(question: &QuestionView, bosun: &str, run: &RunId) -> Vec<String> {
+    let mut lines = vec![format!("asked:       {}", one_line(&question.text, 300))];
+    let terms = question.terms.as_ref();
+    let choices = terms.map(|terms| terms.choices.as_slice()).unwrap_or_default();
+    let default = terms.and_then(|terms| terms.default.as_deref());
+    for choice in choices {
+        let silent = if default == Some(choice.id.as_str()) { " (if nobody answers)" } else { "" };
+        let says = one_line(&choice.says, 120);
+        lines.push(format!("             {:<10} {says}{silent}", choice.id));
+    }
+    let how = choices.first().map_or("\"…\"", |choice| choice.id.as_str());
+    lines.push(format!("answer:      {bosun} answer {run} {how}"));
+    lines
 }
