@@ -163,15 +163,25 @@ impl<'a> Stage<'a> {
     async fn new_run(&self, bosun: &Bosun) -> anyhow::Result<NewRun> {
         let goal = &self.scenario.goal;
         let model = bosun.keep_script(&self.scenario.script()?).await?;
+        let mut request = Request {
+            hint: goal.hint,
+            project_type: goal.project_type.clone(),
+            attachments: goal.attachments.clone(),
+            budget: goal.budget,
+            checks: goal.checks.clone(),
+            ..Request::new(goal.text.clone(), model)
+        };
+        request.planning.only = goal.only_plan;
+        request.planning.approve = goal.approve_plan;
+        if let Some(text) = &goal.plan {
+            request.planning.given = Some(serde_json::from_value(types::yaml::read(text)?.value)?);
+        }
+        if let Some(text) = &goal.spec {
+            let spec = engine::spec::read(text).map_err(|bad| anyhow::anyhow!("{bad:?}"))?;
+            request = engine::spec::request(spec, request);
+        }
         Ok(NewRun {
-            request: Request {
-                hint: goal.hint,
-                project_type: goal.project_type.clone(),
-                attachments: goal.attachments.clone(),
-                budget: goal.budget,
-                checks: goal.checks.clone(),
-                ..Request::new(goal.text.clone(), model)
-            },
+            request,
             repository: self.repository(),
             policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),

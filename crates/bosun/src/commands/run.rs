@@ -6,7 +6,7 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::{show, solo, strict};
+use crate::commands::{plan, show, solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print::{
@@ -36,7 +36,7 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     }
     policy.headless |= args.headless;
     strict::prepare(&mut args, &mut policy)?;
-    if args.goal.trim().is_empty() {
+    if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
@@ -51,20 +51,21 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
     let model = model(home, &bosun, args.script.as_deref(), named).await?;
     let new = NewRun {
-        request: request(&args, object, model),
+        request: plan::request(&args, &policy, request(&args, object, model))?,
         repository: args.repo.clone(),
         policy,
         id: None,
     };
     let words = args.words.map(|words| Form::Told(words.into()));
     let form = words.unwrap_or_else(|| Form::choose(args.json, order));
-    if !args.response {
-        return start(home, &bosun, new, form).await;
-    }
+    let form = if args.response { Form::Quiet } else { form };
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
-    let exit = follow::follow(home, &bosun, handle, Form::Quiet).await?;
-    show::respond(&bosun, &run).await?;
+    let exit = follow::follow(home, &bosun, handle, form).await?;
+    if args.response {
+        show::respond(&bosun, &run).await?;
+    }
+    plan::hand_out(&bosun, &args, &run).await?;
     Ok(exit)
 }
 
