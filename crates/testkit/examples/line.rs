@@ -1,5 +1,5 @@
 //! How long the line itself takes, with an outside world that answers at once: scheduling a plan of ten thousand tasks
-//! to its end, and the gates and the report of a run of a thousand.
+//! to its end, and the gates and the report of a run of a thousand (P55: no model is asked for any of it).
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 

@@ -13,16 +13,19 @@ use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, follow::Form};
 
-const GOAL: &str = "Add a tide command and a berth command to harbor, and document both";
+const GOAL: &str =
+    "Add a tide command and a berth command to harbor, document both, and move the notes to docs/";
 
 const SCRIPT: &str = include_str!("../../demo/script.toml");
 
 /// The files of the sample repository.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 8] = [
     ("AGENTS.md", include_str!("../../demo/AGENTS.md")),
     ("README.md", include_str!("../../demo/README.md")),
     ("bin/harbor", include_str!("../../demo/bin/harbor")),
     ("lib/version.sh", include_str!("../../demo/lib/version.sh")),
+    ("notes/ships.md", include_str!("../../demo/notes/ships.md")),
+    ("notes/tides.md", include_str!("../../demo/notes/tides.md")),
     ("test.sh", include_str!("../../demo/test.sh")),
     ("tests/version.sh", include_str!("../../demo/tests/version.sh")),
 ];

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId, one_line,
+    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId,
+    one_line,
 };
 
 /// A line of a log, with everything.
