@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use types::RunId;
+use types::{Phase, RunId};
 
 /// Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
 /// decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
@@ -72,6 +72,12 @@ pub(crate) struct Init {
 pub(crate) struct Show {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,
+    /// The report of one gate, as Markdown: initiation, planning, execution, monitoring or closure
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    pub(crate) gate: Option<Phase>,
+    /// The reports of all gates
+    #[arg(long, conflicts_with = "gate")]
+    pub(crate) gates: bool,
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,
@@ -84,4 +90,8 @@ pub(crate) struct Show {
     /// Print the whole state of the project as one JSON object
     #[arg(long, conflicts_with = "json")]
     pub(crate) state: bool,
+}
+
+fn phase(word: &str) -> Result<Phase, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
-use types::{
-    CheckView, Ended, GateView, QuestionView, RunId, RunView, Status, TaskStage, TaskView, one_line,
-};
+use types::{CheckView, Ended, GateView, RunView, Status, TaskStage, TaskView, one_line};
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -183,7 +182,14 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         Status::Running => vec![format!("go on:       {bosun} resume {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
-            open.flat_map(|question| asked(question, &bosun, run)).collect()
+            open.flat_map(|asked| {
+                let (number, answers) = (asked.id, question::example(asked));
+                [
+                    format!("asked:       {}", one_line(&asked.text, 300)),
+                    format!("answer:      {bosun} answer {run} {number} {answers}"),
+                ]
+            })
+            .collect()
         }
         _ if view.head != view.base => vec![
             format!("see why:     {bosun} why {run}"),
@@ -196,20 +202,4 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
     for line in lines {
         let _ = writeln!(out, "  {line}");
     }
-}
-
-/// A question, what can be answered, and how.
-fn asked(question: &QuestionView, bosun: &str, run: &RunId) -> Vec<String> {
-    let mut lines = vec![format!("asked:       {}", one_line(&question.text, 300))];
-    let terms = question.terms.as_ref();
-    let choices = terms.map(|terms| terms.choices.as_slice()).unwrap_or_default();
-    let default = terms.and_then(|terms| terms.default.as_deref());
-    for choice in choices {
-        let silent = if default == Some(choice.id.as_str()) { " (if nobody answers)" } else { "" };
-        let says = one_line(&choice.says, 120);
-        lines.push(format!("             {:<10} {says}{silent}", choice.id));
-    }
-    let how = choices.first().map_or("\"…\"", |choice| choice.id.as_str());
-    lines.push(format!("answer:      {bosun} answer {run} {how}"));
-    lines
 }
