@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, Event, RunId};
+use types::{Envelope, Event, RunId, Status};
 
 use super::live::{Live, progress};
 use super::{json, line, lines, note, prompt, report, text};
@@ -46,11 +46,23 @@ impl Form {
     }
 }
 
+/// Stays with a run until it is over or nobody answers what it asks.
 pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
     form: Form,
+) -> anyhow::Result<Exit> {
+    follow_with(home, bosun, handle, form, &[]).await
+}
+
+/// The same, with answers for the first questions that the run waits for.
+pub(crate) async fn follow_with(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
 ) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
     let mut screen = Screen {
@@ -69,7 +81,7 @@ pub(crate) async fn follow(
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
     let mut tick = tokio::time::interval(PACE);
     tick.reset();
-    let mut handle = handle;
+    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
         let listening = tokio::spawn(take_signals(handle.suspender()));
         let finished = handle.finished();
@@ -83,6 +95,13 @@ pub(crate) async fn follow(
             }
         };
         listening.abort();
+        if left.view.status == Status::Waiting
+            && !left.suspended
+            && let Some(answer) = answers.next()
+        {
+            handle = prompt::answered_for(bosun, &left, answer).await?;
+            continue;
+        }
         if screen.live.is_none() {
             break left;
         }
