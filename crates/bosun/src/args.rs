@@ -1,14 +1,16 @@
 //! The command line: every command and flag, with its help.
 
 mod session;
+mod settle;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
-use types::{Artifact, AttemptId, Effort, Family, ModelRef, RunId};
+use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
 pub(crate) use session::{Chat, Rewind, Words};
+pub(crate) use settle::{Accept, Discard};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -37,6 +39,10 @@ pub(crate) enum Command {
     Answer(Answer),
     /// Stop a run for good
     Cancel(Cancel),
+    /// Take a run's result onto your own branch
+    Accept(Accept),
+    /// Throw a run's result away
+    Discard(Discard),
     /// Put the files of a session back to what they were at an earlier line of its log
     Rewind(Rewind),
     /// List all runs, the newest first
@@ -94,6 +100,12 @@ pub(crate) struct Run {
     /// The most tokens that may be spent
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u64>,
+    /// The most money that may be spent, in dollars, such as 1.50
+    #[arg(long, value_name = "DOLLARS", value_parser = money)]
+    pub(crate) money: Option<Money>,
+    /// The most calls to a model that may be made
+    #[arg(long, value_name = "N")]
+    pub(crate) calls: Option<u64>,
     /// The most time that may be taken, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) time: Option<u64>,
@@ -166,6 +178,10 @@ fn dialect(word: &str) -> Result<Dialect, String> {
         let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::word).collect();
         format!("known are {}", words.join(", "))
     })
+}
+
+fn money(word: &str) -> Result<Money, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
 
 fn effort(word: &str) -> Result<Effort, String> {

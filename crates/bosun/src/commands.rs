@@ -1,10 +1,12 @@
 //! One file for each command.
 
+pub(crate) mod accept;
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
 pub(crate) mod chat;
 pub(crate) mod demo;
+pub(crate) mod discard;
 pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod log;

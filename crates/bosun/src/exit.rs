@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::presets::PolicyError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError};
+use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError, SettleError};
 use types::Status;
 
 /// What the exit code of the program means.
@@ -99,6 +99,8 @@ pub(crate) enum Wrong {
     NoWorkspace { path: String },
     #[error("{}", .0.what)]
     CannotWork(types::Fault),
+    #[error("there is no terminal to ask on; add --yes to throw the result of run {run} away")]
+    NotSure { run: types::RunId },
     #[error("{0}")]
     Tampered(String),
 }
@@ -120,7 +122,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-            Wrong::NoWorkspace { .. } => Exit::Usage,
+            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
             Wrong::Tampered(_) => Exit::Damaged,
         });
@@ -136,6 +138,17 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             SessionError::Fault(_) => Some(Exit::Refused),
             SessionError::Door(door) => Some(of_door(door)),
         };
+    }
+    if let Some(settle) = cause.downcast_ref::<SettleError>() {
+        return Some(match settle {
+            SettleError::NotDone { .. } => Exit::NoGo,
+            SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
+            SettleError::Door(door) => of_door(door),
+            SettleError::NotOver { .. }
+            | SettleError::Settled { .. }
+            | SettleError::Nothing { .. }
+            | SettleError::OtherBranch { .. } => Exit::Usage,
+        });
     }
     if let Some(journal) = cause.downcast_ref::<JournalError>() {
         return Some(of_journal(journal));

@@ -47,6 +47,8 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
+        Command::Accept(args) => commands::accept::accept(&home, args).await,
+        Command::Discard(args) => commands::discard::discard(&home, args).await,
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,

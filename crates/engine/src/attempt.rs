@@ -11,6 +11,7 @@ mod question;
 mod room;
 mod session;
 mod view;
+mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub struct Attempt {
     seen: BTreeMap<WorkPath, Digest>,
     /// What the walls were found to hold, where it is this log that knows.
     proof: Option<Proof>,
+    /// Calls that no rule allowed, the first of them.
+    denied: Vec<String>,
 }
 
 impl Attempt {
@@ -62,6 +65,7 @@ impl Attempt {
             seal_fault: None,
             seen: BTreeMap::new(),
             proof: None,
+            denied: Vec::new(),
         }
     }
 
@@ -153,6 +157,7 @@ impl Attempt {
                         commit: sealed.commit.clone(),
                         changes: sealed.changes.clone(),
                         submission,
+                        findings: sealed.findings.clone(),
                     },
                     (None, Some(fault)) => {
                         AttemptResult::Failed { fault: fault.clone(), commit: None }
@@ -161,6 +166,7 @@ impl Attempt {
                         commit: brief.start.clone(),
                         changes: types::Changes::default(),
                         submission,
+                        findings: types::Findings::default(),
                     },
                 }
             }
@@ -171,6 +177,7 @@ impl Attempt {
             usage: self.usage,
             turns: self.turns,
             log_head,
+            denied: self.denied.clone(),
         })
     }
 

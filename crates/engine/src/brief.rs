@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 
 use types::{
-    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, Task, TaskId,
-    WorkPath,
+    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, RoleId, Spec,
+    Task, TaskId, WorkPath,
 };
 
 use crate::run::{Run, Running};
-use crate::{context, intake};
+use crate::{context, contract, intake, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -23,23 +23,38 @@ pub fn family(policy: &Policy, brief: &Brief) -> Family {
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
-    let model = role.and_then(|role| role.model.clone()).or_else(|| default_model(run));
-    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let of_role = || role.and_then(|role| role.model.clone());
+    let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let (task, shows) = said(run, attempt, running);
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
-        system: system(run, running, role.map(|role| role.prompt.as_str()).unwrap_or_default()),
-        task: match task {
-            Some((place, task)) => task_text(run, place, task, running),
-            None => plan_text(run, running),
+        system: match role {
+            // A role with a contract is told everything in its first message.
+            Some(role) if role.reply.is_some() => role.prompt.clone(),
+            role => {
+                let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
+                let place = run.place(&attempt.task);
+                system(
+                    run,
+                    running,
+                    prompt,
+                    place.and_then(|place| Some((place, run.task(place)?))),
+                )
+            }
         },
-        tools: role.map(|role| role.tools.clone()).unwrap_or_default(),
+        task,
+        tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
         effort: None,
         window: None,
+        reply: role.and_then(|role| role.reply),
+        shows,
+        files: vec![],
+        price: None,
         folder: None,
         policy: None,
         scope: running.scope.clone(),
@@ -52,6 +67,29 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     }
 }
 
+/// The first thing that is said to the model of an attempt.
+pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
+    said(run, attempt, running).0
+}
+
+fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkPath>) {
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
+    match (reply, task) {
+        (Some(reply), _) => contract::compose(run, attempt, running, reply.contract),
+        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, None) => (plan_text(run, running), vec![]),
+    }
+}
+
+/// The documents that an agent in this role is given.
+pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+    let side = run.side(role);
+    let selected = run.documents().unwrap_or_default().iter();
+    let given = selected.filter(|selected| selected.side.is_none_or(|only| only == side));
+    given.map(|selected| selected.path.clone()).collect()
+}
+
 fn default_model(run: &Run) -> Option<ModelRef> {
     run.asked().map(|asked| asked.request.model.clone())
 }
@@ -61,25 +99,27 @@ fn no_model() -> ModelRef {
     "none/none".parse().expect("none/none names a model")
 }
 
-fn system(run: &Run, running: &Running, prompt: &str) -> String {
+fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task)>) -> String {
     let mut text = prompt.trim_end().to_owned();
-    let side = run.side(&running.role);
-    let selected: Vec<&WorkPath> = run
-        .documents()
-        .unwrap_or_default()
-        .iter()
-        .filter(|selected| selected.side.is_none_or(|only| only == side))
-        .map(|selected| &selected.path)
-        .collect();
+    if let Some((place, task)) = task {
+        let count = run.plan().map_or(0, |plan| plan.tasks.len());
+        let title = types::one_line(&task.title, 200);
+        let _ = write!(text, "\n\nThis is task {} of {count}: {title}", place + 1);
+    }
+    let selected = documents(run, &running.role);
     let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
-    for document in documents.iter().filter(|document| selected.contains(&&document.path)) {
+    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
         let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
     }
     text
 }
 
 fn plan_text(run: &Run, running: &Running) -> String {
-    let mut text = format!("# Goal\n\n{}\n", intake::full_text(run).trim_end());
+    // A spec is the first thing that a planner is told, as it is written.
+    let mut text = match spec(run) {
+        Some(spec) => format!("{}{}", spec.text(), answers(run)),
+        None => format!("# Goal\n\n{}\n", intake::full_text(run).trim_end()),
+    };
     if let Some(asked) = run.asked() {
         append_attachments(&mut text, &asked.request);
         let survey = &asked.survey;
@@ -96,6 +136,36 @@ fn plan_text(run: &Run, running: &Running) -> String {
     text
 }
 
+fn spec(run: &Run) -> Option<&Spec> {
+    run.request()?.spec.as_deref()
+}
+
+/// What was said to our questions about the spec.
+fn answers(run: &Run) -> String {
+    let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    match intake::full_text(run).strip_prefix(asked).map(str::trim) {
+        None | Some("") => String::new(),
+        Some(answers) => format!("\n# What was said to questions about it\n\n{answers}\n"),
+    }
+}
+
+/// What holds for every task of a spec.
+fn append_bounds(text: &mut String, run: &Run) {
+    let Some(spec) = spec(run) else { return };
+    if !spec.constraints.is_empty() {
+        text.push_str("\n# What must be kept to\n\n");
+        for constraint in &spec.constraints {
+            let _ = writeln!(text, "- {}: {}", constraint.id, constraint.description);
+        }
+    }
+    if !spec.out_of_scope.is_empty() {
+        text.push_str("\n# What is not to be done\n\n");
+        for what in &spec.out_of_scope {
+            let _ = writeln!(text, "- {what}");
+        }
+    }
+}
+
 fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String {
     let count = run.plan().map_or(0, |plan| plan.tasks.len());
     let mut text = format!("# Task {} of {count}: {}\n", place + 1, task.title);
@@ -103,12 +173,16 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     if !task.description.is_empty() {
         let _ = write!(text, "\n{}\n", task.description.trim_end());
     }
+    if !task.rationale.is_empty() {
+        let _ = write!(text, "\nWhy it is a task of its own: {}\n", task.rationale.trim_end());
+    }
     if !task.acceptance.is_empty() {
         text.push_str("\n# It is done when\n\n");
         for criterion in &task.acceptance {
             let _ = writeln!(text, "- {criterion}");
         }
     }
+    append_bounds(&mut text, run);
     let _ = write!(text, "\n# You may write only here\n\n{}\n", running.scope);
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
     if !checks.is_empty() {

@@ -1,9 +1,25 @@
 //! Money, tokens and calls: what may be spent, what is set aside, what is gone. Nothing is begun that does not
-//! fit in its worst case, so a budget cannot be overshot.
+//! fit in its worst case, so a budget cannot be overshot. How it is shared out is in `tree`, what happens when it is
+//! spent in `appeal`, what was expected in `forecast`.
 
-use types::{Budget, Decision, Event, RuleId, Spend, Timestamp};
+mod appeal;
+mod forecast;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use types::{Budget, Decision, Event, Fault, FaultClass, Money, RuleId, Spend, TaskId, Timestamp};
 
 use crate::Run;
+
+pub(crate) use appeal::{ASK, exhausted, is_ours, offer, unpaid_task};
+pub(crate) use forecast::{forecast, variance};
+pub(crate) use tree::{Allotment, allot};
+
+/// A call whose worst case is more than what is left of its attempt's share.
+pub(crate) const CALL: &str = "budget.call_does_not_fit";
+/// The run's time is up.
+pub(crate) const TIME: &str = "budget.time";
 
 /// One level of the tree of budgets: a run's, or one attempt's share of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +53,24 @@ impl Ledger {
         self.spent = self.spent.plus(used);
     }
 
+    /// More may be spent. What was said about most of it being gone is no longer so.
+    pub(crate) fn raise(&mut self, add: Budget) {
+        fn sum(all: Option<u64>, add: Option<u64>) -> Option<u64> {
+            all.map(|all| all.saturating_add(add.unwrap_or(0)))
+        }
+        let budget = &mut self.budget;
+        budget.tokens = sum(budget.tokens, add.tokens);
+        budget.calls = sum(budget.calls, add.calls);
+        budget.money = budget.money.map(|all| all.plus(add.money.unwrap_or_default()));
+        let time = sum(budget.time_ms.map(|time| time.0), add.time_ms.map(|time| time.0));
+        budget.time_ms = time.map(types::Span);
+        self.warned = false;
+    }
+
+    pub(crate) fn held(&self) -> Spend {
+        self.held
+    }
+
     pub(crate) fn mark_warned(&mut self) {
         self.warned = true;
     }
@@ -52,27 +86,26 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn fits(&self, amount: Spend) -> bool {
-        let free = self.free();
-        free.tokens.is_none_or(|tokens| amount.tokens <= tokens)
-            && free.money.is_none_or(|money| amount.money <= money)
-            && free.calls.is_none_or(|calls| amount.calls <= calls)
-    }
-
     pub(crate) fn is_overspent(&self) -> bool {
         self.budget.tokens.is_some_and(|tokens| self.spent.tokens > tokens)
             || self.budget.money.is_some_and(|money| self.spent.money > money)
             || self.budget.calls.is_some_and(|calls| self.spent.calls > calls)
     }
+}
 
-    fn is_past(&self, percent: u64) -> bool {
-        let past = |spent: u64, all: u64| spent.saturating_mul(100) >= all.saturating_mul(percent);
-        self.budget.tokens.is_some_and(|all| past(self.spent.tokens, all))
-            || self.budget.calls.is_some_and(|all| past(self.spent.calls, all))
-            || self.budget.money.is_some_and(|all| {
-                past(self.spent.money.as_nanos() / 1_000, all.as_nanos() / 1_000)
-            })
-    }
+/// What of a budget is spent to this share or more, each with its numbers.
+fn past(budget: Budget, spent: Spend, percent: u64) -> Vec<String> {
+    let past =
+        |spent: u64, all: u64| u128::from(spent) * 100 >= u128::from(all) * u128::from(percent);
+    let tokens = budget.tokens.filter(|all| past(spent.tokens, *all));
+    let calls = budget.calls.filter(|all| past(spent.calls, *all));
+    let money = budget.money.filter(|all| past(spent.money.as_nanos(), all.as_nanos()));
+    let lines = [
+        tokens.map(|all| format!("{} of {all} tokens", spent.tokens)),
+        money.map(|all| format!("${} of ${all}", spent.money)),
+        calls.map(|all| format!("{} of {all} calls", spent.calls)),
+    ];
+    lines.into_iter().flatten().collect()
 }
 
 /// What a budget sets aside in a ledger; what it does not name is not counted there either.
@@ -107,17 +140,78 @@ pub(crate) const fn most_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(2)
 }
 
-/// Has most of the budget been spent? Said once.
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    let (ledger, percent) = (run.ledger(), run.policy().limits.warn_at_percent);
-    if ledger.warned || !ledger.is_past(percent) {
-        return vec![];
+/// Is there more to be had, is somebody to be asked for it, or is most of something spent? The last is said once, of the
+/// run and of each task that has a share of its own.
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    let appeal = appeal::due(run, now);
+    if !appeal.is_empty() {
+        return appeal;
     }
-    let decision = Decision::new(
-        RuleId::fixed("budget.warn"),
-        format!("{percent} % of the budget is spent: {} tokens", ledger.spent.tokens),
-    );
-    vec![Event::BudgetWarned { spent: ledger.spent, budget: ledger.budget, decision }]
+    let percent = run.policy().limits.warn_at_percent;
+    let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
+        let of = task.as_ref().map_or("the budget".to_owned(), |task| format!("{task}'s share"));
+        let reason = format!("{percent} % of {of} is spent: {}", what.join(", "));
+        let decision = Decision::new(RuleId::fixed("budget.warn"), reason);
+        vec![Event::BudgetWarned { spent, budget, decision, task }]
+    };
+    let ledger = run.ledger();
+    let mut spent = past(ledger.budget, ledger.spent, percent);
+    spent.extend(past_time(run, now, percent));
+    if !ledger.warned && !spent.is_empty() {
+        return warned(None, ledger.spent, ledger.budget, &spent);
+    }
+    for (task, lane) in run.busy().filter(|(_, lane)| !lane.is_warned()) {
+        let share = tree::share_of_task(run, &task);
+        let spent = past(share, lane.spent(), percent);
+        if !spent.is_empty() {
+            return warned(Some(task), lane.spent(), share, &spent);
+        }
+    }
+    vec![]
+}
+
+fn past_time(run: &Run, now: Timestamp, percent: u64) -> Option<String> {
+    let (all, until) = (run.ledger().budget.time_ms?, run.deadline()?);
+    let gone = all.0.saturating_sub(until.since(now).0);
+    let past = u128::from(gone) * 100 >= u128::from(all.0) * u128::from(percent);
+    past.then(|| format!("{} of {all}", types::Span(gone)))
+}
+
+/// What a call may cost at the most, or why that cannot be told although it must be.
+pub(crate) fn worst(
+    budget: Budget,
+    price: Option<types::PriceCap>,
+    (input, output): (u64, u64),
+) -> Result<Spend, String> {
+    let money = match (price, budget.money) {
+        (Some(price), _) => price.of(input, output),
+        (None, None) => Money::ZERO,
+        (None, Some(limit)) => {
+            return Err(format!(
+                "the model's price is not known, so no call can be kept within ${limit}; name its price, or no limit of money"
+            ));
+        }
+    };
+    Ok(Spend { tokens: input.saturating_add(output), money, calls: 1 })
+}
+
+/// Why a call does not fit into what is free; nothing when it does.
+pub(crate) fn lacking(free: Budget, wanted: Spend) -> Option<String> {
+    let tokens = free.tokens.filter(|left| wanted.tokens > *left);
+    let money = free.money.filter(|left| wanted.money > *left);
+    let calls = free.calls.filter(|left| wanted.calls > *left);
+    let what = match (tokens, money, calls) {
+        (Some(left), ..) => format!("{} tokens, and {left} are left", wanted.tokens),
+        (_, Some(left), _) => format!("${}, and ${left} is left", wanted.money),
+        (.., Some(_)) => "one more call, and none is left".to_owned(),
+        _ => return None,
+    };
+    Some(format!("the next call may take {what} of the attempt's budget"))
+}
+
+/// What is said of a task that cannot be paid for.
+fn unpaid(code: &'static str, what: impl Into<String>) -> Fault {
+    Fault::new(FaultClass::Resource, code, what)
 }
 
 /// What binds is the tighter of the two; the request may not loosen the policy.
@@ -130,40 +224,5 @@ pub(crate) fn narrower(policy: Budget, request: Budget) -> Budget {
         money: least(policy.money, request.money),
         calls: least(policy.calls, request.calls),
         time_ms: least(policy.time_ms, request.time_ms),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tokens(tokens: u64) -> Spend {
-        Spend { tokens, ..Spend::default() }
-    }
-
-    #[test]
-    fn what_is_set_aside_cannot_be_set_aside_twice() {
-        let mut ledger = Ledger::new(Budget { tokens: Some(100), ..Budget::default() });
-        assert!(ledger.fits(tokens(100)));
-        ledger.hold(tokens(60));
-        assert!(ledger.fits(tokens(40)) && !ledger.fits(tokens(41)));
-        ledger.settle(tokens(60), tokens(10));
-        assert_eq!(ledger.free().tokens, Some(90));
-        assert!(!ledger.is_overspent());
-    }
-
-    #[test]
-    fn a_budget_that_names_no_limit_does_not_bind() {
-        assert!(Ledger::new(Budget::default()).fits(tokens(u64::MAX)));
-    }
-
-    #[test]
-    fn a_share_is_equal_and_below_the_roles_limit() {
-        let free = Budget { tokens: Some(100), ..Budget::default() };
-        let role = Budget { tokens: Some(30), ..Budget::default() };
-        assert_eq!(share(free, role, 2).tokens, Some(30));
-        assert_eq!(share(free, role, 4).tokens, Some(25));
-        assert_eq!(share(Budget::default(), role, 4).tokens, Some(30));
-        assert_eq!(share(free, Budget::default(), 0).tokens, Some(100));
     }
 }

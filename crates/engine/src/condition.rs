@@ -59,7 +59,12 @@ pub(crate) fn found(
         .any(|phrase| phrase.places(reading).into_iter().any(|place| !excused(place)))
 }
 
-fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
+/// Where a pattern is found, whatever stands before it.
+pub(crate) fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usize> {
+    Phrase::parse(pattern, lists).map(|phrase| phrase.places(reading)).unwrap_or_default()
+}
+
+pub(crate) fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
     let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
     !reading.is_about_code()
         && reading
@@ -72,7 +77,7 @@ fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = P
     phrases.iter().filter_map(|text| Phrase::parse(text, lists).ok())
 }
 
-fn over_budget(reading: &Reading) -> bool {
+pub(crate) fn over_budget(reading: &Reading) -> bool {
     let facts = &reading.facts;
     matches!((facts.estimate, facts.tokens), (Some(estimate), Some(tokens)) if estimate > tokens)
 }

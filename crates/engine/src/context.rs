@@ -8,6 +8,7 @@ use types::{
 };
 
 use crate::Run;
+use crate::explain::Looked;
 use crate::intake;
 use crate::reading::Reading;
 use matter::Matter;
@@ -32,12 +33,13 @@ impl Selection {
 }
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
-    if run.route().is_none() || run.documents().is_some() {
+    if run.route().is_none() || (run.documents().is_some() && !run.wants_more_context()) {
         return vec![];
     }
+    let again = run.chose_before();
     let Some(asked) = run.asked() else { return vec![] };
     let reading = Reading::of_text(&intake::full_text(run));
-    let selection = select(run.policy(), &asked.survey.documents, &reading);
+    let selection = choose(run.policy(), &asked.survey.documents, &reading, again);
     vec![match selection.refused {
         Some(decision) => Event::RunRefused { decision },
         None => {
@@ -47,10 +49,16 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading) -> Selection {
+    choose(policy, documents, reading, false)
+}
+
+/// `again` if an agent said that what was chosen before is not enough; then more rules count.
+fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: bool) -> Selection {
     let mut selection = Selection::default();
     for document in documents {
         let matter = Matter::of(&document.text);
-        let rule = policy.context.iter().find(|rule| covers(rule, document, &matter, reading));
+        let mut rules = policy.context.iter().filter(|rule| again || !rule.again);
+        let rule = rules.find(|rule| covers(rule, document, &matter, reading));
         let path = document.path.clone();
         match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {
@@ -68,6 +76,77 @@ pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading)
     }
     selection.refused = whole_registry(policy, documents, &selection);
     selection
+}
+
+/// What each rule says of each document, until one matches.
+pub(crate) fn look(policy: &Policy, documents: &[Document], text: &str) -> Vec<Looked> {
+    let reading = Reading::of_text(text);
+    let mut looked = Vec::new();
+    for document in documents {
+        let matter = Matter::of(&document.text);
+        for rule in &policy.context {
+            let misses = misses(rule, document, &matter, &reading);
+            let matched = misses.is_empty();
+            looked.push(Looked {
+                about: Some(document.path.to_string()),
+                rule: rule.id.clone(),
+                says: if rule.verdict == Inclusion::Include { "include" } else { "exclude" }
+                    .to_owned(),
+                matched,
+                because: if matched { vec![rule.reason.clone()] } else { misses },
+            });
+            if matched {
+                break;
+            }
+        }
+    }
+    looked
+}
+
+/// Why a rule does not speak of a document.
+fn misses(
+    rule: &ContextRule,
+    document: &Document,
+    matter: &Matter,
+    reading: &Reading,
+) -> Vec<String> {
+    let only = |change: &dyn Fn(&mut ContextRule)| {
+        let (paths, kinds, status) = (vec![], vec![], vec![]);
+        let mut only =
+            ContextRule { paths, kinds, status, about_the_request: None, ..rule.clone() };
+        change(&mut only);
+        !covers(&only, document, matter, reading)
+    };
+    let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let mut misses = Vec::new();
+    if only(&|only| only.paths.clone_from(&rule.paths)) {
+        misses.push(format!("it is about {}", rule.paths.join(", ")));
+    }
+    if only(&|only| only.kinds.clone_from(&rule.kinds)) {
+        misses.push(format!("its kind is {}, not {}", says(&matter.kind), rule.kinds.join(" or ")));
+    }
+    if only(&|only| only.status.clone_from(&rule.status)) {
+        misses.push(format!(
+            "its status is {}, not {}",
+            says(&matter.status),
+            rule.status.join(" or ")
+        ));
+    }
+    if only(&|only| only.about_the_request = rule.about_the_request) {
+        let domains = if matter.domains.is_empty() {
+            "everything".to_owned()
+        } else {
+            matter.domains.join(", ")
+        };
+        misses.push(format!(
+            "it is about {domains}, and so is {}the request",
+            match rule.about_the_request {
+                Some(true) => "not ",
+                _ => "",
+            }
+        ));
+    }
+    misses
 }
 
 /// Whether a path lies in the registry, of which agents know nothing but what they are given.

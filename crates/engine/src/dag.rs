@@ -105,17 +105,7 @@ mod tests {
 
     fn task(id: &str, depends_on: &[&str]) -> Task {
         let depends_on = depends_on.iter().map(|id| id.parse().expect("an id")).collect();
-        Task {
-            id: id.parse().expect("an id"),
-            title: id.to_owned(),
-            description: String::new(),
-            acceptance: vec![],
-            artifacts: vec![],
-            depends_on,
-            role: types::RoleId::fixed("coder"),
-            checks: vec![],
-            estimate_tokens: None,
-        }
+        Task { depends_on, ..Task::new(id.parse().expect("an id"), id, vec![]) }
     }
 
     #[test]

@@ -1,58 +1,133 @@
-//! An attempt was not good enough: is there another one, and what is it told? One table, keyed by the class of the
-//! failure. Failures of mechanics are retried, failures of judgement are not; the two are never mixed up.
+//! An attempt was not good enough: is there another one, by whom, and what is it told; or does a person decide? One
+//! table, keyed by the class of the failure. Failures of mechanics are retried, failures of judgement are not; the two
+//! are never mixed up.
+
+mod escalation;
 
 use types::{
     CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
 };
 
-use crate::head_and_tail;
 use crate::run::{Lane, Run, Stage, passed};
+use crate::{budget, head_and_tail};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    let rejected = run.busy().find_map(|(id, lane)| match lane.stage() {
-        Stage::Rejected { fault, commit } => Some((id, lane, fault, commit)),
-        _ => None,
-    });
-    match rejected {
-        Some((id, lane, fault, commit)) => vec![answer(run, id, lane, fault, commit.as_ref(), now)],
-        None => vec![],
+    run.busy()
+        .find_map(|(task, lane)| match lane.stage() {
+            // What a person is asked to pay for waits for the answer.
+            Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
+                let failed = Failed { task, lane, fault, commit: commit.as_ref() };
+                Some(answer(run, &failed, now))
+            }
+            Stage::Escalated { fault, commit, question } => {
+                let failed = Failed { task, lane, fault, commit: commit.as_ref() };
+                escalation::follow(run, &failed, *question, now)
+            }
+            _ => None,
+        })
+        .into_iter()
+        .collect()
+}
+
+/// A task whose last attempt was not good enough.
+struct Failed<'a> {
+    task: TaskId,
+    lane: &'a Lane,
+    fault: &'a Fault,
+    /// What the attempt left behind.
+    commit: Option<&'a CommitId>,
+}
+
+impl Failed<'_> {
+    /// The task is given up.
+    fn given_up(&self, decision: Decision, halts: bool) -> Event {
+        Event::TaskFailed { task: self.task.clone(), fault: self.fault.clone(), decision, halts }
     }
 }
 
-fn answer(
-    run: &Run,
-    task: TaskId,
-    lane: &Lane,
-    fault: &Fault,
-    commit: Option<&CommitId>,
-    now: Timestamp,
-) -> Event {
-    let rule_for = |fault: &Fault| run.policy().failures.iter().find(|rule| covers(rule, fault));
-    let Some(rule) = rule_for(fault) else {
-        let reason = format!("no rule says what to do about a {} failure", fault.class.word());
+fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
+    let Some(rule) = rule_for(run, failed.fault) else {
+        let class = failed.fault.class.word();
+        let reason = format!("no rule says what to do about a {class} failure");
         let decision = Decision::new(RuleId::fixed("failure.no_rule"), reason);
-        return Event::TaskFailed { task, fault: fault.clone(), decision };
+        return escalation::ask(run, failed, None, decision, now);
     };
-    let executions = lane.faults().iter().filter(|fault| rule_for(fault) == Some(rule)).count();
-    let executions = u32::try_from(executions).unwrap_or(u32::MAX);
-    let left = rule.max_executions.saturating_sub(executions);
+    let executions = executions(run, failed.lane, rule);
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
-        .seeing(format!("{}: {}", fault.class.word(), fault.what))
+        .seeing(format!("{}: {}", failed.fault.class.word(), failed.fault.what))
         .seeing(format!("execution {executions} of {}", rule.max_executions));
-    if left == 0 || rule.action == Remedy::Stop {
-        return Event::TaskFailed { task, fault: fault.clone(), decision };
+    match remedy(rule, executions) {
+        Remedy::Stop => failed.given_up(decision, false),
+        Remedy::Halt => failed.given_up(decision, true),
+        Remedy::Ask => escalation::ask(run, failed, Some(rule), decision, now),
+        again => {
+            let left = rule.max_executions.saturating_sub(executions);
+            let wait = backoff(rule.backoff_ms, executions).max(asked_for(failed.fault));
+            let next = Next { left, at: now.after(wait), words: None };
+            retry(run, failed, again, rule, next, decision)
+        }
     }
-    let (start, feedback) = match rule.action {
-        Remedy::RetryWithFeedback => (commit.cloned(), Some(feedback(run, lane, fault))),
-        Remedy::RetryFresh | Remedy::Stop => (None, None),
-    };
-    let at = now.after(backoff(rule.backoff_ms, executions).max(asked_for(fault)));
-    Event::RetryScheduled { task, at, left, start, feedback, decision }
+}
+
+fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRule> {
+    run.policy().failures.iter().find(|rule| covers(rule, fault))
 }
 
 fn covers(rule: &FailureRule, fault: &Fault) -> bool {
     (rule.classes.is_empty() || rule.classes.contains(&fault.class))
         && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
+}
+
+/// How many attempts at this task have ended in a way that this rule answers.
+fn executions(run: &Run, lane: &Lane, rule: &FailureRule) -> u32 {
+    let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
+    u32::try_from(lane.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
+}
+
+/// What is done now. When there is no execution left, it is what comes then; if that is one more attempt, it is made
+/// once, and after that a person decides.
+fn remedy(rule: &FailureRule, executions: u32) -> Remedy {
+    let retries = |remedy: Remedy| !matches!(remedy, Remedy::Stop | Remedy::Halt | Remedy::Ask);
+    if !retries(rule.action) || executions < rule.max_executions {
+        return rule.action;
+    }
+    match rule.then {
+        Some(then) if retries(then) && executions > rule.max_executions => Remedy::Ask,
+        Some(then) => then,
+        None => Remedy::Stop,
+    }
+}
+
+/// When the next attempt is made, how many are left then, and what a person wants it to be told.
+struct Next {
+    left: u32,
+    at: Timestamp,
+    words: Option<String>,
+}
+
+fn retry(
+    run: &Run,
+    failed: &Failed<'_>,
+    how: Remedy,
+    rule: &FailureRule,
+    next: Next,
+    decision: Decision,
+) -> Event {
+    let (start, told) = match how {
+        Remedy::RetryWithFeedback | Remedy::FeedModel => {
+            (failed.commit.cloned(), Some(feedback(run, failed.lane, failed.fault)))
+        }
+        _ => (None, None),
+    };
+    let other = how == Remedy::Alternative;
+    let role = rule.role.clone().filter(|_| other);
+    let model = rule.model.clone().filter(|_| other);
+    let who = role.as_ref().or(failed.lane.last().map(|last| &last.running.role));
+    let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
+    let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
+    let feedback = (!told.is_empty()).then(|| told.join("\n\n"));
+    let (task, left) = (failed.task.clone(), next.left);
+    Event::RetryScheduled { task, at, left, start, feedback, role, model, decision }
 }
 
 /// Doubles with each execution, up to a minute.
@@ -72,6 +147,15 @@ fn asked_for(fault: &Fault) -> Span {
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
 fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
     let mut text = fault.what.clone();
+    if !fault.evidence.is_empty() {
+        text.push_str(&format!("\n\n{}", fault.evidence));
+    }
+    text + &evidence(run, lane)
+}
+
+/// What the checks that failed had to say.
+fn evidence(run: &Run, lane: &Lane) -> String {
+    let mut text = String::new();
     for check in lane.checks().iter().filter(|check| passed(check) == Some(false)) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
@@ -82,123 +166,4 @@ fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{crew, new_run, only, planned, planned_with, same};
-
-    #[test]
-    fn the_wait_doubles_and_never_passes_a_minute() {
-        let wait = |executions| backoff(Span::seconds(1), executions).0;
-        assert_eq!(
-            [wait(1), wait(2), wait(3), wait(7), wait(200)],
-            [1_000, 2_000, 4_000, 60_000, 60_000]
-        );
-        assert_eq!(backoff(Span(0), 5), Span(0));
-    }
-
-    /// What is decided when the first attempt ends in this way.
-    fn decided(fault: &str) -> String {
-        let events = planned("T1 a").tell(&format!("T1.1 fails {fault}"));
-        only(&events, &["retry", "task"])
-    }
-
-    #[test]
-    fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() {
-        for class in ["structural", "transient"] {
-            same(
-                &decided(&format!("{class} session.no_submission")),
-                "retry.scheduled T1 failure.structural_retry 3 left",
-            );
-        }
-    }
-
-    #[test]
-    fn a_failed_check_is_handed_over_with_the_files() {
-        same(
-            &decided("check_failed x.y"),
-            "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.1, told why",
-        );
-    }
-
-    #[test]
-    fn a_conflict_starts_afresh() {
-        same(&decided("conflict x.y"), "retry.scheduled T1 failure.conflict_retry 1 left");
-    }
-
-    #[test]
-    fn failures_of_judgement_and_of_limits_are_not_retried() {
-        for class in ["semantic", "resource", "safety", "person", "bug"] {
-            same(&decided(&format!("{class} x.y")), "task.failed T1 failure.stop");
-        }
-    }
-
-    #[test]
-    fn a_failure_that_no_rule_speaks_of_is_not_retried() {
-        let mut policy = crew();
-        policy.failures.clear();
-        let events = planned_with(policy, "T1 a").tell("T1.1 fails structural x.y");
-        same(&only(&events, &["task"]), "task.failed T1 failure.no_rule");
-    }
-
-    #[test]
-    fn attempts_that_end_the_same_way_are_counted_until_none_is_left() {
-        let mut bench = planned("T1 a");
-        let fail = |n: u32| format!("T1.{n} fails structural x.y\ntimer T1 fires");
-        let events: String = (1..4).map(|n| bench.tell(&fail(n)) + "\n").collect();
-        same(
-            &only(&events, &["retry.scheduled"]),
-            "retry.scheduled T1 failure.structural_retry 3 left
-             retry.scheduled T1 failure.structural_retry 2 left
-             retry.scheduled T1 failure.structural_retry 1 left",
-        );
-        same(
-            &only(&bench.tell("T1.4 breaks"), &["retry", "task"]),
-            "task.failed T1 failure.structural_retry",
-        );
-    }
-
-    #[test]
-    fn each_way_of_failing_has_its_own_count() {
-        let mut bench = planned("T1 a");
-        bench.tell("T1.1 fails structural x.y\ntimer T1 fires");
-        same(
-            &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry.scheduled"]),
-            "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.2, told why",
-        );
-        same(
-            &only(&bench.tell("T1.3 fails structural x.y"), &["retry.scheduled"]),
-            "retry.scheduled T1 failure.structural_retry 2 left",
-        );
-    }
-
-    #[test]
-    fn a_fault_that_says_how_long_to_wait_is_believed_up_to_an_hour() {
-        let waits = |asked: Span| {
-            let mut bench = planned("T1 a");
-            let fault = Fault::new(types::FaultClass::Transient, "model.busy", "busy")
-                .retry(types::Retry::After(asked));
-            let attempt = "T1.1".parse().expect("an attempt");
-            let outcome = types::Outcome::Broke(fault);
-            let input = types::Input::Outcome(types::EffectId::Attempt(attempt), outcome);
-            let events = bench.send(&input);
-            events.iter().find_map(|event| match event {
-                Event::RetryScheduled { at, .. } => Some(at.since(bench.now).0),
-                _ => None,
-            })
-        };
-        assert_eq!(waits(Span(10)), Some(250));
-        assert_eq!(waits(Span::seconds(90)), Some(90_000));
-        assert_eq!(waits(Span(u64::MAX)), Some(3_600_000));
-    }
-
-    #[test]
-    fn a_failure_counts_only_for_the_rule_that_answered_it() {
-        // An invalid plan is a structural failure too, but another rule has answered it.
-        let mut bench = new_run();
-        bench.tell("begin Build a CLI\nplan.1 plans T1 a after T9\ntimer plan fires");
-        same(
-            &only(&bench.tell("plan.2 fails structural session.no_submission"), &["retry"]),
-            "retry.scheduled plan failure.structural_retry 3 left",
-        );
-    }
-}
+mod tests;

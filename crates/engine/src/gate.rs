@@ -18,14 +18,14 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
                 None => seen.push(word(*evidence).to_owned()),
                 Some(reason) => {
                     let decision = Decision { rule: rule.id.clone(), reason, seen };
-                    return vec![Event::GateBlocked { phase, decision }];
+                    return vec![Event::GateBlocked { phase, decision, card: None }];
                 }
             }
         }
     }
     let rule = rules.first().map_or_else(|| RuleId::fixed("gate.none"), |rule| rule.id.clone());
     let reason = format!("everything that {} must show is there", phase.word());
-    vec![Event::GatePassed { phase, decision: Decision { rule, reason, seen } }]
+    vec![Event::GatePassed { phase, decision: Decision { rule, reason, seen }, card: None }]
 }
 
 /// Whether all work of a phase has ended, well or not.
@@ -63,7 +63,9 @@ fn missing(run: &Run, evidence: Evidence) -> Option<String> {
 
 fn tasks_finished(run: &Run) -> Option<String> {
     let finished = run.lanes().iter().filter(|lane| lane.is_finished()).count();
-    let all = run.lanes().len();
+    // What a person left out is not missing, as long as something is left.
+    let waived = run.lanes().iter().filter(|lane| finished > 0 && lane.is_waived()).count();
+    let all = run.lanes().len() - waived;
     (finished < all).then(|| {
         let failed = run.lanes().iter().filter(|lane| Lane::is_failed(lane)).count();
         let skipped = all - finished - failed;

@@ -2,12 +2,13 @@
 //! What decides is the text with all answers, the budget, and the project type that was named.
 
 use types::{
-    Admission, AdmissionRule, Budget, Decision, Event, Policy, Request, RuleId, Timestamp,
+    Admission, AdmissionRule, Budget, Decision, Escalation, Event, Policy, QuestionKind, Request,
+    RuleId, Severity, Terms, Timestamp,
 };
 
-use crate::Run;
 use crate::condition::{found, holds};
 use crate::reading::Reading;
+use crate::{Run, question};
 
 /// How often a request may be sent back before it is refused.
 const MOST_ROUNDS: usize = 3;
@@ -23,17 +24,20 @@ pub struct Judged {
     pub questions: Vec<String>,
 }
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if run.is_admitted() || run.open_question().is_some() {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
+    if let Some(decision) = asked.request.spec.as_deref().and_then(crate::spec::not_approved) {
+        return vec![Event::RunRefused { decision }];
+    }
     let reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
     let Judged { verdict, decision, questions } = judge(run.policy(), &reading);
     match verdict {
         Admission::Accept => vec![Event::RunAccepted { decision }],
         Admission::Refuse => vec![Event::RunRefused { decision }],
-        Admission::Ask => vec![ask(run, &questions, decision)],
+        Admission::Ask => vec![ask(run, &questions, decision, now)],
     }
 }
 
@@ -66,7 +70,7 @@ pub(crate) fn judge(policy: &Policy, reading: &Reading) -> Judged {
 }
 
 /// Asks a person about the request, a bounded number of times.
-pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision) -> Event {
+pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Timestamp) -> Event {
     let asked = run.questions().len();
     if asked >= MOST_ROUNDS {
         let reason = format!("after {asked} answers it is still true: {}", decision.reason);
@@ -74,14 +78,21 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision) -> Event 
     }
     let question = u32::try_from(asked).unwrap_or(u32::MAX);
     let text = questions.join("\n");
-    Event::QuestionAsked { question, text, decision, attempt: None, call: None, files: vec![] }
+    let terms = Terms::open(QuestionKind::Clarification, Severity::Medium);
+    let terms = Some(Box::new(Terms {
+        escalation: Some(Escalation::ClarificationNeeded),
+        expires: question::expiry(run.policy(), now),
+        ..terms
+    }));
+    let (attempt, call, files) = (None, None, vec![]);
+    Event::QuestionAsked { question, text, decision, attempt, call, files, terms }
 }
 
 /// The request with the answers that were given to our questions about it.
 pub(crate) fn full_text(run: &Run) -> String {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
-    let ours = run.questions().iter().filter(|question| question.from.is_none());
-    let answers = ours.filter_map(|question| question.answer.as_deref());
+    let ours = run.questions().iter().filter(|question| question.is_about_the_request());
+    let answers = ours.filter_map(|question| question.said());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
 }
 

@@ -21,6 +21,7 @@ mod budget;
 pub mod command;
 mod condition;
 mod context;
+mod contract;
 mod dag;
 pub mod explain;
 mod failure;
@@ -28,22 +29,27 @@ mod failure;
 pub mod fuzzing;
 mod gate;
 mod intake;
+mod intent;
 #[cfg(test)]
 mod laws_tests;
+pub mod manifest;
 mod merge;
 pub mod permit;
 mod phrase;
-mod plan;
+pub mod plan;
 pub mod policy;
 pub mod projection;
 pub mod prompt;
+mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;
 mod report;
+mod review;
 mod route;
 mod run;
 mod schedule;
+pub mod spec;
 #[cfg(test)]
 mod testing;
 mod truncate;
@@ -53,7 +59,8 @@ mod walls;
 pub use attempt::Attempt;
 pub use brief::family;
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail};
+pub use truncate::{Cut, head_and_tail, report as report_text};
+pub use verify::{findings, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

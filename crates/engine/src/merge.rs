@@ -1,8 +1,9 @@
 //! One branch: results are put onto it one after the other, in the plan's order, whoever finished first.
 
-use types::{Artifact, Event, Fault, FaultClass, TaskId, Timestamp};
+use types::{Artifact, Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
 
-use crate::run::{Lane, Run, Stage};
+use crate::run::{Lane, Run, Stage, current};
+use crate::{Machine as _, verify};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
@@ -17,15 +18,35 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// The task whose changes have just come onto the branch is finished.
+/// The task whose changes have just come onto the branch is finished, if its checks pass there, too.
 pub(crate) fn landed(run: &Run) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
-    match run.lane(&task.id).map(Lane::stage) {
-        Some(Stage::Landed { commit }) => {
-            vec![Event::TaskFinished { task: task.id.clone(), commit: commit.clone() }]
-        }
-        _ => vec![],
-    }
+    let Some(lane) = run.lane(&task.id) else { return vec![] };
+    let Stage::Landed { commit, .. } = lane.stage() else { return vec![] };
+    let proof = needs_proof(run, lane)
+        .then(|| {
+            let attempt = current(&task.id, lane);
+            let next = verify::landed(run, &attempt, commit)?;
+            let begins = next.iter().any(|event| matches!(event, Event::CheckStarted { .. }));
+            // When everything is to end, no check begins; what is not proven is taken off the branch again.
+            Some(if begins && run.winds_down() { unproven(attempt) } else { next })
+        })
+        .flatten();
+    proof.unwrap_or_else(|| {
+        vec![Event::TaskFinished { task: task.id.clone(), commit: commit.clone() }]
+    })
+}
+
+/// Whether the branch is now something that no check has seen: results of others came in since the attempt began.
+fn needs_proof(run: &Run, lane: &Lane) -> bool {
+    let Stage::Landed { before, .. } = lane.stage() else { return false };
+    run.policy().merge.check == MergeCheck::Each && lane.start() != Some(&before.head)
+}
+
+fn unproven(attempt: types::AttemptId) -> Vec<Event> {
+    let what = "the run ended before its checks could be run on the merged tree";
+    let fault = Fault::new(FaultClass::Person, "merge.not_proven", what);
+    vec![Event::TaskRejected { attempt, fault }]
 }
 
 /// What the commit on the run's branch says.
@@ -41,9 +62,10 @@ pub(crate) fn artifacts(run: &Run, id: &TaskId) -> Vec<Artifact> {
     task.map(|task| task.artifacts.clone()).unwrap_or_default()
 }
 
-pub(crate) fn conflict(paths: &[String]) -> Fault {
+/// Two results do not fit. Whoever tries again is told which lines, of both sides.
+pub(crate) fn conflict(paths: &[String], hunks: &str) -> Fault {
     let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));
-    Fault::new(FaultClass::Conflict, "merge.conflict", what)
+    Fault::new(FaultClass::Conflict, "merge.conflict", what).with_evidence(hunks)
 }
 
 #[cfg(test)]
@@ -89,8 +111,8 @@ mod tests {
         let mut bench = planned("T1 a; T2 b");
         bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0");
         same(
-            &only(&bench.tell("T1.1 fails semantic x.y"), &MERGES),
-            "task.failed T1 failure.stop
+            &only(&bench.tell("T1.1 fails person x.y"), &MERGES),
+            "task.failed T1 failure.person
              merge.started T2 onto base",
         );
     }
@@ -113,9 +135,9 @@ mod tests {
         )));
         bench.tell("T2.2 hands in\ncheck T2.2/0 exits 0");
         same(
-            &only(&bench.tell("merge T2 conflicts"), &MERGES),
+            &bench.tell("merge T2 conflicts"),
             "merge.finished T2 conflict
-             task.failed T2 failure.conflict_retry",
+             question.asked 0 failure.conflict_retry",
         );
     }
 

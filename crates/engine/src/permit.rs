@@ -2,9 +2,13 @@
 //! first rule that speaks of that part; the strictest verdict wins. What no rule speaks of is not allowed, unless the
 //! policy says so. Rules are a seat belt; the sandbox is the wall.
 
+mod look;
+
 use types::{Access, CallFacts, Decision, Deed, Permission, PermitRule, Policy, RuleId, Scope};
 
 use crate::command::{self, Part, Pattern};
+
+pub(crate) use look::look;
 
 /// How much of a command is shown.
 const SHOWN: usize = 200;

@@ -1,35 +1,46 @@
 //! Is a proposed plan one that can be executed? It is read strictly and every problem is named, so that whoever
-//! made it can mend it in one go.
+//! made it can mend it in one go. A plan may be given instead of made, and a person may have to approve it first.
 
-use std::collections::BTreeSet;
+mod outlook;
+mod problems;
 
-use serde_json::Value;
-use types::{Artifact, AttemptId, Decision, Event, Fault, Plan, RuleId, TaskId, Timestamp};
+use serde_json::{Value, json};
+use types::yaml::{self, NotYaml};
+use types::{
+    About, AttemptId, Budget, Choice, Decision, Event, Fault, PLAN_FORMAT, Phase, Plan,
+    PlanApproval, Policy, Problem, QuestionKind, Request, RuleId, Severity, TaskId, Terms,
+    Timestamp,
+};
 
-use crate::dag;
-use crate::run::{Run, Stage};
+use crate::run::{Question, Run, Stage};
+use crate::{budget, question};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub use outlook::Room;
+
+const APPROVAL: &str = "plan.approval";
+const APPROVE: &str = "approve";
+const REJECT: &str = "reject";
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.plan().is_some() {
+        return vec![];
+    }
+    let Some(request) = run.request() else { return vec![] };
+    if let Some(plan) = &request.planning.given {
+        let ready = run.passed(Phase::Initiation) && run.proof().is_some();
+        return if ready { given(run, plan, now) } else { vec![] };
+    }
     let Stage::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
     let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
-    let refuse = |problems: Vec<String>| {
-        let reason = "a plan must be valid before anything is executed";
-        let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
-        vec![Event::PlanRefused { attempt: attempt.clone(), problems, decision }]
-    };
-    let plan = match read(submission) {
-        Ok(plan) => plan,
-        Err(problem) => return refuse(vec![problem]),
-    };
-    let problems = problems(run, &plan);
-    if !problems.is_empty() {
-        return refuse(problems);
+    let room = Room::of_run(run, now);
+    match judged(run.policy(), request, submission, &room) {
+        Ok(plan) => approved(run, request, plan, attempt, now),
+        Err(problems) => {
+            let reason = "a plan must be valid before anything is executed";
+            let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
+            vec![Event::PlanRefused { attempt, problems, decision }]
+        }
     }
-    let reason = match plan.tasks.len() {
-        1 => "the plan is valid: 1 task".to_owned(),
-        count => format!("the plan is valid: {count} tasks"),
-    };
-    vec![Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed("plan.valid"), reason) }]
 }
 
 /// The fault of an attempt that handed in a plan with problems.
@@ -37,70 +48,187 @@ pub(crate) fn fault(problems: &[String]) -> Fault {
     Fault::structural("plan.invalid", format!("the plan is not valid: {}", problems.join("; ")))
 }
 
-fn read(submission: &Value) -> Result<Plan, String> {
-    serde_json::from_value(submission.clone()).map_err(|error| format!("it is not a plan: {error}"))
+/// The JSON Schema of what a planner hands in.
+#[must_use]
+pub fn schema() -> Value {
+    PLAN_FORMAT.schema()
 }
 
-fn problems(run: &Run, plan: &Plan) -> Vec<String> {
-    let mut found = Vec::new();
-    let most = run.policy().limits.max_tasks;
-    if plan.tasks.is_empty() {
-        found.push("it has no tasks".to_owned());
-    }
-    if plan.tasks.len() > most {
-        found.push(format!("it has {} tasks; at most {most} are allowed", plan.tasks.len()));
-        return found;
-    }
-    let ids: BTreeSet<&TaskId> = plan.tasks.iter().map(|task| &task.id).collect();
-    if ids.len() < plan.tasks.len() {
-        found.push("two tasks have the same id".to_owned());
-    }
-    for task in &plan.tasks {
-        let id = &task.id;
-        if *id == TaskId::plan() {
-            found.push(format!("{id} is a reserved id; name tasks T1, T2, ..."));
-        }
-        if task.title.trim().is_empty() {
-            found.push(format!("{id} has no title"));
-        }
-        if task.artifacts.is_empty() {
-            found.push(format!("{id} names no artifacts, so it could write nowhere"));
-        }
-        for artifact in task.artifacts.iter().filter(|artifact| in_git(artifact)) {
-            found.push(format!(
-                "{id} would write to {artifact}; git's own files are nobody's artifact"
-            ));
-        }
-        if task.depends_on.contains(id) {
-            found.push(format!("{id} depends on itself"));
-        }
-        for missing in task.depends_on.iter().filter(|other| !ids.contains(other)) {
-            found.push(format!("{id} depends on {missing}, which is not in the plan"));
-        }
-        if !run.policy().roles.contains_key(&task.role) {
-            found.push(format!("{id} is for {}, which is not a role", task.role));
-        }
-    }
-    if let Err(stuck) = dag::order(&dag::shape(&plan.tasks)) {
-        let names: Vec<&str> = stuck.iter().map(|place| plan.tasks[*place].id.as_str()).collect();
-        found.push(format!("its dependencies go in a circle: {}", names.join(", ")));
-    }
-    found.extend(over_budget(run, plan));
-    found
+/// Why a file is not a plan that can be carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadPlan {
+    /// It is neither YAML nor JSON.
+    Parse(NotYaml),
+    /// It is, but not a plan that can be carried out.
+    Invalid(Vec<Problem>),
 }
 
-fn in_git(artifact: &Artifact) -> bool {
-    artifact.path.components().any(|name| name.eq_ignore_ascii_case(".git"))
+/// Reads a plan that a person hands in, and judges it as the run will.
+pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadPlan> {
+    let read = yaml::read(text).map_err(BadPlan::Parse)?;
+    let invalid = |problems: Vec<Problem>| {
+        BadPlan::Invalid(problems.into_iter().map(|one| one.in_file(&read)).collect())
+    };
+    let plan = of_value(&read.value).map_err(invalid)?;
+    let room = Room::of_budget(budget::narrower(policy.budget.limits(), request.budget));
+    let problems = problems::of(policy, &plan, &room);
+    if problems.is_empty() { Ok(plan) } else { Err(invalid(problems)) }
 }
 
-/// A fifth of the budget is kept in reserve.
-fn over_budget(run: &Run, plan: &Plan) -> Option<String> {
-    let free = run.ledger().free().tokens?;
-    let estimates = plan.tasks.iter().filter_map(|task| task.estimate_tokens);
-    let estimate = estimates.fold(0, u64::saturating_add);
-    let usable = free / 5 * 4;
-    (estimate > usable).then(|| {
-        format!("its tasks are estimated at {estimate} tokens; {usable} are left after the reserve")
+fn of_value(value: &Value) -> Result<Plan, Vec<Problem>> {
+    let read = PLAN_FORMAT.read(value)?;
+    serde_json::from_value(read)
+        .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])
+}
+
+/// The plan that was handed in, with what code adds to it; or everything that is wrong with it.
+fn judged(
+    policy: &Policy,
+    request: &Request,
+    submission: &Value,
+    room: &Room,
+) -> Result<Plan, Vec<String>> {
+    if let Some(problem) = shapeless(submission) {
+        return Err(vec![problem.to_owned()]);
+    }
+    let plan = of_value(submission)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let problems = problems::of(policy, &plan, room);
+    if problems.is_empty() {
+        return Ok(outlook::complete(policy, request, plan, room));
+    }
+    Err(problems.into_iter().map(|problem| problem.message).collect())
+}
+
+/// What is said of a submission that is no object at all.
+fn shapeless(submission: &Value) -> Option<&'static str> {
+    match submission {
+        Value::String(text) if text.contains("```") => Some(
+            "it is a text with a code fence; hand in the object itself, as the arguments of submit",
+        ),
+        Value::String(_) => Some("it is prose; a plan is an object with tasks"),
+        Value::Array(_) => Some("it is a list; a plan is an object with tasks"),
+        Value::Object(_) => None,
+        _ => Some("it is nothing that could be a plan; a plan is an object with tasks"),
+    }
+}
+
+fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
+    let Some(request) = run.request() else { return vec![] };
+    let room = Room::of_run(run, now);
+    let problems = problems::of(run.policy(), plan, &room);
+    if problems.is_empty() {
+        let plan = outlook::complete(run.policy(), request, plan.clone(), &room);
+        return vec![adopted(plan, "plan.given", "the plan was given and is valid")];
+    }
+    let named: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let reason = format!("the plan that was given is not valid: {}", named.join("; "));
+    let decision = Decision::new(RuleId::fixed("plan.given_invalid"), reason);
+    vec![Event::RunRefused { decision }]
+}
+
+fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
+    let reason = match plan.tasks.len() {
+        1 => format!("{why}: 1 task"),
+        count => format!("{why}: {count} tasks"),
+    };
+    Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
+}
+
+/// Adopts a valid plan, once whoever has to approve it has done so.
+fn approved(
+    run: &Run,
+    request: &Request,
+    plan: Plan,
+    attempt: AttemptId,
+    now: Timestamp,
+) -> Vec<Event> {
+    let wanted = request.planning.approve || run.policy().plan.approval == PlanApproval::Ask;
+    if !wanted {
+        return vec![adopted(plan, "plan.valid", "the plan is valid")];
+    }
+    if run.policy().headless {
+        let reason = "a person would have to approve the plan, and nobody can be asked";
+        let decision = Decision::new(RuleId::fixed("plan.nobody_to_approve"), reason);
+        return vec![Event::RunRefused { decision }];
+    }
+    let about_it = |question: &&Question| {
+        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(&attempt)
+    };
+    let Some(question) = run.questions().iter().rfind(about_it) else {
+        return vec![asked(run, &plan, attempt, now)];
+    };
+    let Some(answer) = &question.answer else { return vec![] };
+    let by = answer.said.by.clone();
+    match question.choice() {
+        Some(APPROVE) => {
+            let why = format!("the plan is valid, and {} approved it", types::one_line(&by, 40));
+            vec![adopted(plan, "plan.approved", &why)]
+        }
+        Some(REJECT | question::STOP) => {
+            vec![Event::RunCancelled { by, reason: "the plan was rejected".to_owned() }]
+        }
+        _ => {
+            let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
+            let reason = "whoever was asked to approve the plan wants it otherwise";
+            let decision = Decision::new(RuleId::fixed("plan.sent_back"), reason);
+            vec![Event::PlanRefused { attempt, problems, decision }]
+        }
+    }
+}
+
+fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
+    let reason = "a plan is carried out only once a person has approved it";
+    let terms = Terms {
+        kind: QuestionKind::Approval,
+        severity: Severity::Medium,
+        escalation: None,
+        about: Some(About::Task(TaskId::plan())),
+        choices: vec![
+            Choice::new(APPROVE, "carry the plan out"),
+            Choice::new(REJECT, "end the run; anything else goes back to the planner"),
+        ],
+        free: true,
+        default: None,
+        expires: question::expiry(run.policy(), now),
+        package: None,
+    };
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: outlook::told(plan),
+        decision: Decision::new(RuleId::fixed(APPROVAL), reason),
+        attempt: Some(attempt),
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+/// What a plan may take, as far as a budget says so.
+impl Room {
+    fn of_run(run: &Run, now: Timestamp) -> Self {
+        let free = run.ledger().free();
+        let time_ms = run.deadline().map(|deadline| deadline.since(now));
+        Self { left: Budget { time_ms, ..free }, spent: run.ledger().spent() }
+    }
+}
+
+/// The schema that a planner's `submit` carries, so that it knows what is wanted.
+#[must_use]
+pub fn submission_schema(task: &TaskId) -> Value {
+    if *task == TaskId::plan() {
+        return schema();
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            "summary": {"type": "string", "description": "what you did, in one or two sentences"},
+            "decisions": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "what you decided that others should know, each with its reason",
+            },
+        },
     })
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use types::{Access, Condition, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
+use types::{Access, Condition, Contract, Permission, PermitRule, Phase, Policy, RoleId, RuleId};
 
 use crate::command::Pattern;
 use crate::condition::{self, holds};
+use crate::manifest;
 use crate::permit::is_example;
 use crate::reading::Reading;
 
@@ -25,6 +26,8 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     if !is_solo(policy) {
         crew(policy, &mut found);
     }
+    contracts(policy, &mut found);
+    manifest::problems(policy, &mut found);
     if policy.limits.parallel_tasks == 0 {
         found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
     }
@@ -40,7 +43,11 @@ pub fn is_solo(policy: &Policy) -> bool {
 
 /// What a crew cannot do without.
 fn crew(policy: &Policy, found: &mut Vec<String>) {
-    for role in ["planner", "coder"].map(RoleId::fixed) {
+    let needed = match &policy.intent {
+        Some(intent) => [intent.product.clone(), intent.dev.clone()],
+        None => ["planner", "coder"].map(RoleId::fixed),
+    };
+    for role in needed {
         if !policy.roles.contains_key(&role) {
             found.push(format!("there is no role {role}"));
         }
@@ -49,6 +56,15 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
         if !policy.gates.iter().any(|gate| gate.phase == phase) {
             found.push(format!("there is no gate at the end of {}", phase.word()));
         }
+    }
+}
+
+/// Whoever reviews must answer with something that can be read.
+fn contracts(policy: &Policy, found: &mut Vec<String>) {
+    let Some(role) = policy.review.as_ref().map(|review| &review.role) else { return };
+    let contract = policy.roles.get(role).and_then(|role| role.reply).map(|reply| reply.contract);
+    if !matches!(contract, Some(Contract::Report | Contract::Verdict)) {
+        found.push(format!("review.role is {role}, who answers with no report and no verdict"));
     }
 }
 

@@ -2,10 +2,17 @@
 //! replies can be put between the lines while they come; without them the same words come out in one piece.
 
 mod coordinator;
+mod response;
 mod session;
+mod state;
 
 pub use coordinator::CoordinatorStream;
+pub use response::{
+    Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
+    next_steps, response,
+};
 pub use session::SessionStream;
+pub use state::{Message, ProjectState, project_state};
 
 use serde_json::{Value, json};
 use types::{BlobRef, Envelope, Event, Money, Usage};

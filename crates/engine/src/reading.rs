@@ -52,6 +52,18 @@ pub(crate) struct Facts {
     pub(crate) estimate: Option<u64>,
 }
 
+/// The files that a text names, by the form of their names, as far as they can lie in a workspace.
+pub(crate) fn files(text: &str) -> Vec<types::WorkPath> {
+    let chunks = text.split(|c: char| c.is_whitespace() || "`\"'()[]{}<>,;".contains(c));
+    let named =
+        chunks.filter(|chunk| mention::form(chunk) == mention::Form::Mention(Mention::File));
+    let paths = named.filter_map(|chunk| {
+        let bare = chunk.split(':').next().unwrap_or(chunk).trim_end_matches(['.', '!', '?', '…']);
+        bare.parse().ok()
+    });
+    paths.collect()
+}
+
 /// A text that was read.
 #[derive(Debug)]
 pub(crate) struct Reading {

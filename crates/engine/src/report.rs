@@ -20,18 +20,37 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     if let Some(decision) = run.cancelled() {
         return Some((Status::Cancelled, decision.clone()));
     }
+    if let Some(decision) = run.halted() {
+        return Some((Status::Failed, decision.clone()));
+    }
     if let Some(decision) = run.exhausted() {
         return Some((Status::OutOfBudget, decision.clone()));
     }
     if let Some(gate) = run.gates().iter().find(|gate| !gate.go) {
         let failed = run.planning().is_failed() || run.lanes().iter().any(|lane| lane.is_failed());
-        let status = if failed { Status::Failed } else { Status::NoGo };
+        let status = match failed {
+            _ if only_money(run) => Status::OutOfBudget,
+            true => Status::Failed,
+            false => Status::NoGo,
+        };
         return Some((status, gate.decision.clone()));
+    }
+    if run.only_plans() && run.passed(Phase::Planning) {
+        let reason = "the plan is there, and nothing else was asked for";
+        return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
     }
     run.passed(Phase::Closure).then(|| {
         let reason = "every gate is passed";
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
     })
+}
+
+/// Whether everything that failed could only not be paid for.
+fn only_money(run: &Run) -> bool {
+    let lanes = std::iter::once(run.planning()).chain(run.lanes());
+    let mut failed = lanes.filter(|lane| lane.is_failed()).peekable();
+    failed.peek().is_some()
+        && failed.all(|lane| lane.faults().last().is_some_and(|f| f.code.starts_with("budget.")))
 }
 
 #[cfg(test)]
@@ -56,7 +75,7 @@ mod tests {
     #[test]
     fn a_run_with_a_failed_task_has_failed() {
         let mut bench = planned("T1 a");
-        bench.tell("T1.1 fails safety x.y");
+        bench.tell("T1.1 fails person x.y");
         let view = bench.machine.view(bench.now);
         assert_eq!(view.status, Status::Failed);
         assert_eq!(view.tasks[0].fault.as_deref(), Some("x.y happened"));

@@ -1,6 +1,7 @@
 //! Who takes the request first? The first rule that matches says so; there is no default. A rule may also say that a
 //! person has to decide, and what that person answers counts like the operator's hint.
 
+pub use types::Confidence;
 use types::{Category, Decision, Event, Hint, Policy, RoleId, RuleId, Timestamp};
 
 use crate::condition::holds;
@@ -26,39 +27,26 @@ pub enum Course {
     Nobody,
 }
 
-/// How sure a classification is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confidence {
-    /// The operator said so.
-    Deterministic,
-    /// The text looks like it.
-    Heuristic,
-}
-
-impl Confidence {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Deterministic => "deterministic",
-            Self::Heuristic => "heuristic",
-        }
-    }
-}
-
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !run.is_admitted() || run.route().is_some() || run.open_question().is_some() {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
     let mut reading = Reading::of_request(&asked.request, &intake::full_text(run), None);
     reading.facts.hint = reading.facts.hint.or_else(|| answered(run));
-    let Routed { course, category, decision, .. } = choose(run.policy(), &reading);
+    let Routed { course, category, confidence, decision } = choose(run.policy(), &reading);
     vec![match course {
-        Course::To(to) => Event::RunRouted { to, category, decision },
+        Course::To(to) => Event::RunRouted {
+            to,
+            category,
+            confidence: Some(confidence),
+            doctrine: format!("{} {}", run.policy().name, run.policy().version),
+            decision,
+        },
         Course::Nobody => Event::RunRefused { decision },
         Course::Person => {
             let question = format!("{}. Is it technical, or product?", decision.reason);
-            intake::ask(run, &[question], decision)
+            intake::ask(run, &[question], decision, now)
         }
     }]
 }
@@ -89,9 +77,9 @@ pub(crate) fn choose(policy: &Policy, reading: &Reading) -> Routed {
 }
 
 /// The hint that a person gave in answer to a question of ours.
-fn answered(run: &Run) -> Option<Hint> {
+pub(crate) fn answered(run: &Run) -> Option<Hint> {
     let ours = run.questions().iter().rev().filter(|question| question.from.is_none());
-    ours.filter_map(|question| question.answer.as_deref()).find_map(|answer| {
+    ours.filter_map(|question| question.said()).find_map(|answer| {
         match answer.trim().trim_end_matches('.').to_lowercase().as_str() {
             "technical" => Some(Hint::Technical),
             "product" => Some(Hint::Product),

@@ -2,9 +2,15 @@
 //! to this module; only `apply` changes them, and the stations read them through the questions below.
 
 mod apply;
+mod breaker;
 mod decide;
+mod funds;
 mod lane;
+mod notes;
+mod papers;
 mod pending;
+mod questions;
+mod standing;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +18,7 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Phase, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected,
+    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Settled,
     Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
@@ -20,8 +26,12 @@ use crate::budget::Ledger;
 use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
+pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
+pub(crate) use funds::Funds;
 pub(crate) use lane::{CheckState, Lane, Running, Stage};
+use notes::Notes;
+pub(crate) use questions::{Question, Standstill};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,9 +50,12 @@ pub struct Run {
     /// What the walls around commands hold, once that was tried.
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
+    standstill: Standstill,
+    breakers: Breakers,
     planning: Lane,
     plan: Option<Plan>,
     lanes: Vec<Lane>,
+    papers: papers::Papers,
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
@@ -52,7 +65,7 @@ pub struct Run {
     done: usize,
     /// Tasks that wait for one that will never be finished.
     unreachable: BTreeSet<usize>,
-    ready: BTreeSet<usize>,
+    ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Lanes in which something is going on; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
@@ -63,12 +76,18 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
+    funds: Funds,
+    /// What became of the result, after the end.
+    settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
     cancelled: Option<Decision>,
+    /// A failure, or that nobody answered, ends the run at once.
+    halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
+    notes: Notes,
 }
 
 /// The request and what was known when it came in.
@@ -79,20 +98,14 @@ pub(crate) struct Asked {
     policy: Digest,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Question {
-    pub(crate) text: String,
-    pub(crate) answer: Option<String>,
-    /// The attempt that asks, if it is not the run itself.
-    pub(crate) from: Option<AttemptId>,
-}
-
 impl Run {
     /// A run of which nothing has happened yet.
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
-            ledger: Ledger::new(policy.budget),
+            ledger: Ledger::new(policy.budget.limits()),
+            funds: Funds::default(),
+            settlement: None,
             policy,
             id,
             started: Timestamp::default(),
@@ -105,9 +118,12 @@ impl Run {
             documents: None,
             proof: None,
             questions: Vec::new(),
+            standstill: Standstill::default(),
+            breakers: Breakers::default(),
             planning: Lane::ready(),
             plan: None,
             lanes: Vec::new(),
+            papers: papers::Papers::default(),
             places: BTreeMap::new(),
             dag: Dag::default(),
             order: Vec::new(),
@@ -126,8 +142,10 @@ impl Run {
             attempts: 0,
             retries: 0,
             cancelled: None,
+            halted: None,
             exhausted: None,
             finished: None,
+            notes: Notes::default(),
         }
     }
 
@@ -216,12 +234,8 @@ impl Run {
         &self.questions
     }
 
-    pub(crate) fn is_open(&self, question: u32) -> bool {
-        self.questions.get(question as usize).is_some_and(|question| question.answer.is_none())
-    }
-
     pub(crate) fn open_question(&self) -> Option<usize> {
-        self.questions.iter().position(|question| question.answer.is_none())
+        self.questions.iter().position(Question::is_open)
     }
 
     pub(crate) fn plan(&self) -> Option<&Plan> {
@@ -232,12 +246,15 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
-    /// The lane of a task, or that of the plan itself.
+    /// The lane of a task, of a review, or that of the plan itself.
     pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
         }
-        self.lanes.get(*self.places.get(task)?)
+        match self.places.get(task) {
+            Some(place) => self.lanes.get(*place),
+            None => self.papers.reviews.get(task),
+        }
     }
 
     pub(crate) fn planning(&self) -> &Lane {
@@ -248,19 +265,19 @@ impl Run {
         &self.lanes
     }
 
-    /// The lanes in which something is going on, with their tasks; the plan's own lane first.
+    /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
     pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
         let tasks = self
             .busy
             .iter()
             .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
-        planning.into_iter().chain(tasks)
+        planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
-    /// The tasks whose turn to start has come, in the plan's order.
+    /// The tasks whose turn to start has come, by priority, then in the plan's order.
     pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied()
+        self.ready.iter().map(|(_, place)| *place)
     }
 
     pub(crate) fn place(&self, task: &TaskId) -> Option<usize> {
@@ -304,22 +321,13 @@ impl Run {
         &self.merged_checks
     }
 
-    /// The first phase whose gate has not been passed or blocked yet.
-    pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.gates.iter().any(|gate| gate.phase == *phase);
-        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
-    }
-
-    pub(crate) fn passed(&self, phase: Phase) -> bool {
-        self.gates.iter().any(|gate| gate.phase == phase && gate.go)
-    }
-
-    pub(crate) fn gates(&self) -> &[GateView] {
-        &self.gates
-    }
-
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What is known of money beyond the ledger.
+    pub(crate) fn funds(&self) -> &Funds {
+        &self.funds
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
@@ -328,17 +336,6 @@ impl Run {
 
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
-    }
-
-    /// When the run's time is up.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        self.ledger.budget().time_ms.map(|time| self.started.after(time))
-    }
-
-    /// The checks that decide about the request as a whole.
-    pub(crate) fn project_checks(&self) -> &[Check] {
-        let Some(asked) = &self.asked else { return &[] };
-        if asked.request.checks.is_empty() { &asked.survey.checks } else { &asked.request.checks }
     }
 }
 
@@ -365,7 +362,8 @@ impl Machine for Run {
     }
 
     fn winds_down(&self) -> bool {
-        self.cancelled.is_some() || self.exhausted.is_some() || self.refused.is_some()
+        let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];
+        ends.iter().any(|end| end.is_some())
     }
 
     fn waits_for_a_person(&self) -> bool {

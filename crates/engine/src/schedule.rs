@@ -1,25 +1,27 @@
 //! Which attempts start now? A task starts when those it waits for are settled, a place is free, and its share of
 //! the budget fits. Tasks that write to the same place already wait for each other (see `dag`).
 
-use types::{
-    AttemptId, Budget, Decision, Event, Fault, Phase, Role, RoleId, RuleId, Scope, TaskId,
-    Timestamp,
-};
+use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, TaskId, Timestamp};
 
-use crate::budget::share;
-use crate::run::{Lane, Run, Stage};
+use crate::budget::{self, Allotment, allot};
+use crate::intent;
+use crate::run::{Hold, Lane, Run, Stage};
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // A log from before walls were tried knows nothing of them: first that, then the work.
-    if !run.passed(Phase::Initiation) || run.proof().is_none() {
+    let waits = run.funds().asks_for_time();
+    if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
     let waits_for_its_plan = run.plan().is_none();
     if waits_for_its_plan {
-        let role = run.route().cloned().unwrap_or_else(|| RoleId::fixed("planner"));
-        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default());
+        if run.request().is_some_and(|request| request.planning.given.is_some()) {
+            return vec![];
+        }
+        let role = intent::planner(run);
+        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
     }
-    if !run.passed(Phase::Planning) {
+    if !run.passed(Phase::Planning) || run.only_plans() {
         return vec![];
     }
     let skipped = skip(run);
@@ -34,7 +36,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
         let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
-        let started = start(run, &id, lane, &task.role, task.scope());
+        let started = start(run, &id, lane, &task.role, task.scope(), now);
         if !started.is_empty() {
             return started;
         }
@@ -47,20 +49,34 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 }
 
 /// The events that start the next attempt of a lane, if it is one that may start.
-fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) -> Vec<Event> {
-    let (start, feedback) = match lane.stage() {
-        Stage::Waiting => (None, None),
-        Stage::Retrying { start, feedback, released: true, .. } => {
-            (start.clone(), feedback.clone())
+pub(crate) fn start(
+    run: &Run,
+    id: &TaskId,
+    lane: &Lane,
+    role_id: &RoleId,
+    scope: Scope,
+    now: Timestamp,
+) -> Vec<Event> {
+    let (start, feedback, other, model) = match lane.stage() {
+        Stage::Waiting => (None, None, None, None),
+        Stage::Retrying { start, feedback, role, model, released: true, .. } => {
+            (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
         _ => return vec![],
     };
+    let role_id = other.unwrap_or(role_id);
+    match run.breakers().hold(role_id, now) {
+        Hold::Free => {}
+        Hold::Trial => return vec![],
+        Hold::Until(until) => return put_off(run, id, lane, role_id, until),
+    }
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
-        return vec![Event::TaskFailed { task: id.clone(), fault: Fault::bug(reason), decision }];
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
     };
-    match allot(run, role) {
+    match allot(run, id, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
             attempt: AttemptId::new(id.clone(), lane.attempts() + 1),
             role: role_id.clone(),
@@ -68,45 +84,39 @@ fn start(run: &Run, id: &TaskId, lane: &Lane, role_id: &RoleId, scope: Scope) ->
             scope,
             budget,
             feedback,
+            model,
         }],
         Allotment::Later => vec![],
-        Allotment::Never(reason) => vec![Event::BudgetExhausted {
-            decision: Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason),
-        }],
+        // One question about money at a time; what does not fit waits for the answer.
+        _ if run.funds().appeal().is_some() => vec![],
+        Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
+        Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
 }
 
-enum Allotment {
-    Of(Budget),
-    /// Others hold what is needed and may give it back, or are about to be finished without needing any more.
-    Later,
-    Never(String),
-}
-
-fn allot(run: &Run, role: &Role) -> Allotment {
-    let free = run.ledger().free();
-    let running = run.busy().filter(|(_, lane)| matches!(lane.stage(), Stage::Running(_))).count();
-    let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
-    let waiting = run.unfinished().saturating_sub(running).max(1);
-    let among = if run.plan().is_some() { places.min(waiting) } else { 1 };
-    // Less than two replies' worth is not worth starting with.
-    let least = role.max_output_tokens.saturating_mul(2);
-    let share = share(free, role.budget, among as u64);
-    if share.tokens.is_none_or(|tokens| tokens >= least) && share.calls != Some(0) {
-        return Allotment::Of(share);
+/// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
+fn put_off(run: &Run, id: &TaskId, lane: &Lane, role: &RoleId, until: Timestamp) -> Vec<Event> {
+    let comes_back = |lane: &Lane| matches!(lane.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    if run.busy().any(|(_, lane)| comes_back(lane)) {
+        return vec![];
     }
-    let all = crate::budget::share(free, role.budget, 1);
-    if all.tokens.is_none_or(|tokens| tokens >= least) && all.calls != Some(0) {
-        return Allotment::Of(all);
+    let failures = run.breakers().failures(role);
+    let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
+    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
+    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = lane.stage() {
+        (start, feedback) = (from.clone(), told.clone());
+        (other, model) = (role.clone(), by.clone());
     }
-    if running > 0 || run.busy().any(|(_, lane)| lane.goes_on_by_itself()) {
-        return Allotment::Later;
-    }
-    let (left, calls) = (free.tokens.unwrap_or_default(), free.calls.unwrap_or(u64::MAX));
-    Allotment::Never(format!(
-        "an attempt needs at least {least} tokens and 1 call; {left} tokens{} are left",
-        if calls == 0 { " and no calls" } else { "" }
-    ))
+    vec![Event::RetryScheduled {
+        task: id.clone(),
+        at: until,
+        left: 1,
+        start,
+        feedback,
+        role: other,
+        model,
+        decision: Decision::new(RuleId::fixed("failure.breaker_open"), reason),
+    }]
 }
 
 /// Tasks that need the result of one that failed will never start.

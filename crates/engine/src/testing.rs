@@ -27,6 +27,44 @@ pub(crate) fn crew() -> Policy {
     toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
 }
 
+/// A preset that builds upon the crew, as the runtime would read it.
+pub(crate) fn preset(text: &str) -> Policy {
+    let mut whole: toml::Table =
+        toml::from_str(include_str!("../../../policies/crew.toml")).expect("a table");
+    let file: toml::Table = toml::from_str(text).expect("a table");
+    let routes = file.get("routes").cloned();
+    for (key, value) in file {
+        match (key.as_str(), whole.get_mut(&key), value) {
+            ("extends" | "routes", ..) => {}
+            (
+                "limits" | "tools" | "budget",
+                Some(toml::Value::Table(old)),
+                toml::Value::Table(new),
+            ) => {
+                old.extend(new);
+            }
+            (_, _, value) => {
+                whole.insert(key, value);
+            }
+        }
+    }
+    let mut policy: Policy = whole.try_into().expect("a policy");
+    for rule in &mut policy.routing {
+        let category = rule.category.map(types::Category::word).unwrap_or_default();
+        let to = routes.as_ref().and_then(|routes| routes.get(category)?.as_str()?.parse().ok());
+        rule.to = to.or(rule.to.take());
+    }
+    policy
+}
+
+pub(crate) fn strict() -> Policy {
+    preset(include_str!("../../../policies/strict.toml"))
+}
+
+pub(crate) fn audited() -> Policy {
+    preset(include_str!("../../../policies/audited.toml"))
+}
+
 pub(crate) fn request(text: &str) -> Request {
     Request::new(text, "fake/model".parse().expect("a model"))
 }
@@ -47,7 +85,7 @@ pub(crate) fn check(name: &str, command: &str) -> Check {
 
 pub(crate) fn begin(request: Request, survey: Survey) -> Input {
     let run = "r_test".parse().expect("a run id");
-    Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO }))
+    Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO, price: None }))
 }
 
 /// What the loop does with one input: what follows from it, and then whatever is due, until nothing is.

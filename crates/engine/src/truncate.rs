@@ -81,6 +81,19 @@ pub fn head_and_tail(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
     Shown { text, removed: removed as u64, blob }
 }
 
+/// What a check said, for people and reports: the text itself if it has at most `max` characters, otherwise its first
+/// five and its last two eighths with dots between them. Of 4000 that is 2500 and 1000, 3505 characters in all.
+#[must_use]
+pub fn report(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
+    let Some(count) = more_than(text, max) else {
+        return Shown { text: text.to_owned(), removed: 0, blob };
+    };
+    let (first, rest) = (max * 5 / 8, max / 4);
+    let head_end = text.char_indices().nth(first).map_or(text.len(), |(at, _)| at);
+    let shown = format!("{}\n...\n{}", &text[..head_end], &text[last(text, rest)..]);
+    Shown { text: shown, removed: (count - first - rest) as u64, blob }
+}
+
 /// The text itself if it has at most `max` characters; otherwise its last `max`.
 fn tail(text: &str, max: usize) -> Shown {
     let Some(count) = more_than(text, max) else {

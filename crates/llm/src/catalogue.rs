@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use types::{ModelRef, Money, Usage};
+use types::{ModelRef, Money, PriceCap, Usage};
 
 const SHIPPED: &str = include_str!("catalogue.toml");
 
@@ -104,6 +104,17 @@ impl Catalogue {
         prices.iter().find(fits).or(prices.last()).map(|price| price.cost(usage))
     }
 
+    /// The most that a million tokens of a model can cost: of all its tiers, and whether cached or not.
+    #[must_use]
+    pub fn dearest(&self, model: &ModelRef) -> Option<PriceCap> {
+        let prices = &self.find(model)?.prices;
+        let input = |price: &Price| price.input.max(price.cache_write.unwrap_or(price.input));
+        Some(PriceCap {
+            input: prices.iter().map(input).max()?,
+            output: prices.iter().map(|price| price.output).max()?,
+        })
+    }
+
     /// All entries, in order of their names.
     pub fn list(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.models.iter().map(|(name, entry)| (name.as_str(), entry))
@@ -177,6 +188,16 @@ price = [
         let large = Usage { input: 1001, output: 0, ..Usage::default() };
         assert_eq!(catalogue.cost(&model("a/b"), large), Some(Money::nanos(1001 * 6_000)));
         assert_eq!(catalogue.cost(&model("a/c"), usage), None, "unknown is not nothing");
+        let cap = catalogue.dearest(&model("a/b")).expect("a price");
+        assert_eq!(
+            (cap.input, cap.output),
+            (Money::nanos(6_000_000_000), Money::nanos(30_000_000_000))
+        );
+        assert!(
+            cap.of(usage.input, usage.output)
+                >= catalogue.cost(&model("a/b"), usage).expect("a price")
+        );
+        assert_eq!(catalogue.dearest(&model("a/c")), None);
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub struct ScriptError {
 }
 
 impl Script {
+    /// What a million tokens cost.
+    #[must_use]
+    pub fn price(&self) -> types::PriceCap {
+        types::PriceCap { input: self.price.input, output: self.price.output }
+    }
+
     /// Reads a script, and refuses it with line and cause where it does not make sense.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let file: File = toml::from_str(text).map_err(|error| ScriptError {

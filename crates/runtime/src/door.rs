@@ -145,7 +145,8 @@ impl Bosun {
         let machine = Run::new(run.clone(), Arc::new(new.policy));
         let log = LogId::run(run.clone());
         let mut drive = Drive::load(machine, log, self.shop.surroundings()).await?;
-        let begin = Begin { run, request: new.request, survey, policy };
+        let price = self.shop.models.price(&new.request.model, &*self.shop.journal).await;
+        let begin = Begin { run, request: new.request, survey, policy, price };
         drive.take(&Input::Begin(Box::new(begin)), None).await?;
         Ok(self.launch(drive, repo))
     }
@@ -225,7 +226,7 @@ impl Bosun {
         &self.shop.journal
     }
 
-    async fn load(&self, run: &RunId) -> Result<Run, DoorError> {
+    pub(crate) async fn load(&self, run: &RunId) -> Result<Run, DoorError> {
         let mut machine = self.blank(run).await?;
         drive::fold(&mut machine, &LogId::run(run.clone()), &*self.shop.journal).await?;
         Ok(machine)
@@ -295,10 +296,14 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
     if let Some(error) = broken {
         return Err(error.into());
     }
+    let view = drive.machine.view(hands.shop.clock.now());
     if left == drive::Left::Over {
+        // A result that turned out not to work with the others may still be on the branch.
+        if view.head != view.base {
+            hands.workshop.repo().point_branch(&view.branch, &view.head).await?;
+        }
         hands.workshop.clear().await?;
     }
-    let view = drive.machine.view(hands.shop.clock.now());
     Ok(Left { view, suspended: left == drive::Left::Suspended })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use llm::{Model, Script, ScriptedModel};
 use store::Journal;
-use types::{Digest, Fault, FaultClass, ModelRef};
+use types::{Digest, Fault, FaultClass, ModelRef, PriceCap};
 
 /// The provider under which scripts are found.
 pub(crate) const SCRIPT: &str = "script";
@@ -36,6 +36,20 @@ impl Models {
     /// How many tokens a model takes, where that is known.
     pub(crate) fn window(&self, model: &ModelRef) -> Option<u64> {
         self.registry.as_ref()?.catalogue().find(model)?.window
+    }
+
+    /// What a model's tokens cost at the most, where that is known without looking into the journal.
+    pub(crate) fn known_price(&self, model: &ModelRef) -> Option<PriceCap> {
+        self.registry.as_ref()?.catalogue().dearest(model)
+    }
+
+    /// What a model's tokens cost at the most, where that is known; a script says it itself.
+    pub(crate) async fn price(&self, model: &ModelRef, journal: &dyn Journal) -> Option<PriceCap> {
+        if model.provider() != SCRIPT || self.providers.contains_key(SCRIPT) {
+            return self.known_price(model);
+        }
+        let bytes = journal.blob(&model.name().parse().ok()?).await.ok()?;
+        Script::parse(&String::from_utf8_lossy(&bytes)).ok().map(|script| script.price())
     }
 
     pub(crate) async fn find(

@@ -1,29 +1,62 @@
 //! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
 //! are put in, and its rules are held to their own examples before anybody uses it.
 
+mod check;
 mod overlay;
+mod project;
 
 use types::Policy;
 
 use crate::prompts::Prompts;
 
+pub use check::{Problem, check, examples};
+pub use project::{POLICY, PROMPTS, project, top};
+
 const CREW: &str = include_str!("../../../policies/crew.toml");
 const SOLO: &str = include_str!("../../../policies/solo.toml");
+const STRICT: &str = include_str!("../../../policies/strict.toml");
 
-fn crew() -> toml::Table {
-    // That the preset can be read is tested; without it nothing could start.
-    toml::from_str(CREW).unwrap_or_default()
+const AUDITED: &str = include_str!("../../../policies/audited.toml");
+
+/// The presets by name, in the order in which they are named to people.
+const SHIPPED: [(&str, &str); 4] =
+    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO)];
+
+fn shipped(name: &str) -> Option<&'static str> {
+    SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)
+}
+
+/// A preset as it is written. That each can be read is tested; without it nothing could start.
+fn table(name: &str) -> Result<toml::Table, PolicyError> {
+    let text = shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })?;
+    Ok(toml::from_str(text).unwrap_or_default())
 }
 
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("there is no preset {name:?}; there are: crew, solo")]
+    #[error("there is no preset {name:?}; there are: {}", names().collect::<Vec<_>>().join(", "))]
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },
     #[error("policy {name} is broken: {}", problems.join("; "))]
     Broken { name: String, problems: Vec<String> },
+    #[error(
+        "the project's own policy {name} opens the walls ({what}); if you trust it, name it with --policy {name}"
+    )]
+    OpensWalls { name: String, what: String },
+}
+
+/// The names of the policies that ship.
+pub const NAMES: [&str; 2] = ["crew", "solo"];
+
+/// The text of a policy that ships, as its authors wrote it.
+pub fn text(name: &str) -> Result<&'static str, PolicyError> {
+    match name {
+        "crew" => Ok(CREW),
+        "solo" => Ok(SOLO),
+        _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
+    }
 }
 
 /// A policy that ships with the product.
@@ -33,11 +66,13 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
 
 /// The same, with these prompts.
 pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
-    match name {
-        "crew" => read_with("crew", CREW, prompts),
-        "solo" => read_with("solo", SOLO, prompts),
-        _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
-    }
+    let text = shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })?;
+    read_with(name, text, prompts)
+}
+
+/// The names of the presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.into_iter().map(|(name, _)| name)
 }
 
 /// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
@@ -55,6 +90,33 @@ pub fn read_json(name: &str, policy: &serde_json::Value) -> Result<Policy, Polic
     read(name, &toml::to_string(policy).map_err(unreadable)?)
 }
 
+/// What `@a.md` or `@a.md + @b.md` stands for; another text stands for itself. The name of a prompt that is not there
+/// is the error.
+fn spoken(prompt: &str, prompts: &Prompts) -> Result<String, String> {
+    if !prompt.starts_with('@') {
+        return Ok(prompt.to_owned());
+    }
+    let named = prompt.split(" + ").map(|name| name.trim().trim_start_matches('@'));
+    let texts = named.map(|name| prompts.get(name).ok_or_else(|| name.to_owned()));
+    let texts: Vec<&str> = texts.collect::<Result<_, String>>()?;
+    Ok(texts.join("\n"))
+}
+
+/// The preset that a file builds upon.
+fn base(name: &str, below: &toml::Value) -> Result<toml::Table, PolicyError> {
+    let unreadable = |cause: &str| PolicyError::Unreadable {
+        name: name.to_owned(),
+        line: 1,
+        cause: cause.to_owned(),
+    };
+    let below = below.as_str().ok_or_else(|| unreadable("extends names a preset"))?;
+    let table = table(below)?;
+    if table.contains_key("extends") {
+        return Err(unreadable("a preset that itself builds upon another cannot be built upon"));
+    }
+    Ok(table)
+}
+
 /// The same, with these prompts.
 pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
@@ -63,20 +125,20 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
         cause: error.message().to_owned(),
     };
     let table: toml::Table = toml::from_str(text).map_err(unreadable)?;
-    let mut policy: Policy = if table.contains_key("roles") || table.contains_key("version") {
-        toml::from_str(text).map_err(unreadable)?
-    } else {
-        overlay::lay_over(&crew(), name, text, table)?
+    let whole = table.contains_key("roles") || table.contains_key("version");
+    let mut policy: Policy = match table.get("extends").cloned() {
+        Some(below) => overlay::extend(&base(name, &below)?, name, text, table)?,
+        None if whole => toml::from_str(text).map_err(unreadable)?,
+        None => overlay::lay_over(&self::table("crew")?, name, text, table)?,
     };
     let mut problems = engine::policy::problems(&policy);
     if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
         problems.push(format!("sandbox.network: {error}"));
     }
     for (id, role) in &mut policy.roles {
-        let Some(prompt) = role.prompt.strip_prefix('@') else { continue };
-        match prompts.get(prompt) {
-            Some(text) => role.prompt = text.to_owned(),
-            None => {
+        match spoken(&role.prompt, prompts) {
+            Ok(text) => role.prompt = text,
+            Err(prompt) => {
                 problems.push(format!("role {id} names the prompt {prompt}, which is not there"));
             }
         }
@@ -106,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_presets_hold_their_own_examples_and_have_their_prompts() {
-        for name in ["crew", "solo"] {
+        for name in names() {
             let policy = preset(name).expect("it ships, so it works");
             assert!(policy.roles.values().all(|role| role.prompt.starts_with("You are")));
         }

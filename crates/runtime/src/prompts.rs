@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use types::Family;
 
 /// What ships, by file name.
-const SHIPPED: [(&str, &str); 10] = [
+const SHIPPED: [(&str, &str); 17] = [
+    ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
+    ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
+    ("audited/qa.md", include_str!("../../../prompts/audited/qa.md")),
     ("base.md", include_str!("../../../prompts/base.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),
@@ -18,8 +21,15 @@ const SHIPPED: [(&str, &str); 10] = [
     ("family/portable.md", include_str!("../../../prompts/family/portable.md")),
     ("loop.md", include_str!("../../../prompts/loop.md")),
     ("planner.md", include_str!("../../../prompts/planner.md")),
+    ("strict/coder.md", include_str!("../../../prompts/strict/coder.md")),
+    ("strict/planner.md", include_str!("../../../prompts/strict/planner.md")),
+    ("strict/system.md", include_str!("../../../prompts/strict/system.md")),
+    ("strict/tester.md", include_str!("../../../prompts/strict/tester.md")),
     ("subagent.md", include_str!("../../../prompts/subagent.md")),
 ];
+
+/// Folders of prompts.
+const FOLDERS: [&str; 3] = ["audited", "family", "strict"];
 
 /// The largest prompt that is taken.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -60,6 +70,17 @@ impl Prompts {
         let mut prompts = Self::default();
         prompts.take(folder, "")?;
         Ok(prompts)
+    }
+
+    /// These, with the files of another folder in their place.
+    pub fn and(mut self, folder: &Path) -> Result<Self, PromptError> {
+        self.take(folder, "")?;
+        Ok(self)
+    }
+
+    /// What there is, by file name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        names()
     }
 
     /// A prompt by its file name.
@@ -126,8 +147,8 @@ impl Prompts {
             let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unknown)?;
             let name = format!("{above}{name}");
             let kind = std::fs::metadata(&path).map_err(failed(&path))?;
-            if kind.is_dir() && name == "family" {
-                self.take(&path, "family/")?;
+            if kind.is_dir() && FOLDERS.contains(&name.as_str()) {
+                self.take(&path, &format!("{name}/"))?;
                 continue;
             }
             let known = names().find(|known| *known == name).filter(|_| kind.is_file());

@@ -138,7 +138,9 @@ impl Session {
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
             *known.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
-            change.window = self.shared.shop.models.window(&named);
+            let shop = &self.shared.shop;
+            change.window = shop.models.window(&named);
+            change.price = shop.models.price(&named, &*shop.journal).await;
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
         self.say(Command::Change { change: Box::new(change) }).await

@@ -20,6 +20,7 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Interrupt { .. }
         | Command::Change { .. }
         | Command::Compact { .. }
+        | Command::Settle { .. }
         | Command::Restored { .. } => command.clone(),
     };
     serde_json::to_string(&scrubbed).map_err(|source| JournalError::Failed {

@@ -8,7 +8,8 @@ use futures::stream::BoxStream;
 use runtime::store::{Batch, Journal, JournalError, Lease, LogSummary};
 use types::{BlobRef, Command, Digest, Envelope, Event, LogId, RunId, Timestamp};
 
-use crate::play::{Point, starts_like};
+use crate::play::starts_like;
+use crate::points::Point;
 
 /// After which line the power is cut.
 #[derive(Debug, Clone)]

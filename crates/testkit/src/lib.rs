@@ -5,10 +5,12 @@
 mod counted;
 mod cut;
 mod play;
+mod points;
 mod scenario;
 mod talk;
 pub mod wire;
 
-pub use play::{Played, Point, play, play_and_cut, points, scenarios};
+pub use play::{Played, play, play_and_cut, scenarios};
+pub use points::{Point, Points};
 pub use scenario::{BadScenario, Scenario, Step, all_below, rewrite_trace};
 pub use talk::{Talked, talk, talk_and_cut};

@@ -19,6 +19,7 @@ use types::{
 
 use crate::counted::{self, Executions, noted};
 use crate::cut::{Cut, Cutting};
+use crate::points::Point;
 use crate::scenario::Scenario;
 
 /// When every scenario begins.
@@ -36,13 +37,6 @@ pub struct Played {
     pub executed: Vec<String>,
     /// The files on the run's branch.
     pub files: BTreeMap<String, String>,
-}
-
-/// A place at which the power can be cut: right after this line of this log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
-    pub log: LogId,
-    pub seq: u64,
 }
 
 impl Played {
@@ -63,12 +57,6 @@ pub(crate) fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
 pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &str) -> bool {
     let line = trace_line(attempt, event);
     line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(wanted)
-}
-
-/// Every place at which a run's power can be cut.
-#[must_use]
-pub fn points(played: &Played) -> Vec<Point> {
-    played.lines.iter().map(|line| Point { log: line.log(), seq: line.seq }).collect()
 }
 
 /// Plays a scenario to its end; if its story has a power cut, with that.
@@ -185,7 +173,7 @@ impl<'a> Stage<'a> {
                 ..Request::new(goal.text.clone(), model)
             },
             repository: self.repository(),
-            policy: policy("crew", &self.scenario.policy)?,
+            policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
         })
     }

@@ -16,6 +16,9 @@ pub struct Scenario {
     /// What the story shows: `rule:ID`, `event:KIND`, or the id of a requirement.
     #[serde(default)]
     pub shows: Vec<String>,
+    /// The preset that it is played with.
+    #[serde(default = "Scenario::crew")]
+    pub preset: String,
     pub goal: Goal,
     /// What is in the repository.
     #[serde(default)]
@@ -102,6 +105,10 @@ pub enum BadScenario {
 }
 
 impl Scenario {
+    fn crew() -> String {
+        "crew".to_owned()
+    }
+
     pub fn load(path: &Path) -> Result<Self, BadScenario> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| BadScenario::Io { path: path.to_owned(), source })?;

@@ -12,7 +12,8 @@ use runtime::{NewSession, Session, SessionItem};
 use types::{Envelope, Event, LogId, SessionState};
 
 use crate::cut::{Cut, Cutting};
-use crate::play::{Point, Stage, nothing_lost, nothing_twice, policy, trace_line};
+use crate::play::{Stage, nothing_lost, nothing_twice, policy, trace_line};
+use crate::points::Point;
 use crate::scenario::{Scenario, Step};
 
 /// What came of a conversation.
@@ -30,12 +31,6 @@ impl Talked {
     #[must_use]
     pub fn trace(&self) -> String {
         self.lines.iter().map(|line| trace_line(None, &line.event) + "\n").collect()
-    }
-
-    /// Every place at which the power can be cut.
-    #[must_use]
-    pub fn points(&self) -> Vec<Point> {
-        self.lines.iter().map(|line| Point { log: line.log(), seq: line.seq }).collect()
     }
 }
 

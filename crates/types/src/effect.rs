@@ -111,6 +111,8 @@ pub enum TimerId {
     Retry(TaskId),
     /// The run's time is up.
     Deadline,
+    /// This question is no longer waited for.
+    Question(u32),
     /// The time of a conversation for one of its inputs is up.
     Session(SessionId, u32),
 }
@@ -130,6 +132,8 @@ pub enum Subject {
     Attempt(AttemptId),
     /// The run's branch, with everything merged.
     Merged,
+    /// The run's branch as it is with this attempt's changes on top.
+    Landed(AttemptId),
 }
 
 impl fmt::Display for Subject {
@@ -137,6 +141,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Attempt(attempt) => write!(f, "{attempt}"),
             Self::Merged => f.write_str("merged"),
+            Self::Landed(attempt) => write!(f, "merged {attempt}"),
         }
     }
 }
@@ -173,6 +178,17 @@ pub struct Brief {
     /// How many tokens the model takes, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// What it answers with, if it does not hand its result in with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<crate::ReplyRule>,
+    /// Files that it is shown, and, once they were read where the files are, those that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<crate::WorkPath>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<crate::Document>,
+    /// What its tokens cost at the most, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<crate::PriceCap>,
     /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -189,6 +205,8 @@ pub struct AttemptEnd {
     pub turns: u32,
     /// The hash of the last line of the attempt's log, which ties that log to the run's.
     pub log_head: Digest,
+    /// Calls that it wanted to make and that no rule allowed.
+    pub denied: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -198,6 +216,8 @@ pub enum AttemptResult {
         commit: CommitId,
         changes: Changes,
         submission: Value,
+        #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+        findings: crate::Findings,
     },
     /// The files it left, if it left any, are in `commit`.
     Failed {
@@ -213,6 +233,8 @@ pub enum AttemptResult {
 pub struct Sealed {
     pub commit: CommitId,
     pub changes: Changes,
+    #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+    pub findings: crate::Findings,
 }
 
 /// What a check said. It passed if and only if it exited with 0.
@@ -242,6 +264,9 @@ pub enum MergeEnd {
     },
     Conflict {
         paths: Vec<String>,
+        /// Both sides of what does not fit, cut to what a model is shown.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        hunks: String,
     },
     Failed {
         fault: Fault,

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Decision, Digest, Fault, FileState, Inspection,
-    MergeEnd, ModelRef, ModelReply, Phase, Plan, Proof, Request, RoleId, RuleId, Scope,
-    SessionChange, SessionId, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
-    Timestamp, Trees, Usage, WorkPath,
+    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
+    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
+    RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
+    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -29,7 +29,14 @@ pub struct Selected {
 pub enum Event {
     /// A request came in, with what the repository looked like.
     #[serde(rename = "run.requested")]
-    RunRequested { request: Request, survey: Survey, policy: Digest },
+    RunRequested {
+        request: Request,
+        survey: Survey,
+        policy: Digest,
+        /// What the request's model costs at the most, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        price: Option<PriceCap>,
+    },
     /// The request was admitted.
     #[serde(rename = "run.accepted")]
     RunAccepted { decision: Decision },
@@ -42,6 +49,11 @@ pub enum Event {
         to: RoleId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         category: Option<Category>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
+        /// The policy that decided, by name and version.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        doctrine: String,
         decision: Decision,
     },
     /// A person stopped the run.
@@ -50,6 +62,9 @@ pub enum Event {
     /// The run is over.
     #[serde(rename = "run.finished")]
     RunFinished { status: Status, decision: Decision },
+    /// The person took the result, or threw it away. The one line that may follow the end of a run.
+    #[serde(rename = "result.settled")]
+    ResultSettled { how: Settling, commit: CommitId, by: String },
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
@@ -73,6 +88,9 @@ pub enum Event {
         /// What the rules hand over from earlier attempts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// Another model than the role's own, if a rule wants that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
     },
     /// The try is over.
     #[serde(rename = "attempt.finished")]
@@ -83,6 +101,9 @@ pub enum Event {
         usage: Usage,
         turns: u32,
         log_head: Digest,
+        /// Calls that it wanted to make and that no rule allowed, as its own log has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
     },
     /// Bosun began to run a check itself.
     #[serde(rename = "check.started")]
@@ -96,12 +117,32 @@ pub enum Event {
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]
     TaskRejected { attempt: AttemptId, fault: Fault },
+    /// What is wanted and how it will be seen, before anything is made. From here on it does not change.
+    #[serde(rename = "spec.written")]
+    SpecWritten { spec: Value, digest: Digest, decision: Decision },
+    /// Somebody looked at the result; what counts of what they said.
+    #[serde(rename = "task.reviewed")]
+    TaskReviewed {
+        /// The attempt that was looked at, and the one that looked.
+        attempt: AttemptId,
+        review: AttemptId,
+        passed: bool,
+        report: Value,
+        decision: Decision,
+    },
     /// The task's changes are on the run's branch.
     #[serde(rename = "task.finished")]
     TaskFinished { task: TaskId, commit: CommitId },
     /// The task is given up.
     #[serde(rename = "task.failed")]
-    TaskFailed { task: TaskId, fault: Fault, decision: Decision },
+    TaskFailed {
+        task: TaskId,
+        fault: Fault,
+        decision: Decision,
+        /// The whole run ends with it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        halts: bool,
+    },
     /// The task will not be started.
     #[serde(rename = "task.skipped")]
     TaskSkipped { task: TaskId, decision: Decision },
@@ -115,6 +156,11 @@ pub enum Event {
         start: Option<CommitId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// Who tries it instead of the task's own role.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<RoleId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
         decision: Decision,
     },
     /// The wait before the next try is over.
@@ -128,10 +174,20 @@ pub enum Event {
     MergeFinished { task: TaskId, end: MergeEnd },
     /// The evidence is there: the next phase may begin.
     #[serde(rename = "gate.passed")]
-    GatePassed { phase: Phase, decision: Decision },
+    GatePassed {
+        phase: Phase,
+        decision: Decision,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<Box<Scorecard>>,
+    },
     /// The evidence is not there.
     #[serde(rename = "gate.blocked")]
-    GateBlocked { phase: Phase, decision: Decision },
+    GateBlocked {
+        phase: Phase,
+        decision: Decision,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<Box<Scorecard>>,
+    },
     /// The run, or one attempt of it, cannot go on without a person.
     #[serde(rename = "question.asked")]
     QuestionAsked {
@@ -147,16 +203,42 @@ pub enum Event {
         /// The files that the call names, as they are: the answer is about these and no others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileState>,
+        /// How it may be answered, and what holds if nobody does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        terms: Option<Box<Terms>>,
     },
-    /// The person answered.
+    /// The person answered, or the policy did because nobody else had.
     #[serde(rename = "question.answered")]
-    QuestionAnswered { question: u32, by: String, text: String },
+    QuestionAnswered {
+        question: u32,
+        by: String,
+        text: String,
+        /// Which of the answers that were offered it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<String>,
+    },
     /// Most of a budget is spent.
     #[serde(rename = "budget.warned")]
-    BudgetWarned { spent: Spend, budget: Budget, decision: Decision },
+    BudgetWarned {
+        spent: Spend,
+        budget: Budget,
+        decision: Decision,
+        /// The task whose share it is; the whole run's, if none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
     /// What was to be done next does not fit into the budget.
     #[serde(rename = "budget.exhausted")]
     BudgetExhausted { decision: Decision },
+    /// A person gave more. Where a task is named, only the run's own limits bind it from now on.
+    #[serde(rename = "budget.raised")]
+    BudgetRaised {
+        by: String,
+        add: Budget,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        decision: Decision,
+    },
     /// A conversation began, with everything it was given.
     #[serde(rename = "session.started")]
     SessionStarted {
@@ -252,7 +334,12 @@ pub enum Event {
     WorkspaceRestored { by: String, to: u64, trees: Trees },
     /// What the attempt left in its worktree is committed.
     #[serde(rename = "attempt.sealed")]
-    AttemptSealed { commit: CommitId, changes: Changes },
+    AttemptSealed {
+        commit: CommitId,
+        changes: Changes,
+        #[serde(default, skip_serializing_if = "Findings::is_empty")]
+        findings: Findings,
+    },
     /// It could not be committed.
     #[serde(rename = "seal.failed")]
     SealFailed { fault: Fault },
@@ -289,6 +376,7 @@ impl Event {
             Self::RunRouted { .. } => "run.routed",
             Self::RunCancelled { .. } => "run.cancelled",
             Self::RunFinished { .. } => "run.finished",
+            Self::ResultSettled { .. } => "result.settled",
             Self::ContextSelected { .. } => "context.selected",
             Self::SandboxProbed { .. } => "sandbox.probed",
             Self::PlanAdopted { .. } => "plan.adopted",
@@ -299,6 +387,8 @@ impl Event {
             Self::CheckFinished { .. } => "check.finished",
             Self::TaskVerified { .. } => "task.verified",
             Self::TaskRejected { .. } => "task.rejected",
+            Self::SpecWritten { .. } => "spec.written",
+            Self::TaskReviewed { .. } => "task.reviewed",
             Self::TaskFinished { .. } => "task.finished",
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",
@@ -312,6 +402,7 @@ impl Event {
             Self::QuestionAnswered { .. } => "question.answered",
             Self::BudgetWarned { .. } => "budget.warned",
             Self::BudgetExhausted { .. } => "budget.exhausted",
+            Self::BudgetRaised { .. } => "budget.raised",
             Self::SessionStarted { .. } => "session.started",
             Self::SessionTold { .. } => "session.told",
             Self::SessionChanged { .. } => "session.changed",
@@ -336,6 +427,7 @@ impl Event {
     #[must_use]
     pub fn by(&self) -> By {
         match self {
+            Self::QuestionAnswered { by, .. } if by == Said::POLICY => By(Said::POLICY.to_owned()),
             Self::RunCancelled { by, .. }
             | Self::QuestionAnswered { by, .. }
             | Self::WorkspaceRestored { by, .. } => By(format!("person:{by}")),

@@ -68,6 +68,9 @@ pub struct Fault {
     pub what: String,
     #[serde(default, skip_serializing_if = "is_never")]
     pub retry: Retry,
+    /// What shows it, for whoever tries next or has to decide.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
 }
 
 fn is_never(retry: &Retry) -> bool {
@@ -77,7 +80,13 @@ fn is_never(retry: &Retry) -> bool {
 impl Fault {
     #[must_use]
     pub fn new(class: FaultClass, code: &str, what: impl Into<String>) -> Self {
-        Self { class, code: code.to_owned(), what: what.into(), retry: Retry::Never }
+        Self {
+            class,
+            code: code.to_owned(),
+            what: what.into(),
+            retry: Retry::Never,
+            evidence: String::new(),
+        }
     }
 
     #[must_use]
@@ -88,6 +97,12 @@ impl Fault {
     #[must_use]
     pub fn bug(what: impl Into<String>) -> Self {
         Self::new(FaultClass::Bug, "bug", what)
+    }
+
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
+        self.evidence = evidence.into();
+        self
     }
 
     #[must_use]

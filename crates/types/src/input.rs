@@ -29,6 +29,8 @@ pub struct Begin {
     pub survey: Survey,
     /// The policy, kept as a blob.
     pub policy: Digest,
+    /// What the request's model costs at the most, where that is known.
+    pub price: Option<crate::PriceCap>,
 }
 
 /// What a person may say to a run or to a conversation.
@@ -61,6 +63,10 @@ pub enum Command {
     /// Make room in the conversation now.
     Compact {
         by: String,
+    },
+    /// The result of a run that is over was taken or thrown away.
+    Settle {
+        settled: crate::Settled,
     },
     /// The files were put back to what they were.
     Restored {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | request | what came in: text or spec, hints, budget |
 //! | run | one request being worked on, from admission to report |
+//! | spec | what is wanted and how it will be checked; every version is immutable |
 //! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one piece of a plan |
 //! | attempt | one fresh try at a task, in its own worktree |
 //! | role | what an agent is for: a prompt, tools, limits, a model |
@@ -21,6 +22,7 @@
 //!
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
+mod contract;
 mod digest;
 mod effect;
 mod envelope;
@@ -28,6 +30,7 @@ mod event;
 mod exec;
 mod family;
 mod fault;
+mod gate;
 mod id;
 mod input;
 mod message;
@@ -37,18 +40,25 @@ mod options;
 mod path;
 mod permission;
 mod plan;
+mod planning;
 mod policy;
 mod question;
 mod report;
 mod request_rules;
 mod session;
+mod shape;
+mod spec;
+mod spending;
 mod summary;
 mod time;
 mod tool;
 mod tool_policy;
 mod user_request;
+mod verify_policy;
 mod walls;
+pub mod yaml;
 
+pub use contract::*;
 pub use digest::*;
 pub use effect::*;
 pub use envelope::*;
@@ -56,6 +66,7 @@ pub use event::*;
 pub use exec::*;
 pub use family::*;
 pub use fault::*;
+pub use gate::*;
 pub use id::*;
 pub use input::*;
 pub use message::*;
@@ -65,14 +76,19 @@ pub use options::*;
 pub use path::*;
 pub use permission::*;
 pub use plan::*;
+pub use planning::*;
 pub use policy::*;
 pub use question::*;
 pub use report::*;
 pub use request_rules::*;
 pub use session::*;
+pub use shape::{Field, Problem, Shape};
+pub use spec::*;
+pub use spending::*;
 pub use summary::one_line;
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;
 pub use user_request::*;
+pub use verify_policy::*;
 pub use walls::*;

@@ -3,13 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Artifact, Budget, ModelRef, RoleId, Scope, Span, TaskId, WorkPath};
+use crate::{
+    Artifact, Budget, ModelRef, PhaseOfPlan, PlanPhase, Risk, RoleId, Scope, Span, Spec, Strategy,
+    TaskId, TaskPriority, Totals, WorkPath,
+};
 
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub text: String,
+    /// The requester's own name for it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The operator's own word on what sort of request it is; it wins over any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
@@ -26,6 +32,33 @@ pub struct Request {
     /// The checks that decide; if none are given, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// The spec that it comes from; only an approved one is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Box<Spec>>,
+    /// How the plan comes about, and how far the run goes.
+    #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
+    pub planning: Planning,
+}
+
+/// What is asked of a run beside the goal, about its plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Planning {
+    /// A plan that was given; no planner is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Box<Plan>>,
+    /// The run ends when the plan is there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only: bool,
+    /// A person is asked before the plan is carried out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approve: bool,
+}
+
+impl Planning {
+    fn is_ordinary(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,12 +75,15 @@ impl Request {
     pub fn new(text: impl Into<String>, model: ModelRef) -> Self {
         Self {
             text: text.into(),
+            id: None,
             hint: None,
             project_type: None,
             attachments: vec![],
             budget: Budget::default(),
             model,
             checks: vec![],
+            spec: None,
+            planning: Planning::default(),
         }
     }
 }
@@ -132,6 +168,19 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
     pub tasks: Vec<Task>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseOfPlan>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<Risk>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recommendations: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Computed when the plan is adopted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totals: Option<Totals>,
 }
 
 /// One piece of a plan.
@@ -157,9 +206,38 @@ pub struct Task {
     /// What the planner thinks it will take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_seconds: Option<u64>,
+    /// Why it is a task of its own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rationale: String,
+    #[serde(default, skip_serializing_if = "TaskPriority::is_medium")]
+    pub priority: TaskPriority,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<PlanPhase>,
 }
 
 impl Task {
+    /// A task with nothing but its id, title and places to write.
+    #[must_use]
+    pub fn new(id: TaskId, title: impl Into<String>, artifacts: Vec<Artifact>) -> Self {
+        Self {
+            id,
+            title: title.into(),
+            description: String::new(),
+            acceptance: vec![],
+            artifacts,
+            depends_on: vec![],
+            role: Self::default_role(),
+            checks: vec![],
+            estimate_tokens: None,
+            estimate_seconds: None,
+            rationale: String::new(),
+            priority: TaskPriority::default(),
+            phase: None,
+        }
+    }
+
     fn default_role() -> RoleId {
         RoleId::fixed("coder")
     }

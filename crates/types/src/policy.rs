@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, ContextRule, Family, FaultClass, ModelRef, Permission, PermitRule,
-    ProjectType, RoleId, RouteRule, RuleId, SandboxPolicy, SessionPolicy, Span, ToolPolicy,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
+    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -34,17 +36,44 @@ pub struct Policy {
     #[serde(default)]
     pub headless: bool,
     pub failures: Vec<FailureRule>,
+    /// When a role that fails again and again is left alone for a while.
+    #[serde(default)]
+    pub breaker: RoleBreaker,
+    /// How long a person is waited for.
+    #[serde(default)]
+    pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
+    /// What holds for plans.
+    #[serde(default)]
+    pub plan: PlanPolicy,
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
+    /// What a run may spend, how it is shared out, and what is done when it is spent.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: RunBudget,
+    /// The checks that decide, unless the request names others; if there are none, those found in the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What is looked for in changes.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
+    #[serde(default)]
+    pub merge: MergePolicy,
     pub limits: Limits,
     #[serde(default)]
     pub tools: ToolPolicy,
     #[serde(default)]
     pub session: SessionPolicy,
+    /// How replies are read that are JSON.
+    #[serde(default)]
+    pub contracts: Contracts,
+    /// Who looks at a result after its checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewPolicy>,
+    /// Whether an Intent Spec stands between the request and the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<IntentPolicy>,
 }
 
 impl Policy {
@@ -70,6 +99,12 @@ pub struct Role {
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
+    /// What it answers with, if it does not hand its result in with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyRule>,
+    /// What it may use; everything that its tools need, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Manifest>,
 }
 
 /// What is done about a class of failure.
@@ -88,13 +123,41 @@ pub struct FailureRule {
     /// How many attempts at a task may end this way before it is given up.
     #[serde(default = "FailureRule::once")]
     pub max_executions: u32,
+    /// How long before the next attempt; it doubles each time, up to a minute.
     #[serde(default)]
     pub backoff_ms: Span,
+    /// What is done when there is no execution left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<Remedy>,
+    /// Who tries it instead, if the action is an alternative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// What a person is told it is, when one is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<Escalation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
 }
 
 impl FailureRule {
     const fn once() -> u32 {
         1
+    }
+}
+
+/// So many failures of one role in a row, and it is left alone so long; then one attempt may try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoleBreaker {
+    pub failures: u32,
+    pub open_ms: Span,
+}
+
+impl Default for RoleBreaker {
+    fn default() -> Self {
+        Self { failures: 5, open_ms: Span::seconds(30) }
     }
 }
 
@@ -105,23 +168,25 @@ pub enum Remedy {
     RetryFresh,
     /// A new attempt that starts from the failed one's files and is told what was wrong.
     RetryWithFeedback,
-    /// The task has failed.
+    /// The same conversation goes on, and its model is told what was wrong.
+    FeedModel,
+    /// A new attempt that knows nothing of the failed one, by another role or with another model.
+    Alternative,
+    /// A person decides.
+    Ask,
+    /// The task has failed; the others go on.
     Stop,
-}
-
-/// Go or no-go at the end of a phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GateRule {
-    pub id: RuleId,
-    pub phase: Phase,
-    pub requires: Vec<Evidence>,
+    /// The whole run ends at once.
+    Halt,
 }
 
 /// The phases that a person sees, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Initiation,
     Planning,
     Execution,

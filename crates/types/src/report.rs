@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, Budget, Changes, Check, CommitId, Decision, Ended, Phase, RunId, Rung, Span, Spend,
-    TaskId, Timestamp, Usage,
+    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Forecast, Phase,
+    PlanPhase, RuleId, RunId, Rung, Scorecard, Settled, Span, Spend, TaskId, Terms, Timestamp,
+    Usage, Variance,
 };
 
 /// How a run ended, or that it waits.
@@ -58,6 +59,8 @@ pub struct RunView {
     /// What holds its commands, once that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walls: Option<WallsView>,
+    #[serde(default)]
+    pub progress: Progress,
     pub tasks: Vec<TaskView>,
     pub merged_checks: Vec<CheckView>,
     pub gates: Vec<GateView>,
@@ -69,7 +72,41 @@ pub struct RunView {
     pub budget: Budget,
     pub spent: Spend,
     pub usage: Usage,
+    /// What it is expected to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+    /// What each part took, against what was expected of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variance: Vec<Variance>,
+    /// What became of its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
     pub elapsed_ms: Span,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// Of the tasks, those that are settled; 100 only when the run is over.
+    pub percent: u64,
+    pub phase: Phase,
+    /// The planner's own phase of what is under way, inside of execution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase: Option<PlanPhase>,
+    /// The tasks in which something is going on.
+    pub current: Vec<TaskId>,
+    pub total: u64,
+    pub completed: u64,
+    pub failed: u64,
+    pub skipped: u64,
+    pub running: u64,
+    pub waiting: u64,
+    /// Questions that nobody has answered yet.
+    pub blockers: u64,
+    pub elapsed_ms: Span,
+    /// What is left, by the estimates and at the pace so far; not there if there is nothing to go by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remaining_ms: Option<Span>,
 }
 
 /// What holds a run's commands, and by which rule that is enough or not.
@@ -104,6 +141,8 @@ pub enum TaskStage {
     Verified,
     Merging,
     Retrying,
+    /// A person has to say how it goes on.
+    Asking,
     Finished,
     Failed,
     Skipped,
@@ -119,6 +158,7 @@ impl TaskStage {
             Self::Verified => "verified",
             Self::Merging => "merging",
             Self::Retrying => "retrying",
+            Self::Asking => "asking",
             Self::Finished => "finished",
             Self::Failed => "failed",
             Self::Skipped => "skipped",
@@ -139,6 +179,11 @@ pub struct GateView {
     pub phase: Phase,
     pub go: bool,
     pub decision: Decision,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Scorecard>,
+    /// It was a no-go, and what a person then said leads to it being judged again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reopened: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,4 +192,20 @@ pub struct QuestionView {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Which of the answers that were offered it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The attempt that asks, if it is not the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<AttemptId>,
+    /// The rule that wants a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
+    #[serde(default)]
+    pub asked: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
 }

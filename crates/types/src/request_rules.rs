@@ -203,6 +203,34 @@ pub struct ContextRule {
     /// Only agents on this side are given the document; all, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
+    /// It counts only when documents are chosen a second time, because an agent said that it was not given enough.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub again: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// How sure a classification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// The operator said so.
+    Deterministic,
+    /// The text looks like it.
+    Heuristic,
+}
+
+impl Confidence {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deterministic => "deterministic",
+            Self::Heuristic => "heuristic",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
-    Selected, SessionEnd,
+    Scorecard, Selected, SessionEnd,
 };
 
 /// How much of a text from outside is shown.
@@ -44,14 +44,17 @@ impl Event {
             Self::RunFinished { status, decision } => {
                 format!("{}, {}", status.word(), rule(decision))
             }
+            Self::ResultSettled { how, by, .. } => format!("{} by {}", how.word(), word(by)),
             Self::ContextSelected { included, excluded } => selected(included, excluded),
             Self::SandboxProbed { proof, decision } => {
                 format!("{}, {}", proof.rung.word(), rule(decision))
             }
             Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
             Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
-            Self::GatePassed { phase, decision } => format!("{}, {}", phase.word(), decision.rule),
-            Self::GateBlocked { phase, decision } => {
+            Self::GatePassed { phase, decision, card } => {
+                format!("{}, {}{}", phase.word(), decision.rule, scored(card.as_deref()))
+            }
+            Self::GateBlocked { phase, decision, .. } => {
                 format!("{}, {}", phase.word(), rule(decision))
             }
             Self::QuestionAsked { text, decision, attempt, call, .. } => {
@@ -60,9 +63,9 @@ impl Event {
                 format!("{}{}: {}", who.unwrap_or_default(), decision.rule, word(text))
             }
             Self::QuestionAnswered { by, text, .. } => format!("by {}: {}", word(by), word(text)),
-            Self::BudgetWarned { decision, .. } | Self::BudgetExhausted { decision } => {
-                rule(decision)
-            }
+            Self::BudgetWarned { decision, .. }
+            | Self::BudgetExhausted { decision }
+            | Self::BudgetRaised { decision, .. } => rule(decision),
             _ => self.summary_of_work(),
         }
     }
@@ -80,8 +83,16 @@ impl Event {
             Self::TaskRejected { attempt, fault } => {
                 format!("{attempt} {}: {}", fault.class.word(), word(&fault.what))
             }
+            Self::SpecWritten { spec, digest, decision } => {
+                let id = spec.get("spec_id").and_then(serde_json::Value::as_str);
+                format!("{} {}, {}", word(id.unwrap_or("spec")), digest.short(), decision.rule)
+            }
+            Self::TaskReviewed { attempt, review, passed, decision, .. } => {
+                let how = if *passed { "passed" } else { "did not pass" };
+                format!("{attempt} {how} by {review}, {}", rule(decision))
+            }
             Self::TaskFinished { task, .. } => task.to_string(),
-            Self::TaskFailed { task, fault, decision } => {
+            Self::TaskFailed { task, fault, decision, .. } => {
                 format!("{task} {}, {}: {}", decision.rule, fault.class.word(), word(&fault.what))
             }
             Self::TaskSkipped { task, decision } => format!("{task} {}", rule(decision)),
@@ -91,7 +102,7 @@ impl Event {
             Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
             Self::MergeFinished { task, end } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
-                MergeEnd::Conflict { paths } => {
+                MergeEnd::Conflict { paths, .. } => {
                     format!("{task} conflict in {}", word(&paths.join(", ")))
                 }
                 MergeEnd::Failed { fault } => format!("{task} failed: {}", word(&fault.what)),
@@ -155,11 +166,20 @@ impl Event {
                 format!("{call} {}{cut}", outcome.word())
             }
             Self::ToolLost { call, .. } => format!("{call} {}", CallOutcome::Unknown.word()),
-            Self::AttemptSealed { changes, .. } => plural(changes.0.len(), "file"),
+            Self::AttemptSealed { changes, findings, .. } => {
+                let found = findings.0.first().map(|finding| {
+                    format!(", {} {}", finding.kind.says(), word(finding.path.as_str()))
+                });
+                format!("{}{}", plural(changes.0.len(), "file"), found.unwrap_or_default())
+            }
             Self::SealFailed { fault } => word(&fault.what),
             _ => String::new(),
         }
     }
+}
+
+fn scored(card: Option<&Scorecard>) -> String {
+    card.map(|card| format!(", {} of 100", card.score)).unwrap_or_default()
 }
 
 fn word(text: &str) -> String {

@@ -72,8 +72,8 @@ fn vectors(file: &Path) -> anyhow::Result<Vec<Value>> {
         .collect()
 }
 
-/// The program under attack, in whichever form was built last.
-fn binary(root: &Path) -> anyhow::Result<PathBuf> {
+/// The program, in whichever form was built last.
+pub(crate) fn binary(root: &Path) -> anyhow::Result<PathBuf> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let built = ["debug/bosun", "release/bosun"].map(|name| root.join(&target).join(name));

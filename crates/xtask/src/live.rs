@@ -71,9 +71,7 @@ fn as_an_agent(root: &Path, folder: &Path) -> anyhow::Result<()> {
     let folder = std::path::absolute(folder).context("finding the folder")?;
     let scratch = root.join("target/live");
     std::fs::create_dir_all(&scratch).context("making a folder for logs")?;
-    let built = [root.join("target/release/bosun"), root.join("target/debug/bosun")];
-    let binary = built.into_iter().find(|binary| binary.is_file());
-    let binary = binary.context("the program is not built; run `cargo build -p bosun`")?;
+    let binary = crate::attacks::binary(root)?;
     let server = llama(&folder, &scratch, Pick::Largest)?;
     session::run(root, &binary, &scratch, &server)
 }

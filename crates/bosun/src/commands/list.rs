@@ -32,11 +32,15 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
 
 fn line(view: &RunView) -> String {
     let done = view.tasks.iter().filter(|task| task.commit.is_some()).count();
+    let settled = view.settled.as_ref().map(|settled| settled.how.word());
+    let status = match settled {
+        Some(settled) => format!("{}, {settled}", view.status.word()),
+        None => view.status.word().to_owned(),
+    };
     format!(
-        "{:<12} {}  {:<20} {done}/{} tasks  {}",
+        "{:<12} {}  {status:<20} {done}/{} tasks  {}",
         view.run,
         view.started,
-        view.status.word(),
         view.tasks.len(),
         print::one_line(&view.goal, 60),
     )

@@ -106,12 +106,14 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
     let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
     let budget = object.budget();
     Request {
+        id: object.request_id,
         project_type: object.context.project_type,
         attachments: object.attachments,
         budget: Budget {
             tokens: args.tokens.or(budget.tokens),
+            money: args.money.or(budget.money),
+            calls: args.calls.or(budget.calls),
             time_ms: args.time.map(Span::seconds).or(budget.time_ms),
-            ..Budget::default()
         },
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)

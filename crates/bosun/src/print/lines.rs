@@ -116,7 +116,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             MergeEnd::Merged { commit, .. } => {
                 (task.to_string(), format!("{} as {}", "merged".green(), commit.short()))
             }
-            MergeEnd::Conflict { paths } => (
+            MergeEnd::Conflict { paths, .. } => (
                 task.to_string(),
                 format!("{} in {}", bad("conflict"), one_line(&paths.join(", "), 120)),
             ),
@@ -128,7 +128,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
         Event::GatePassed { phase, .. } => {
             ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))
         }
-        Event::GateBlocked { phase, decision } => {
+        Event::GateBlocked { phase, decision, .. } => {
             let why = one_line(&decision.reason, 160);
             ("gate".to_owned(), format!("{} {}: {why}", phase.word(), bad("no-go")))
         }

@@ -6,6 +6,9 @@ use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, one_line};
 
+/// The most tasks of which it is said what they took.
+const MOST_TASKS: usize = 20;
+
 /// The report as text, with what can be done next from this home.
 pub(crate) fn report(view: &RunView, home: &Home) -> String {
     let mut out = String::new();
@@ -101,15 +104,50 @@ fn numbers(out: &mut String, view: &RunView) {
         "  spent     {} tokens ({} in, {} out), ${}, {} model calls",
         view.spent.tokens, view.usage.input, view.usage.output, view.spent.money, view.spent.calls
     );
+    expected(out, view);
     let _ = writeln!(
         out,
         "  took      {}, {} attempts, {} retries",
         view.elapsed_ms, view.attempts, view.retries
     );
+    if let Some(settled) = &view.settled {
+        let (how, by) = (settled.how.word(), one_line(&settled.by, 40));
+        let _ = writeln!(out, "  result    {how} by {by}, at {}", settled.commit.short());
+    }
     if view.head != view.base {
         let _ = writeln!(out, "  branch    {} at {}", view.branch, view.head.short());
     }
     let _ = writeln!(out, "  run       {}", view.run);
+}
+
+/// What it was expected to take, against what it took, in all and for each task.
+fn expected(out: &mut String, view: &RunView) {
+    let Some(forecast) = &view.forecast else { return };
+    let money = forecast.money.map(|money| format!(", ${money}")).unwrap_or_default();
+    let (tokens, from) = (forecast.tokens, forecast.from.word());
+    let _ = writeln!(
+        out,
+        "  forecast  {tokens} tokens{money}, from {from} with {} % in reserve; it took {}",
+        forecast.reserve_percent,
+        against(view.spent.tokens, tokens)
+    );
+    for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
+        let estimate = one.estimate_tokens.unwrap_or_default();
+        let took = one.spent.tokens;
+        let _ = writeln!(
+            out,
+            "            {:<5} {took} of {estimate} tokens, {}",
+            one.task,
+            against(took, estimate)
+        );
+    }
+}
+
+fn against(took: u64, expected: u64) -> String {
+    match took.saturating_mul(100).checked_div(expected) {
+        Some(percent) => format!("{percent} %"),
+        None => "nothing was expected".to_owned(),
+    }
 }
 
 fn next(out: &mut String, view: &RunView, home: &Home) {
@@ -119,6 +157,7 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
             "The sample repository is removed now; `bosun demo --keep` leaves it to look at."
                 .to_owned(),
         ],
+        _ if view.settled.is_some() => return,
         Status::Done => vec![
             format!(
                 "look at it:  git -C {} log -p {}..{}",
@@ -126,7 +165,8 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
                 view.base.short(),
                 view.branch
             ),
-            format!("take it:     git -C {} merge --ff-only {}", view.repository, view.branch),
+            format!("take it:     {bosun} accept {run}"),
+            format!("or drop it:  {bosun} discard {run}"),
         ],
         Status::Running => vec![format!("go on:       {bosun} resume {run}")],
         Status::Waiting => {
@@ -137,6 +177,11 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
             lines.push(format!("answer:      {bosun} answer {run} \"…\""));
             lines
         }
+        _ if view.head != view.base => vec![
+            format!("see why:     {bosun} log {run}"),
+            format!("take it:     {bosun} accept {run} --force"),
+            format!("or drop it:  {bosun} discard {run}"),
+        ],
         _ => vec![format!("see why:     {bosun} log {run}")],
     };
     out.push('\n');

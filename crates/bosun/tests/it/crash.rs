@@ -1,20 +1,21 @@
-//! Every scenario again, with the power cut after every line of every log, and resumed: the same end, nothing lost,
-//! nothing that had finished done twice.
+//! Every scenario again, with the power cut after every sort of line of every log, and resumed: the same end, nothing
+//! lost, nothing that had finished done twice. `EVERY_LINE=1` cuts after every line.
 
 use crate::scenarios::TALKS;
 use testkit::{
-    Played, Scenario, Talked, all_below, play, play_and_cut, points, scenarios, talk, talk_and_cut,
+    Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
 use types::{CommitId, RunView, Span, Spend, TaskView, Timestamp, Usage};
 
 fn cut_all(station: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut points = Points::default();
     for path in all_below(&scenarios().join(station)).expect("the folder can be read") {
         let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let whole =
             runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        for point in points(&whole) {
+        for point in points.of(&whole.lines) {
             let cut = runtime.block_on(play_and_cut(&scenario, &point)).unwrap_or_else(|error| {
                 panic!("{name} cut after line {} of {}: {error:?}", point.seq, point.log)
             });
@@ -47,12 +48,13 @@ fn essence(played: &Played) -> RunView {
 #[test]
 fn conversations() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut points = Points::default();
     for path in all_below(&scenarios().join(TALKS)).expect("the folder can be read") {
         let name = path.file_name().unwrap_or_default().display().to_string();
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let whole =
             runtime.block_on(talk(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        for point in whole.points() {
+        for point in points.of(&whole.lines) {
             let place = format!("{name} cut after line {}", point.seq);
             let cut = runtime
                 .block_on(talk_and_cut(&scenario, &point))

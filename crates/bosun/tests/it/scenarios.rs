@@ -13,13 +13,16 @@ pub(crate) const STATIONS: [&str; 14] = [
 /// The folder of conversations with a single agent.
 pub(crate) const TALKS: &str = "talk";
 
+/// The folders of presets other than the crew, each with stories from one end of the line to the other.
+pub(crate) const PRESETS: [&str; 1] = ["strict"];
+
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
     let below = std::fs::read_dir(scenarios()).expect("the folder is there");
     let found: BTreeSet<String> = below
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    let known = STATIONS.iter().chain(&[TALKS]).map(ToString::to_string);
+    let known = STATIONS.iter().chain(&PRESETS).chain(&[TALKS]).map(ToString::to_string);
     let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
@@ -147,6 +150,10 @@ fn failure() {
 #[test]
 fn budget() {
     play_all("budget");
+}
+#[test]
+fn strict() {
+    play_all("strict");
 }
 #[test]
 fn human() {

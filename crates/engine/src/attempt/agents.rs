@@ -134,6 +134,7 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         ending: Ending::Open,
         effort: session.effort,
         window: change.window.or(session.room.window),
+        price: if spawn.change.is_some() { change.price } else { session.price },
         ..(*session.brief).clone()
     }
 }

@@ -9,11 +9,14 @@ use types::{
 };
 
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, loops, question, room};
+use super::{Attempt, loops, question, room, written};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
                         on what you knew of it.]";
+
+/// How many calls that were not allowed are told to the run.
+const MOST_DENIED: usize = 50;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
@@ -51,8 +54,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
             question::apply(attempt, event, at);
         }
-        Event::AttemptSealed { commit, changes } => {
-            attempt.sealed = Some(Sealed { commit: commit.clone(), changes: changes.clone() });
+        Event::AttemptSealed { commit, changes, findings } => {
+            let (commit, changes, findings) = (commit.clone(), changes.clone(), findings.clone());
+            attempt.sealed = Some(Sealed { commit, changes, findings });
         }
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
         _ => called(attempt, event),
@@ -69,7 +73,10 @@ fn called(attempt: &mut Attempt, event: &Event) {
                 slot.state = SlotState::Started;
             }
         }
-        Event::ToolRefused { call, outcome, decision, .. } => {
+        Event::ToolRefused { call, outcome, decision, tool } => {
+            if *outcome == CallOutcome::Refused && attempt.denied.len() < MOST_DENIED {
+                attempt.denied.push(format!("{call} {tool}: {}", decision.rule));
+            }
             answer(attempt, *call, *outcome, &decision.reason, &[]);
         }
         Event::ToolFinished { call, outcome, output, images, files, .. } => {
@@ -103,8 +110,8 @@ fn started(
     if id == SessionId::ROOT {
         attempt.brief = Some(Arc::clone(&brief));
     }
-    let window = brief.window.or(attempt.policy.session.window);
-    attempt.sessions.insert(id, Session::begin(id, &brief, (parent, depth), window, at));
+    let begun = Session::begin(id, &brief, (parent, depth), &attempt.policy, at);
+    attempt.sessions.insert(id, begun);
 }
 
 fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) {
@@ -257,8 +264,12 @@ fn replied(
             call: call.clone(),
             inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
             state: SlotState::Due,
+            ours: false,
         })
         .collect();
+    if session.round.is_empty() {
+        session.round = written::slots(session, &attempt.policy.contracts, &reply.text());
+    }
     session.talk = Talk::Answering;
     loops::note(session, attempt.policy.session.loop_window);
     if session.round.is_empty() && session.is_open() {

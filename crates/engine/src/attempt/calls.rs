@@ -75,7 +75,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
     let tool = slot.call.tool.clone();
     let refused =
         |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
-    if !session.tool_names.contains(&tool) {
+    if !slot.ours && !session.tool_names.contains(&tool) {
         let reason = format!("the {} has no tool {tool:?}", session.brief.role);
         return refused(CallOutcome::Refused, RuleId::fixed("permit.not_the_roles_tool"), reason);
     }

@@ -8,8 +8,8 @@ use types::{
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, agents, calls, loops, question, room};
-use crate::budget::most_tokens;
+use super::{Attempt, agents, calls, loops, question, room, written};
+use crate::budget::{CALL, lacking, most_tokens, worst};
 use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
@@ -85,7 +85,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::Compact { .. } if root.talk == Talk::Idle && root.turns > 0 => {
             vec![ask(attempt, root, true)]
         }
-        Command::Compact { .. } | Command::Restored { .. } => vec![],
+        Command::Compact { .. } | Command::Restored { .. } | Command::Settle { .. } => vec![],
     }
 }
 
@@ -109,11 +109,17 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
         Talk::Answering if session.round.is_empty() => {
+            if let Some(end) = written::end(session, &attempt.policy.contracts) {
+                return end;
+            }
             let role = &session.brief.role;
             let what = format!("the {role} stopped talking without handing in a result");
             vec![failed(session, Fault::structural("session.no_submission", what))]
         }
         Talk::Answering => calls::next(attempt, session),
+        Talk::ToAsk if session.round.iter().any(|slot| slot.ours) => {
+            written::end(session, &attempt.policy.contracts).unwrap_or_default()
+        }
         Talk::ToAsk => match handed_in(session) {
             Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
             None => vec![next_turn(attempt, session)],
@@ -208,15 +214,12 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
 
 /// Asks for the next turn, if the budget leaves room for the worst case.
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
-    let brief = &session.brief;
-    let reserved = Spend {
-        tokens: most_tokens(session.bytes).saturating_add(brief.max_output_tokens),
-        calls: 1,
-        ..Spend::default()
+    // Two bytes are never less than a token, so this is an upper bound of what is sent.
+    let tokens = (most_tokens(session.bytes), session.brief.max_output_tokens);
+    let reserved = match does_not_fit(attempt, session, tokens) {
+        Ok(reserved) => reserved,
+        Err(what) => return stop(session, CALL, FaultClass::Resource, what),
     };
-    if let Some(what) = does_not_fit(attempt, session, reserved) {
-        return stop(session, "budget.call_does_not_fit", FaultClass::Resource, what);
-    }
     Event::ModelAsked {
         session: session.id,
         turn: session.turn + 1,
@@ -228,25 +231,17 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     }
 }
 
-/// Why a call does not fit into the share of the conversation, or of one above it.
-fn does_not_fit(attempt: &Attempt, session: &Session, reserved: Spend) -> Option<String> {
+/// What is to be set aside for a call, or why it does not fit into the share of the conversation, or of one above it.
+fn does_not_fit(attempt: &Attempt, session: &Session, tokens: (u64, u64)) -> Result<Spend, String> {
+    let reserved = worst(session.ledger.budget(), session.price, tokens)?;
     let mut next = Some(session);
     while let Some(session) = next {
-        let free = session.ledger.free();
-        if !session.ledger.fits(reserved) {
-            let left = free.tokens.unwrap_or_default();
-            return Some(format!(
-                "the next call may take {} tokens, and {left} are left of the attempt's budget",
-                reserved.tokens
-            ));
-        }
-        // What a call costs is known only afterwards.
-        if free.money.is_some_and(|money| money == types::Money::ZERO) {
-            return Some("all the money of the budget is spent".to_owned());
+        if let Some(what) = lacking(session.ledger.free(), reserved) {
+            return Err(what);
         }
         next = session.parent.and_then(|call| attempt.sessions.get(&call.session));
     }
-    None
+    Ok(reserved)
 }
 
 /// The time for an input is up.
@@ -297,6 +292,7 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
         (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
             commit: sealed.commit.clone(),
             changes: sealed.changes.clone(),
+            findings: sealed.findings.clone(),
         }],
         (EffectId::Seal, Outcome::Sealed(Err(fault)) | Outcome::Broke(fault)) => {
             vec![Event::SealFailed { fault: fault.clone() }]

@@ -1,8 +1,8 @@
 //! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
 
 use types::{
-    Access, Asking, CallId, CallOutcome, Decision, Event, Fault, FileState, Inspection, RuleId,
-    Said, Timestamp, ToolOutput,
+    Access, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState, Inspection,
+    QuestionKind, RuleId, Said, Severity, Terms, Timestamp, ToolOutput,
 };
 
 use super::Attempt;
@@ -12,12 +12,13 @@ use crate::approval;
 
 /// Puts the question to the person.
 pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
-    let text = match &slot.inspection {
+    let (text, terms) = match &slot.inspection {
         Inspection::Would(facts) if facts.access == Access::Ask => {
-            facts.command.clone().unwrap_or_default()
+            (facts.command.clone().unwrap_or_default(), clarification())
         }
         _ => {
-            format!("Allow or deny: {} ({})", decision.seen.join(" "), decision.reason)
+            let what = decision.seen.join(" ");
+            (format!("Allow or deny: {what} ({})", decision.reason), approval_terms())
         }
     };
     Event::QuestionAsked {
@@ -27,7 +28,25 @@ pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
         attempt: None,
         call: Some(slot.id),
         files: vec![],
+        terms: Some(Box::new(terms)),
     }
+}
+
+/// The agent wants to know something; in the end it can decide for itself.
+fn clarification() -> Terms {
+    let default = "Nobody answered. Decide yourself, and say what you assumed.";
+    let open = Terms::open(QuestionKind::Clarification, Severity::Medium);
+    Terms { default: Some(default.to_owned()), ..open }
+}
+
+/// A rule wants a yes; anything else is a no, and the agent is told what was said.
+fn approval_terms() -> Terms {
+    let choices = vec![
+        Choice::new("allow", "the call is made"),
+        Choice::new("deny", "it is not made, and the agent is told").with_words(),
+    ];
+    let open = Terms::open(QuestionKind::Approval, Severity::Medium);
+    Terms { choices, default: Some("deny".to_owned()), ..open }
 }
 
 /// The call that has to be looked at before a person is asked about it, or before it is made because a person said
@@ -103,7 +122,8 @@ fn waits_for_a_look(slot: &Slot) -> bool {
 pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -> Vec<Event> {
     match attempt.open_question() {
         Some(asking) if asking.question == question => {
-            vec![Event::QuestionAnswered { question, by: by.to_owned(), text: text.to_owned() }]
+            let (by, text) = (by.to_owned(), text.to_owned());
+            vec![Event::QuestionAnswered { question, by, text, choice: None }]
         }
         _ => vec![],
     }
@@ -143,16 +163,17 @@ pub(super) fn is_open(session: &Session) -> bool {
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     let sessions = attempt.sessions.values_mut();
     match event {
-        Event::QuestionAsked { question, text, decision, call, files, .. } => {
+        Event::QuestionAsked { question, text, decision, call, files, terms, .. } => {
             let slots = sessions.flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| Some(slot.id) == *call && slot.may_start()) {
                 let (question, text, decision) = (*question, text.clone(), decision.clone());
-                let asking = Asking { question, text, decision, files: files.clone() };
+                let (files, terms) = (files.clone(), terms.clone());
+                let asking = Asking { question, text, decision, files, terms };
                 slot.state = SlotState::Asked(Box::new(asking));
             }
             attempt.questions = question.saturating_add(1);
         }
-        Event::QuestionAnswered { question, by, text } => {
+        Event::QuestionAnswered { question, by, text, .. } => {
             for session in sessions {
                 // The time that the person took is not the conversation's.
                 session.began = at;

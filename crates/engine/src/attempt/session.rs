@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use types::{
     Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault,
-    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Said, Scope,
+    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Policy, Said, Scope,
     SessionChange, SessionEnd, SessionId, SessionPolicy, Spend, Timestamp, ToolChoice, ToolSpec,
 };
 
 use super::room::Room;
 use crate::budget::Ledger;
+use crate::contract;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Session {
@@ -35,6 +36,8 @@ pub(super) struct Session {
     pub(super) digest: Digest,
     pub(super) bytes: u64,
     pub(super) ledger: Ledger,
+    /// What the model's tokens cost at the most, where that is known.
+    pub(super) price: Option<types::PriceCap>,
     /// Replies so far, and rounds of calls for the current input.
     pub(super) turns: u32,
     pub(super) rounds: u32,
@@ -101,6 +104,8 @@ pub(super) struct Slot {
     pub(super) call: Call,
     pub(super) inspection: Inspection,
     pub(super) state: SlotState,
+    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
+    pub(super) ours: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,9 +124,10 @@ impl Session {
         id: SessionId,
         brief: &Arc<Brief>,
         (parent, depth): (Option<CallId>, u32),
-        window: Option<u64>,
+        policy: &Policy,
         at: Timestamp,
     ) -> Self {
+        let window = brief.window.or(policy.session.window);
         let mut session = Self {
             id,
             parent,
@@ -138,6 +144,7 @@ impl Session {
             digest: Digest::ZERO,
             bytes: 0,
             ledger: Ledger::new(brief.budget),
+            price: brief.price,
             turns: 0,
             rounds: 0,
             inputs: 0,
@@ -153,7 +160,7 @@ impl Session {
         };
         session.recount();
         if !brief.task.is_empty() {
-            session.input(&brief.task, at);
+            session.input(&contract::opening(brief, &policy.contracts), at);
         }
         session
     }
@@ -215,6 +222,7 @@ impl Session {
         if let Some(model) = &change.model {
             self.model = model.clone();
             self.room.window = change.window.or(window);
+            self.price = change.price;
         }
         self.effort = change.effort.or(self.effort);
         if let Some(tools) = &change.tools {

@@ -12,7 +12,7 @@ fn requiring(phase: Phase, evidence: Evidence) -> types::Policy {
     let mut policy = crew();
     policy.gates.retain(|gate| gate.phase != phase);
     let id = RuleId::fixed("gate.test");
-    policy.gates.push(GateRule { id, phase, requires: vec![evidence] });
+    policy.gates.push(GateRule::new(id, phase, vec![evidence]));
     policy
 }
 
@@ -52,7 +52,7 @@ fn planning_is_no_go_without_a_plan() {
     let mut bench = new_run();
     bench.tell("begin Build a CLI");
     same(
-        &only(&bench.tell("plan.1 fails semantic plan.wrong"), &GATES),
+        &only(&bench.tell("plan.1 fails person plan.wrong"), &GATES),
         "gate.blocked planning: there is no valid plan
          run.finished failed, gate.planning",
     );
@@ -61,7 +61,7 @@ fn planning_is_no_go_without_a_plan() {
 #[test]
 fn execution_is_no_go_when_a_task_did_not_finish() {
     same(
-        &only(&planned("T1 a; T2 b after T1").tell("T1.1 fails semantic x.y"), &GATES),
+        &only(&planned("T1 a; T2 b after T1").tell("T1.1 fails person x.y"), &GATES),
         "gate.blocked execution: 0 of 2 tasks are finished, 1 failed, 1 skipped
          run.finished failed, gate.execution",
     );

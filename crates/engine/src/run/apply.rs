@@ -2,25 +2,41 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    AttemptId, AttemptResult, Category, CheckEnd, CheckId, CommitId, Decision, Event, GateView,
-    MergeEnd, Plan, RuleId, Said, Side, Spend, Subject, TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
+    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject,
+    TaskId, Timestamp,
 };
 
-use super::lane::{CheckState, Lane, Running, Stage};
-use super::{Asked, Question, Run};
+use super::lane::{Before, CheckState, Lane, Last, Running, Stage};
+use super::notes::Notes;
+use super::papers::Reviewed;
+use super::questions::{Answer, Question};
+use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
+use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
+    take(run, event, at);
+    Notes::take(run, event, at);
+    let still = run.stands_still();
+    run.standstill.note(still, at);
+}
+
+fn take(run: &mut Run, event: &Event, at: Timestamp) {
     match event.clone() {
-        Event::RunRequested { request, survey, policy } => {
+        Event::RunRequested { request, survey, policy, price } => {
             run.started = at;
             run.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget, request.budget));
+            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            run.funds.price = price;
             run.asked = Some(Asked { request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::SpecWritten { spec, digest, .. } => {
+            run.papers.spec.get_or_insert((spec, digest));
+        }
         Event::RunRouted { to, category, .. } => {
             run.side = category.map_or(Side::Product, Category::side);
             run.route = Some(to);
@@ -35,6 +51,7 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
+            run.papers.selections += 1;
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -42,49 +59,96 @@ pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
             let fault = crate::plan::fault(&problems);
             reject(run, &TaskId::plan(), fault, None);
         }
-        Event::GatePassed { phase, decision } => {
-            run.gates.push(GateView { phase, go: true, decision });
-        }
-        Event::GateBlocked { phase, decision } => {
-            run.gates.push(GateView { phase, go: false, decision });
-        }
-        Event::QuestionAsked { text, attempt, .. } => {
+        Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
+        Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
+        Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
+            funds::asked(run, question, attempt.as_ref(), &decision.rule);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
                 });
             }
-            run.questions.push(Question { text, answer: None, from: attempt });
-        }
-        Event::QuestionAnswered { question, by, text } => {
-            let Some(asked) = run.questions.get_mut(question as usize) else { return };
-            asked.answer = Some(text.clone());
-            if let Some(attempt) = asked.from.clone() {
-                change_running(run, &attempt, |running| running.answers.push(Said { by, text }));
+            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+                escalate(run, task);
             }
+            let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
+            run.questions.push(Question { text, rule, from, terms, asked, answer });
         }
-        Event::BudgetWarned { .. } => run.ledger.mark_warned(),
-        Event::BudgetExhausted { decision } => run.exhausted = Some(decision),
+        Event::QuestionAnswered { question, by, text, choice } => {
+            answered(run, question, Answer { said: Said { by, text }, choice });
+        }
+        Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
+        Event::BudgetWarned { task: Some(task), .. } => {
+            change(run, &task, |lane| lane.warned = true);
+        }
+        Event::BudgetExhausted { decision } => {
+            run.funds.close();
+            run.exhausted = Some(decision);
+        }
+        Event::BudgetRaised { add, task, .. } => funds::raised(run, add, task),
+        Event::ResultSettled { how, commit, by } => {
+            run.settlement.get_or_insert(Settled { how, commit, by });
+        }
         other => apply_to_lane(run, other, at),
+    }
+}
+
+fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
+    let card = card.map(|card| *card);
+    run.gates.push(GateView { phase, go, decision, card, reopened: false });
+}
+
+/// The task's failure is in a person's hands.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |lane| {
+        if let Stage::Rejected { fault, commit } = &lane.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            lane.stage = Stage::Escalated { fault, commit, question };
+        }
+    });
+}
+
+fn answered(run: &mut Run, number: u32, answer: Answer) {
+    let Some(question) = run.questions.get_mut(number as usize) else { return };
+    question.answer = Some(answer.clone());
+    let (from, about) = (question.from.clone(), question.about().cloned());
+    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    if nobody && about.is_none() {
+        run.halted = Some(nobody_answered(&question.text));
+    }
+    if let Some(attempt) = from {
+        change_running(run, &attempt, |running| running.answers.push(answer.said));
     }
 }
 
 fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
-        Event::AttemptStarted { attempt, role, start, scope, budget, feedback } => {
+        Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
+            run.funds.went_on(&attempt.task);
+            run.breakers.started(&role);
             run.ledger.hold(claim(budget));
+            let begun = Some(start.clone());
             let running =
-                Running { role, start, scope, budget, feedback, asked: 0, answers: vec![] };
+                Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
+            if crate::review::reviewed(run, &attempt.task).is_some() {
+                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
+            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
+                lane.proofs.clear();
+                (lane.start, lane.share) = (begun, budget);
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
-        Event::AttemptFinished { attempt, result, spent, usage, .. } => {
+        Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
-            finish_attempt(run, &attempt, result, spent);
+            if run.policy.review.is_some() && !denied.is_empty() {
+                run.papers.denied.insert(attempt.clone(), denied);
+            }
+            finish_attempt(run, &attempt, result, spent, at);
         }
         Event::CheckStarted { check, what, commit } => {
             start_check(run, &check, CheckState { what, commit, end: None });
@@ -95,24 +159,54 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
+            take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
         }
+        Event::TaskReviewed { attempt, review, passed, report, .. } => {
+            run.papers.reviewed.insert(attempt, Reviewed { passed, report });
+            // The lane of the review is free for the next attempt at the task.
+            change(run, &review.task, |lane| {
+                lane.stage = Stage::Waiting;
+                lane.faults.clear();
+            });
+        }
         Event::TaskFinished { task, commit } => {
-            change(run, &task, |lane| lane.stage = Stage::Finished { commit });
+            change(run, &task, |lane| {
+                lane.stage = Stage::Finished { commit };
+                lane.last = None;
+            });
             release(run, &task);
         }
-        Event::TaskFailed { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Failed);
+        Event::TaskFailed { task, fault, decision, halts } => {
+            if halts {
+                run.halted = Some(decision);
+            }
+            run.funds.close_for(&task);
+            change(run, &task, |lane| {
+                if lane.faults.last() != Some(&fault) {
+                    lane.faults.push(fault);
+                }
+                lane.stage = Stage::Failed;
+            });
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
-            change(run, &task, |lane| lane.stage = Stage::Skipped);
+            change(run, &task, |lane| {
+                lane.waived = matches!(lane.stage, Stage::Escalated { .. });
+                lane.stage = Stage::Skipped;
+            });
             release(run, &task);
         }
-        Event::RetryScheduled { task, at, start, feedback, .. } => {
-            run.retries += 1;
+        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
+            run.funds.went_on(&task);
+            // An attempt that is only put off is not one more.
+            let stage = run.lane(&task).map(Lane::stage);
+            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+                run.retries += 1;
+            }
             change(run, &task, |lane| {
-                lane.stage = Stage::Retrying { at, start, feedback, released: false };
+                let released = false;
+                lane.stage = Stage::Retrying { at, start, feedback, role, model, released };
             });
         }
         Event::RetryReleased { task } => change(run, &task, |lane| {
@@ -134,6 +228,7 @@ fn handed_in(lane: &Lane) -> Option<CommitId> {
     match &lane.stage {
         Stage::Submitted { commit, .. }
         | Stage::Checking { commit }
+        | Stage::Landed { commit, .. }
         | Stage::Merging { commit, .. } => Some(commit.clone()),
         Stage::Rejected { commit, .. } => commit.clone(),
         _ => None,
@@ -148,7 +243,8 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.places = dag::places(&plan.tasks);
     run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
-    run.ready = (0..run.lanes.len()).filter(|place| run.lanes[*place].waits_for == 0).collect();
+    let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
+    run.ready = free.map(|(task, place)| (task.priority, place)).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
@@ -157,6 +253,10 @@ fn adopt(run: &mut Run, plan: Plan) {
 fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
     if *task == TaskId::plan() {
         how(&mut run.planning);
+        return;
+    }
+    if let Some(lane) = run.papers.reviews.get_mut(task) {
+        how(lane);
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };
@@ -169,7 +269,8 @@ fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
         run.busy.remove(&place);
     }
     if !waiting {
-        run.ready.remove(&place);
+        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
+        run.ready.remove(&(priority, place));
     }
 }
 
@@ -200,7 +301,9 @@ fn release(run: &mut Run, task: &TaskId) {
         let Some(lane) = run.lanes.get_mut(waiter) else { continue };
         lane.waits_for = lane.waits_for.saturating_sub(1);
         if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
-            run.ready.insert(waiter);
+            let priority =
+                run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
+            run.ready.insert((priority.unwrap_or_default(), waiter));
         }
     }
     while let Some(next) = run.order.get(run.settled) {
@@ -211,16 +314,37 @@ fn release(run: &mut Run, task: &TaskId) {
     }
 }
 
-fn finish_attempt(run: &mut Run, attempt: &AttemptId, result: AttemptResult, spent: Spend) {
-    let held = match run.lane(&attempt.task).map(Lane::stage) {
-        Some(Stage::Running(running)) => claim(running.budget),
-        _ => Spend::default(),
+fn finish_attempt(
+    run: &mut Run,
+    attempt: &AttemptId,
+    result: AttemptResult,
+    spent: Spend,
+    at: Timestamp,
+) {
+    let running = match run.lane(&attempt.task).map(Lane::stage) {
+        Some(Stage::Running(running)) => Some((**running).clone()),
+        _ => None,
     };
-    run.ledger.settle(held, spent);
+    run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
+    change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
+    if let Some(running) = running {
+        run.breakers.ended(&running.role, &result, run.policy.breaker, at);
+        let (output, changes) = match &result {
+            AttemptResult::Submitted { submission, changes, .. } => {
+                (Some(submission.clone()), changes.clone())
+            }
+            _ => (None, Changes::default()),
+        };
+        let last = Some(Box::new(Last { running, output, changes }));
+        change(run, &attempt.task, |lane| lane.last = last);
+    }
     match result {
-        AttemptResult::Submitted { commit, changes, submission } => {
+        AttemptResult::Submitted { commit, changes, submission, findings } => {
+            if run.policy.review.is_some() {
+                run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
+            }
             change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Submitted { commit, changes, submission };
+                lane.stage = Stage::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
@@ -238,9 +362,18 @@ fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<type
     });
 }
 
+/// A result that turned out not to work with the others is taken off the branch again.
+fn take_off(run: &mut Run, task: &TaskId) {
+    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
+    let Before { head, changes, missing } = (**before).clone();
+    (run.head, run.changes) = (head, changes);
+    run.missing.truncate(missing);
+}
+
 fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
         Subject::Merged => run.merged_checks.push(state),
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             lane.stage = Stage::Checking { commit: state.commit.clone() };
             lane.checks.push(state);
@@ -256,6 +389,11 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
                 state.end = Some(end);
             }
         }
+        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
+            if let Some(state) = lane.proofs.get_mut(index) {
+                state.end = Some(end);
+            }
+        }),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
             if let Some(state) = lane.checks.get_mut(index) {
                 state.end = Some(end);
@@ -267,12 +405,17 @@ fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
-            run.head = commit.clone();
-            run.changes = changes;
+            let before = Box::new(Before {
+                head: std::mem::replace(&mut run.head, commit.clone()),
+                changes: std::mem::replace(&mut run.changes, changes),
+                missing: run.missing.len(),
+            });
             run.missing.extend(missing);
-            change(run, task, |lane| lane.stage = Stage::Landed { commit });
+            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
-        MergeEnd::Conflict { paths } => reject(run, task, crate::merge::conflict(&paths), None),
+        MergeEnd::Conflict { paths, hunks } => {
+            reject(run, task, crate::merge::conflict(&paths, &hunks), None);
+        }
         MergeEnd::Failed { fault } => reject(run, task, fault, None),
     }
 }

@@ -3,28 +3,31 @@
 
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect,
-    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Shown, Span, Spend,
-    TaskId, TimerId, Timestamp, Usage,
+    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Settled, Shown, Span,
+    Spend, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, merge, plan, report, route, schedule,
-    verify, walls,
+    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, question, report,
+    review, route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 12] = [
+const LINE: [Station; 15] = [
+    question::due,
     intake::due,
     route::due,
     context::due,
     walls::due,
+    intent::due,
     plan::due,
     budget::due,
     failure::due,
+    review::due,
     verify::due,
     merge::due,
     gate::due,
@@ -34,7 +37,7 @@ const LINE: [Station; 12] = [
 
 pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
     if run.is_over() {
-        return vec![];
+        return settled(run, input);
     }
     match input {
         Input::Woke { .. } | Input::Due => due(run, now),
@@ -42,6 +45,7 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
             request: begin.request.clone(),
             survey: begin.survey.clone(),
             policy: begin.policy,
+            price: begin.price,
         }],
         Input::Command(command) if run.asked.is_some() => command_given(run, command),
         Input::Outcome(effect, outcome) if run.awaits(effect) => {
@@ -66,18 +70,23 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         .unwrap_or_default()
 }
 
+/// After the end of a run, one thing can still be said of it: what became of its result.
+fn settled(run: &Run, input: &Input) -> Vec<Event> {
+    match input {
+        Input::Command(Command::Settle { settled }) if run.settlement.is_none() => {
+            let Settled { how, commit, by } = settled.clone();
+            vec![Event::ResultSettled { how, commit, by }]
+        }
+        _ => vec![],
+    }
+}
+
 fn command_given(run: &Run, command: &Command) -> Vec<Event> {
     match command {
         Command::Cancel { by, reason } if !run.winds_down() => {
             vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
         }
-        Command::Answer { by, question, text } if run.is_open(*question) => {
-            vec![Event::QuestionAnswered {
-                question: *question,
-                by: by.clone(),
-                text: text.clone(),
-            }]
-        }
+        Command::Answer { by, question, text } => question::answered(run, *question, by, text),
         // The rest is said to a conversation, and a run is none.
         _ => vec![],
     }
@@ -92,7 +101,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![walls::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
-        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking),
+        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),
         (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
             vec![finished(attempt, &broken(fault))]
         }
@@ -119,13 +128,17 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
 }
 
 /// An attempt cannot go on without a person; the run asks for it, once.
-fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
+fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
     let asked = match run.lane(&attempt.task).map(Lane::stage) {
         Some(Stage::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
     if asking.question != asked {
         return vec![];
+    }
+    let mut terms = asking.terms.clone();
+    if let Some(terms) = &mut terms {
+        terms.expires = question::expiry(run.policy(), now);
     }
     vec![Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
@@ -134,6 +147,7 @@ fn asked(run: &Run, attempt: &AttemptId, asking: &Asking) -> Vec<Event> {
         attempt: Some(attempt.clone()),
         call: None,
         files: vec![],
+        terms,
     }]
 }
 
@@ -145,6 +159,7 @@ fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
         usage: end.usage,
         turns: end.turns,
         log_head: end.log_head,
+        denied: end.denied.clone(),
     }
 }
 
@@ -155,6 +170,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
         usage: Usage::default(),
         turns: 0,
         log_head: Digest::ZERO,
+        denied: vec![],
     }
 }
 
@@ -168,12 +184,16 @@ fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 }
 
 fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
-    if run.winds_down() || run.deadline().is_none_or(|deadline| now < deadline) {
+    if run.winds_down()
+        || run.funds().asks_for_time()
+        || run.deadline().is_none_or(|deadline| now < deadline)
+    {
         return vec![];
     }
-    let budget = run.ledger.budget().time_ms.unwrap_or_default();
-    let reason = format!("the run's time of {budget} is up");
-    vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed("budget.time"), reason) }]
+    let time = run.ledger.budget().time_ms.unwrap_or_default();
+    let reason = format!("the run's time of {time} is up");
+    let decision = Decision::new(RuleId::fixed(budget::TIME), reason);
+    vec![budget::exhausted(run, None, decision, now)]
 }
 
 /// Whether all that could happen by itself is that the run's time is up.

@@ -2,7 +2,8 @@
 //! retried like any task.
 
 use types::{
-    Budget, Changes, Check, CheckEnd, CommitId, Fault, RoleId, Said, Scope, TaskStage, Timestamp,
+    Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef, RoleId, Said, Scope,
+    Spend, TaskStage, Timestamp,
 };
 
 /// One task's way.
@@ -14,6 +15,19 @@ pub(crate) struct Lane {
     pub(super) faults: Vec<Fault>,
     /// The checks of the current attempt.
     pub(super) checks: Vec<CheckState>,
+    /// Those that ran again when its result was merged with others.
+    pub(super) proofs: Vec<CheckState>,
+    /// What the current attempt began from.
+    pub(super) start: Option<CommitId>,
+    /// What the current attempt may spend.
+    pub(super) share: Budget,
+    /// What all its attempts have spent, and whether it was said that it is most of the task's share.
+    pub(super) spent: Spend,
+    pub(super) warned: bool,
+    /// What the last attempt was told and what it made of it, until the task is finished.
+    pub(super) last: Option<Box<Last>>,
+    /// A person left the task out.
+    pub(super) waived: bool,
     /// How many tasks this one still waits for.
     pub(super) waits_for: usize,
 }
@@ -28,6 +42,7 @@ pub(crate) enum Stage {
         commit: CommitId,
         changes: Changes,
         submission: serde_json::Value,
+        findings: Findings,
     },
     /// Bosun runs the checks on what was handed in.
     Checking {
@@ -38,11 +53,20 @@ pub(crate) enum Stage {
         fault: Fault,
         commit: Option<CommitId>,
     },
+    /// A person has to say what now.
+    Escalated {
+        fault: Fault,
+        commit: Option<CommitId>,
+        question: u32,
+    },
     /// The next attempt may start once the wait is over.
     Retrying {
         at: Timestamp,
         start: Option<CommitId>,
         feedback: Option<String>,
+        /// Who tries it, if it is not the task's own role or the role's own model.
+        role: Option<RoleId>,
+        model: Option<ModelRef>,
         released: bool,
     },
     Verified {
@@ -53,9 +77,10 @@ pub(crate) enum Stage {
         onto: CommitId,
         since: Timestamp,
     },
-    /// It is on the branch; to be recorded as finished.
+    /// It is on the branch; to be recorded as finished once that is proven.
     Landed {
         commit: CommitId,
+        before: Box<Before>,
     },
     Finished {
         commit: CommitId,
@@ -64,10 +89,29 @@ pub(crate) enum Stage {
     Skipped,
 }
 
+/// What the branch was before a result came onto it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Before {
+    pub(crate) head: CommitId,
+    pub(crate) changes: Changes,
+    pub(crate) missing: usize,
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Last {
+    pub(crate) running: Running,
+    /// What it handed in.
+    pub(crate) output: Option<serde_json::Value>,
+    pub(crate) changes: Changes,
+}
+
 /// What an attempt was started with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     pub(crate) role: RoleId,
+    /// Another model than the role's own.
+    pub(crate) model: Option<ModelRef>,
     pub(crate) start: CommitId,
     pub(crate) scope: Scope,
     pub(crate) budget: Budget,
@@ -94,10 +138,23 @@ pub(crate) struct CheckState {
 
 impl Lane {
     pub(super) fn waiting(waits_for: usize) -> Self {
-        Self { stage: Stage::Waiting, attempts: 0, faults: vec![], checks: vec![], waits_for }
+        Self {
+            stage: Stage::Waiting,
+            attempts: 0,
+            faults: vec![],
+            checks: vec![],
+            proofs: vec![],
+            start: None,
+            share: Budget::default(),
+            spent: Spend::default(),
+            warned: false,
+            last: None,
+            waived: false,
+            waits_for,
+        }
     }
 
-    pub(super) fn ready() -> Self {
+    pub(crate) fn ready() -> Self {
         Self::waiting(0)
     }
 
@@ -118,6 +175,38 @@ impl Lane {
         &self.checks
     }
 
+    pub(crate) fn proofs(&self) -> &[CheckState] {
+        &self.proofs
+    }
+
+    pub(crate) fn start(&self) -> Option<&CommitId> {
+        self.start.as_ref()
+    }
+
+    /// What the last attempt might spend.
+    pub(crate) fn share(&self) -> Budget {
+        self.share
+    }
+
+    /// What all its attempts have spent.
+    pub(crate) fn spent(&self) -> Spend {
+        self.spent
+    }
+
+    pub(crate) fn is_warned(&self) -> bool {
+        self.warned
+    }
+
+    /// The last attempt that is over, of a task that is not.
+    pub(crate) fn last(&self) -> Option<&Last> {
+        self.last.as_deref()
+    }
+
+    /// Whether a person left it out.
+    pub(crate) fn is_waived(&self) -> bool {
+        self.waived && matches!(self.stage, Stage::Skipped)
+    }
+
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::Finished { .. } | Stage::Failed | Stage::Skipped)
     }
@@ -128,6 +217,15 @@ impl Lane {
 
     pub(crate) fn is_failed(&self) -> bool {
         matches!(self.stage, Stage::Failed)
+    }
+
+    /// Whether nothing comes of it before a person has said something.
+    pub(crate) fn waits_for_a_person(&self) -> bool {
+        match &self.stage {
+            Stage::Running(running) => running.waits(),
+            Stage::Escalated { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether it takes up one of the places for tasks that run at once.
@@ -151,12 +249,13 @@ impl Lane {
         !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }
 
-    pub(super) fn shown(&self) -> TaskStage {
+    pub(crate) fn shown(&self) -> TaskStage {
         match self.stage {
             Stage::Waiting => TaskStage::Waiting,
             Stage::Running(_) => TaskStage::Running,
             Stage::Submitted { .. } | Stage::Checking { .. } => TaskStage::Checking,
             Stage::Rejected { .. } | Stage::Retrying { .. } => TaskStage::Retrying,
+            Stage::Escalated { .. } => TaskStage::Asking,
             Stage::Verified { .. } => TaskStage::Verified,
             Stage::Merging { .. } | Stage::Landed { .. } => TaskStage::Merging,
             Stage::Finished { .. } => TaskStage::Finished,

@@ -29,6 +29,9 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             Stage::Checking { .. } => {
                 effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
             }
+            Stage::Landed { .. } => {
+                effects.extend(open_checks(run, &Subject::Landed(attempt), lane.proofs()));
+            }
             Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
                 artifacts: merge::artifacts(run, &task),
@@ -46,8 +49,16 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
     if let Some(until) = run.deadline()
         && !run.winds_down()
+        && !run.funds().asks_for_time()
     {
         effects.push(Effect::Wait { timer: TimerId::Deadline, until });
+    }
+    if !run.winds_down() {
+        let expiring = run.questions().iter().zip(0_u32..);
+        effects.extend(expiring.filter_map(|(question, number)| {
+            let timer = TimerId::Question(number);
+            question.expires().map(|until| Effect::Wait { timer, until })
+        }));
     }
     effects.retain(|effect| !in_flight.contains(&effect.id()));
     effects
@@ -74,13 +85,26 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
                     && is_open(lane.checks(), *index)
             })
         }
+        EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
+            run.lane(&attempt.task).is_some_and(|lane| {
+                lane.attempts() == attempt.n
+                    && matches!(lane.stage(), Stage::Landed { .. })
+                    && is_open(lane.proofs(), *index)
+            })
+        }
         EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
         EffectId::Timer(TimerId::Retry(task)) => {
             !run.winds_down()
                 && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
         }
+        EffectId::Timer(TimerId::Question(number)) => {
+            let question = run.questions().get(*number as usize);
+            !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
+        }
         EffectId::Timer(TimerId::Session(..)) => false,
-        EffectId::Timer(TimerId::Deadline) => !run.winds_down() && run.deadline().is_some(),
+        EffectId::Timer(TimerId::Deadline) => {
+            !run.winds_down() && run.deadline().is_some() && !run.funds().asks_for_time()
+        }
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
     }
 }

@@ -4,6 +4,7 @@ use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, Walls
 
 use super::lane::{CheckState, Lane, Stage};
 use super::{Run, branch};
+use crate::budget;
 
 impl Run {
     /// The run as it stands at `now`.
@@ -29,6 +30,7 @@ impl Run {
                 rung: proof.rung,
                 decision: decision.clone(),
             }),
+            progress: self.progress(now),
             tasks: self.task_views(),
             merged_checks: self.merged_checks.iter().map(check_view).collect(),
             gates: self.gates.clone(),
@@ -40,6 +42,9 @@ impl Run {
             budget: self.ledger.budget(),
             spent: self.ledger.spent(),
             usage: self.usage,
+            forecast: budget::forecast(self),
+            variance: budget::variance(self),
+            settled: self.settlement.clone(),
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
         }
     }
@@ -59,7 +64,13 @@ impl Run {
             .map(|(question, id)| QuestionView {
                 id,
                 text: question.text.clone(),
-                answer: question.answer.clone(),
+                answer: question.answer.as_ref().map(|answer| answer.said.text.clone()),
+                choice: question.choice().map(str::to_owned),
+                by: question.answer.as_ref().map(|answer| answer.said.by.clone()),
+                attempt: question.from.clone(),
+                rule: Some(question.rule.clone()),
+                asked: question.asked,
+                terms: question.terms.as_deref().cloned(),
             })
             .collect()
     }

@@ -68,7 +68,7 @@ fn tasks_that_write_to_the_same_place_run_one_after_the_other_in_the_order_of_me
 fn who_only_follows_a_failed_task_still_runs() {
     let mut bench = planned("T1 a; T2 a; T3 b after T1");
     same(
-        &only(&bench.tell("T1.1 fails semantic review.wrong"), &STARTS),
+        &only(&bench.tell("T1.1 fails person review.wrong"), &STARTS),
         "task.skipped T3 schedule.needs_failed_task
          attempt.started T2.1 coder",
     );
@@ -78,8 +78,8 @@ fn who_only_follows_a_failed_task_still_runs() {
 fn everything_that_needs_a_failed_task_is_skipped_and_the_rest_goes_on() {
     let mut bench = planned("T1 a; T2 b after T1; T3 c after T2; T4 d after T5; T5 e");
     same(
-        &only(&bench.tell("T1.1 fails semantic review.wrong"), &["task."]),
-        "task.failed T1 failure.stop
+        &only(&bench.tell("T1.1 fails person review.wrong"), &["task."]),
+        "task.failed T1 failure.person
          task.skipped T2 schedule.needs_failed_task
          task.skipped T3 schedule.needs_failed_task",
     );

@@ -50,7 +50,11 @@ fn effects() -> impl Strategy<Value = EffectId> {
         (tasks(), prop_oneof![8 => 0..4_u32, 1 => Just(u32::MAX)])
             .prop_map(|(task, n)| AttemptId::new(task, n))
     };
-    let subjects = prop_oneof![Just(Subject::Merged), attempts().prop_map(Subject::Attempt)];
+    let subjects = prop_oneof![
+        Just(Subject::Merged),
+        attempts().prop_map(Subject::Attempt),
+        attempts().prop_map(Subject::Landed)
+    ];
     let index = || prop_oneof![8 => 0..3_u32, 1 => Just(u32::MAX)];
     prop_oneof![
         1 => Just(EffectId::Probe),
@@ -59,6 +63,7 @@ fn effects() -> impl Strategy<Value = EffectId> {
         2 => tasks().prop_map(EffectId::Merge),
         1 => tasks().prop_map(|task| EffectId::Timer(TimerId::Retry(task))),
         1 => Just(EffectId::Timer(TimerId::Deadline)),
+        1 => (0..3_u32).prop_map(|number| EffectId::Timer(TimerId::Question(number))),
         3 => (0..3_u32, index()).prop_map(|(s, turn)| EffectId::Model(SessionId(s), turn)),
         3 => (0..3_u32, index(), index()).prop_map(|(s, turn, index)| {
             EffectId::Tool(CallId { session: SessionId(s), turn, index })
@@ -85,10 +90,10 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         4 => attempt_ends(),
         1 => (0..3_u32).prop_map(|question| {
             let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");
-            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![] }))
+            Outcome::Asked(Box::new(Asking { question, text: "odd?".to_owned(), decision, files: vec![], terms: None }))
         }),
         3 => checks,
-        1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![] })),
+        1 => Just(Outcome::Merge(MergeEnd::Conflict { paths: vec![], hunks: String::new() })),
         2 => Just(Outcome::Merge(MergeEnd::Merged {
             commit: commit(),
             changes: changes("a b"),
@@ -105,7 +110,11 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
             outcome
         }),
         2 => Just(Outcome::Tool(ToolOutput::ok("x".repeat(200)))),
-        1 => Just(Outcome::Sealed(Ok(Sealed { commit: commit(), changes: changes("") }))),
+        1 => Just(Outcome::Sealed(Ok(Sealed {
+            commit: commit(),
+            changes: changes(""),
+            findings: types::Findings::default(),
+        }))),
         1 => faults().prop_map(|fault| Outcome::Sealed(Err(fault))),
         2 => faults().prop_map(Outcome::Broke),
     ]
@@ -116,6 +125,7 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
         commit: CommitId("odd".to_owned()),
         changes: changes("a.rs"),
         submission,
+        findings: types::Findings::default(),
     });
     let results = prop_oneof![
         4 => submitted,
@@ -125,7 +135,8 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
     (results, amounts()).prop_map(|(result, tokens)| {
         let spent = Spend { tokens, money: Money::nanos(tokens), calls: tokens };
         let usage = Usage { input: tokens, output: tokens, ..Usage::default() };
-        let end = AttemptEnd { result, spent, usage, turns: 1, log_head: Digest::ZERO };
+        let (log_head, denied) = (Digest::ZERO, vec![]);
+        let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };
         Outcome::Attempt(Box::new(end))
     })
 }

@@ -12,6 +12,7 @@ fn facts(event: &Event) -> String {
         Event::RunAccepted { decision }
         | Event::RunRefused { decision }
         | Event::BudgetExhausted { decision }
+        | Event::BudgetRaised { decision, .. }
         | Event::BudgetWarned { decision, .. } => decision.rule.to_string(),
         Event::RunRouted { to, decision, .. } => format!("{to} {}", decision.rule),
         Event::RunCancelled { by, .. } => by.clone(),
@@ -33,8 +34,13 @@ fn facts(event: &Event) -> String {
             format!("{attempt} {}", problems.join("; "))
         }
         Event::GatePassed { phase, .. } => phase.word().to_owned(),
-        Event::GateBlocked { phase, decision } => format!("{}: {}", phase.word(), decision.reason),
+        Event::GateBlocked { phase, decision, .. } => {
+            format!("{}: {}", phase.word(), decision.reason)
+        }
         Event::QuestionAsked { question, decision, .. } => format!("{question} {}", decision.rule),
+        Event::QuestionAnswered { question, choice: Some(choice), by, .. } if by != "ann" => {
+            format!("{question} {choice} by {by}")
+        }
         Event::QuestionAnswered { question, .. } => question.to_string(),
         other => of_a_task(other).or_else(|| of_a_session(other)).unwrap_or_default(),
     }
@@ -50,10 +56,15 @@ fn of_a_task(event: &Event) -> Option<String> {
             }
             AttemptResult::Cancelled => format!("{attempt} cancelled"),
         },
+        Event::ResultSettled { how, by, .. } => format!("{} by {by}", how.word()),
         Event::CheckStarted { check, what, .. } => format!("{} {}", place(check), what.name),
         Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
         Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.word()),
+        Event::SpecWritten { decision, .. } => decision.rule.to_string(),
+        Event::TaskReviewed { attempt, passed, decision, .. } => {
+            format!("{attempt} {} {}", if *passed { "passed" } else { "failed" }, decision.rule)
+        }
         Event::TaskFinished { task, .. } => task.to_string(),
         Event::TaskFailed { task, decision, .. } | Event::TaskSkipped { task, decision } => {
             format!("{task} {}", decision.rule)

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use types::{
     Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId,
     Command, CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange,
-    Input, MergeEnd, Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId, TimerId,
-    ToolOutput, Usage,
+    Findings, Input, MergeEnd, Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId,
+    TimerId, ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -49,6 +49,9 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "timer" => {
             let timer = match rest.strip_suffix(" fires").expect("a timer fires") {
                 "deadline" => TimerId::Deadline,
+                question if question.parse::<u32>().is_ok() => {
+                    TimerId::Question(question.parse().expect("a number"))
+                }
                 task => TimerId::Retry(task.parse().expect("a task")),
             };
             Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
@@ -118,6 +121,10 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         ending: types::Ending::Submission,
         effort: None,
         window: None,
+        reply: None,
+        shows: vec![],
+        files: vec![],
+        price: None,
         folder: None,
         policy: None,
     }
@@ -143,7 +150,12 @@ pub(crate) fn submission(attempt: &str, submission: Value) -> Input {
 }
 
 fn submitted(attempt: &str, changes: Changes, submission: Value) -> AttemptResult {
-    AttemptResult::Submitted { commit: CommitId(format!("c-{attempt}")), changes, submission }
+    AttemptResult::Submitted {
+        commit: CommitId(format!("c-{attempt}")),
+        changes,
+        submission,
+        findings: Findings::default(),
+    }
 }
 
 fn attempt(attempt: AttemptId, what: &str) -> Input {
@@ -163,7 +175,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             let (question, text) = question.split_once(' ').expect("a number and a text");
             let question = question.parse().expect("the number of a question");
             let decision = Decision::new(types::RuleId::fixed("mine.rule"), "because");
-            let asking = Asking { question, text: text.to_owned(), decision, files: vec![] };
+            let asking =
+                Asking { question, text: text.to_owned(), decision, files: vec![], terms: None };
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
         }
         ("breaks", _) => {
@@ -178,7 +191,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
 fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     let spent = Spend { tokens: 1_000, calls: 2, ..Spend::default() };
     let usage = Usage { input: 900, output: 100, ..Usage::default() };
-    let end = AttemptEnd { result, spent, usage, turns: 2, log_head: Digest::ZERO };
+    let (log_head, denied) = (Digest::ZERO, vec![]);
+    let end = AttemptEnd { result, spent, usage, turns: 2, log_head, denied };
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 
@@ -201,6 +215,9 @@ fn check(text: &str) -> Input {
     let (on, index) = check.split_once('/').expect("where the check is and its number");
     let on = match on {
         "merged" => Subject::Merged,
+        landed if landed.starts_with("landed:") => {
+            Subject::Landed(landed["landed:".len()..].parse().expect("an attempt"))
+        }
         attempt => Subject::Attempt(attempt.parse().expect("an attempt")),
     };
     let check = CheckId { on, index: index.parse().expect("a number") };
@@ -225,9 +242,10 @@ fn merge(text: &str) -> Input {
             let missing = words.skip(1).map(|path| path.parse().expect("an artifact")).collect();
             Outcome::Merge(MergeEnd::Merged { commit, changes: changes("src/a.rs"), missing })
         }
-        Some("conflicts") => {
-            Outcome::Merge(MergeEnd::Conflict { paths: vec!["src/a.rs".to_owned()] })
-        }
+        Some("conflicts") => Outcome::Merge(MergeEnd::Conflict {
+            paths: vec!["src/a.rs".to_owned()],
+            hunks: "<<<<<<< the branch\nold\n=======\nnew\n>>>>>>> this task".to_owned(),
+        }),
         _ => Outcome::Broke(Fault::structural("merge.broke", "git is not there")),
     };
     Input::Outcome(EffectId::Merge(task), outcome)
@@ -251,7 +269,11 @@ fn tool(text: &str, asked: &[Effect]) -> Input {
 
 fn seal(text: &str) -> Input {
     let sealed = match text {
-        "ok" => Ok(Sealed { commit: CommitId("sealed".to_owned()), changes: changes("src/a.rs") }),
+        "ok" => Ok(Sealed {
+            commit: CommitId("sealed".to_owned()),
+            changes: changes("src/a.rs"),
+            findings: Findings::default(),
+        }),
         _ => Err(Fault::structural("seal.broke", "the disk is full")),
     };
     Input::Outcome(EffectId::Seal, Outcome::Sealed(sealed))

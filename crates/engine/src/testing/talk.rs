@@ -234,7 +234,11 @@ impl Outside for Talk {
             }
             Effect::Look { words, .. } => Outcome::Looked(looked(words, "as ever")),
             Effect::Seal { .. } => Outcome::Sealed(if self.seals {
-                Ok(Sealed { commit: CommitId("sealed".to_owned()), changes: changes("src/a.rs") })
+                Ok(Sealed {
+                    commit: CommitId("sealed".to_owned()),
+                    changes: changes("src/a.rs"),
+                    findings: types::Findings::default(),
+                })
             } else {
                 Err(Fault::structural("seal.broke", "the disk is full"))
             }),

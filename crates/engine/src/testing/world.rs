@@ -93,15 +93,9 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
             (0..place.min(8)).filter(|earlier| needs & (1 << earlier) != 0 && needs % 3 == 0);
         let artifacts = artifacts.iter().map(|a| ARTIFACTS[*a].parse().expect("an artifact"));
         let task = Task {
-            id: id(place),
-            title: format!("Do T{place}"),
-            description: String::new(),
-            acceptance: vec![],
-            artifacts: artifacts.collect(),
             depends_on: needed.map(id).collect(),
-            role: types::RoleId::fixed("coder"),
             checks: if needs % 2 == 0 { vec![] } else { vec![check("own", "make own")] },
-            estimate_tokens: None,
+            ..Task::new(id(place), format!("Do T{place}"), artifacts.collect())
         };
         all_fates.insert(task.id.clone(), fates.clone());
         tasks.push(task);
@@ -110,7 +104,7 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
     for place in (1..tasks.len()).rev() {
         tasks.swap(place, dice.throw(place + 1));
     }
-    (Plan { summary: String::new(), tasks }, all_fates)
+    (Plan { tasks, ..Plan::default() }, all_fates)
 }
 
 impl World {
@@ -133,6 +127,8 @@ impl World {
         policy.limits.parallel_tasks = self.parallel;
         policy.limits.max_tasks = policy.limits.max_tasks.max(self.plan.tasks.len());
         policy.budget.tokens = None;
+        // Nobody is there to be asked.
+        policy.headless = true;
         policy
     }
 
@@ -174,17 +170,20 @@ impl World {
             Fate::Resource => failed(FaultClass::Resource, "budget.call_does_not_fit"),
             _ if brief.attempt.task == TaskId::plan() => {
                 let plan = if fate == Fate::Good { json!(self.plan) } else { json!({"tasks": []}) };
-                AttemptResult::Submitted { commit, changes: Changes::default(), submission: plan }
+                let (changes, findings) = (Changes::default(), types::Findings::default());
+                AttemptResult::Submitted { commit, changes, submission: plan, findings }
             }
             Fate::Wrong => {
                 let changes =
                     changes(if brief.scope.to_string().contains("./") { "" } else { "z" });
-                AttemptResult::Submitted { commit, changes, submission: json!({}) }
+                let findings = types::Findings::default();
+                AttemptResult::Submitted { commit, changes, submission: json!({}), findings }
             }
             _ => AttemptResult::Submitted {
                 changes: changes(brief.scope.0[0].path.as_str()),
                 commit,
                 submission: json!({"summary": "done"}),
+                findings: types::Findings::default(),
             },
         };
         let tokens = match (self.percent_spent, brief.budget.tokens) {
@@ -193,14 +192,17 @@ impl World {
         };
         let spent = Spend { tokens, calls: 1, ..Spend::default() };
         let usage = Usage { input: tokens, ..Usage::default() };
-        let end = AttemptEnd { result, spent, usage, turns: 1, log_head: Digest::ZERO };
+        let (log_head, denied) = (Digest::ZERO, vec![]);
+        let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };
         Outcome::Attempt(Box::new(end))
     }
 
     fn merge(&self, task: &TaskId, commit: &CommitId, onto: &CommitId) -> Outcome {
         let attempt = commit.0.split('@').next().and_then(|attempt| attempt.parse().ok());
         Outcome::Merge(match attempt.map(|attempt| self.fate(&attempt)) {
-            Some(Fate::Conflict) => MergeEnd::Conflict { paths: vec!["a.rs".to_owned()] },
+            Some(Fate::Conflict) => {
+                MergeEnd::Conflict { paths: vec!["a.rs".to_owned()], hunks: String::new() }
+            }
             Some(Fate::MergeBreaks) => {
                 return Outcome::Broke(Fault::structural("world.broke", "the merge broke"));
             }
@@ -225,7 +227,7 @@ impl Outside for World {
             Effect::RunAttempt { brief, .. } => self.attempt(brief),
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {
-                    Subject::Merged => self.merged_checks_pass,
+                    Subject::Merged | Subject::Landed(_) => self.merged_checks_pass,
                     Subject::Attempt(attempt) => match self.fate(attempt) {
                         Fate::CheckBreaks => {
                             return Outcome::Broke(Fault::structural("world.broke", "it broke"));
@@ -252,5 +254,7 @@ impl Outside for World {
 /// What is reported, apart from when it was.
 pub(crate) fn report(run: &Run) -> RunView {
     let view = run.view(Timestamp::default());
-    RunView { started: Timestamp::default(), ended: None, elapsed_ms: Span(0), ..view }
+    let progress = types::Progress { elapsed_ms: Span(0), ..view.progress.clone() };
+    let (started, ended, elapsed_ms) = (Timestamp::default(), None, Span(0));
+    RunView { started, ended, elapsed_ms, progress, ..view }
 }

@@ -88,3 +88,20 @@ fn ten_megabytes_in_one_line_are_cut() {
     let shell = Cut::of("shell", &ToolPolicy::default(), 30_000);
     assert_eq!(shell.shown(&"x".repeat(10_000_000), None).removed, 9_970_000);
 }
+
+/// M21: a report of at most 4000 characters is whole; a longer one is its first 2500, dots, and its last 1000, counted
+/// in characters whatever they are made of.
+#[test]
+fn a_long_report_is_2500_characters_dots_and_1000() {
+    for letter in ["a", "ä", "語", "🙂"] {
+        let whole = letter.repeat(4_000);
+        assert_eq!(report(&whole, 4_000, None).text, whole);
+        let long = format!("{}{}{}", letter.repeat(2_500), "x".repeat(501), letter.repeat(1_000));
+        let shown = report(&long, 4_000, None);
+        let expected = format!("{}\n...\n{}", letter.repeat(2_500), letter.repeat(1_000));
+        assert_eq!(shown.text, expected);
+        assert_eq!((shown.text.chars().count(), shown.removed), (3_505, 501));
+    }
+    assert_eq!(report("", 4_000, None).text, "");
+    assert_eq!(report("ab", 0, None).text, "\n...\n");
+}

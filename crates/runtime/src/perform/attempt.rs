@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
 use llm::Model;
-use sandbox::{Listener, MAX_OUTPUT};
+use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
@@ -180,8 +180,14 @@ impl AttemptHands {
         let (Some(repo), Some(start)) = (folder.repo().await, &folder.start) else {
             return Outcome::Broke(Fault::bug("only a worktree is committed"));
         };
-        let sealed = repo.seal(&folder.path, start, message, at).await;
-        Outcome::Sealed(sealed.map_err(|error| error.fault()))
+        let sealed = async {
+            let mut sealed = repo.seal(&folder.path, start, message, at).await?;
+            let watched = engine::watched(&sealed.changes, &self.policy.verify);
+            let diff = repo.diff(start, &sealed.commit, &watched).await?;
+            sealed.findings = engine::findings(&diff, &self.policy.verify);
+            Ok(sealed)
+        };
+        Outcome::Sealed(sealed.await.map_err(|error: GitError| error.fault()))
     }
 }
 

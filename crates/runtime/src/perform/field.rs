@@ -212,6 +212,7 @@ impl Tailor {
             Ok((names, specs)) => {
                 spawn.change = Some(SessionChange {
                     window: self.shop.models.window(&model),
+                    price: self.shop.models.known_price(&model),
                     model: Some(model),
                     tools: Some(names),
                     tool_specs: specs,

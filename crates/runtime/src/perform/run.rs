@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, MAX_OUTPUT, Merged};
+use sandbox::{Environment as _, Listener, MAX_OUTPUT, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Effect, ExecRequest, Fault, Input, LogId,
-    MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
+    Brief, Check, CheckEnd, CheckId, Command, CommitId, Document, Effect, ExecRequest, Fault,
+    Input, LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
 };
 
 use super::attempt::AttemptHands;
@@ -105,7 +105,9 @@ impl RunHands {
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
             let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             let window = self.shop.models.window(&brief.model);
-            let brief = Brief { tools, tool_specs, window, ..brief.clone() };
+            let files = self.shown(&field, &brief).await?;
+            let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
+            let brief = Brief { tools, tool_specs, window, files, price, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
@@ -160,6 +162,23 @@ impl RunHands {
         ended.map_err(|error| self.give_up(error))
     }
 
+    /// The files that an attempt is shown from the start: those that are there and are text.
+    async fn shown(&self, field: &Field, brief: &Brief) -> Result<Vec<Document>, Fault> {
+        let mut found = Vec::new();
+        if brief.shows.is_empty() {
+            return Ok(found);
+        }
+        let env = field.open(&self.shop, None, Listener::new(|_, _| {})).await?;
+        for path in &brief.shows {
+            // What is not there, or leads elsewhere, is not shown; whoever writes it is told then.
+            let Ok(bytes) = env.read(path).await else { continue };
+            if let Ok(text) = String::from_utf8(bytes) {
+                found.push(Document { path: path.clone(), text });
+            }
+        }
+        Ok(found)
+    }
+
     async fn check(
         &self,
         check: &CheckId,
@@ -170,7 +189,7 @@ impl RunHands {
     ) -> Result<Outcome, Fault> {
         let folder = match &check.on {
             Subject::Attempt(attempt) => self.workshop.of_attempt(attempt),
-            Subject::Merged => self.workshop.of_merged(),
+            Subject::Merged | Subject::Landed(_) => self.workshop.of_merged(),
         };
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
@@ -187,7 +206,7 @@ impl RunHands {
         let whole = hearing.whole_above(MAX_OUTPUT);
         let (text, blob) =
             kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
-        let output = engine::head_and_tail(&text, shown, blob);
+        let output = engine::report_text(&text, shown, blob);
         Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms: result.elapsed }))
     }
 
@@ -195,7 +214,9 @@ impl RunHands {
         let repo = self.workshop.repo();
         let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
         let commit = match merged.map_err(|error| error.fault())? {
-            Merged::Conflict(paths) => return Ok(Outcome::Merge(MergeEnd::Conflict { paths })),
+            Merged::Conflict { paths, hunks } => {
+                return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
+            }
             Merged::Commit(commit) => commit,
         };
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;

@@ -16,6 +16,49 @@ struct Permissions {
     permissions: Vec<PermitRule>,
 }
 
+/// Lays a file that says `extends` over the preset it names. Its roles take the place of all of those: whoever has
+/// other roles does not want the old ones beside them.
+pub(super) fn extend(
+    preset: &Table,
+    name: &str,
+    text: &str,
+    mut file: Table,
+) -> Result<Policy, PolicyError> {
+    file.remove("extends");
+    let mut below = preset.clone();
+    if file.contains_key("roles") {
+        below.remove("roles");
+    }
+    if let Some(routes) = file.remove("routes") {
+        sent_to(&mut below, &routes).map_err(|cause| PolicyError::Unreadable {
+            name: name.to_owned(),
+            line: line_of(text, "routes"),
+            cause,
+        })?;
+    }
+    lay_over(&below, name, text, file)
+}
+
+/// The routing rules with other roles, by the category of each.
+fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
+    let routes = routes.as_table().ok_or("routes is a table of roles by category")?;
+    let rules = below.get_mut("routing").and_then(Value::as_array_mut);
+    let rules: Vec<&mut Table> =
+        rules.into_iter().flatten().filter_map(Value::as_table_mut).collect();
+    let mut used = std::collections::BTreeSet::new();
+    for rule in rules {
+        let category = rule.get("category").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(role) = routes.get(&category) {
+            rule.insert("to".to_owned(), role.clone());
+            used.insert(category);
+        }
+    }
+    match routes.keys().find(|category| !used.contains(*category)) {
+        Some(category) => Err(format!("no routing rule is of the category {category}")),
+        None => Ok(()),
+    }
+}
+
 /// Lays a file over a preset.
 pub(super) fn lay_over(
     preset: &Table,

@@ -84,6 +84,7 @@ impl Bosun {
         let system = self.system(opening, new.environment.as_deref());
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system?, digest?);
+        let price = self.shop.models.price(&new.model, &*self.shop.journal).await;
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -102,6 +103,10 @@ impl Bosun {
             ending: Ending::Open,
             effort: new.effort,
             window: self.shop.models.window(&new.model),
+            reply: None,
+            shows: vec![],
+            files: vec![],
+            price,
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
             model: new.model,

@@ -12,12 +12,17 @@ use super::{GitError, Repo, hash};
 pub enum Merged {
     /// Everything fitted; the commit that has it all.
     Commit(CommitId),
-    /// The paths that do not fit together.
-    Conflict(Vec<String>),
+    /// The paths that do not fit together, and both sides of the lines in them.
+    Conflict { paths: Vec<String>, hunks: String },
 }
 
 /// The mode of an entry that points to a commit of another repository.
 const POINTER: &str = "160000";
+/// The most files of a conflict that are shown, and the most characters of them all.
+const MOST_CONFLICTS: usize = 10;
+const MOST_HUNKS: usize = 4_000;
+/// How many lines before and after a conflict are shown with it.
+const AROUND: usize = 2;
 
 impl Repo {
     /// Commits everything that is in a worktree, on top of `start`. Commits that an agent made by itself do not
@@ -40,11 +45,11 @@ impl Repo {
         let commit = if tree == self.tree_of(start).await? {
             start.clone()
         } else {
-            self.commit_tree(&tree, start, message, at).await?
+            self.commit_of(&tree, &[start], message, at).await?
         };
         self.detach(&worktree, &commit).await?;
         let changes = self.changes(start, &commit).await?;
-        Ok(Sealed { commit, changes })
+        Ok(Sealed { commit, changes, findings: types::Findings::default() })
     }
 
     /// Puts a commit's changes on top of another as one new commit with one parent, so that history is a line.
@@ -58,6 +63,23 @@ impl Repo {
         if commit == onto {
             return Ok(Merged::Commit(onto.clone()));
         }
+        match self.merged_tree(commit, onto).await? {
+            Merged::Commit(tree) if tree.0 == self.tree_of(onto).await? => {
+                Ok(Merged::Commit(onto.clone()))
+            }
+            Merged::Commit(tree) => {
+                Ok(Merged::Commit(self.commit_of(&tree.0, &[onto], message, at).await?))
+            }
+            conflict @ Merged::Conflict { .. } => Ok(conflict),
+        }
+    }
+
+    /// The tree that has both, under the name of a commit; or what does not fit.
+    pub(super) async fn merged_tree(
+        &self,
+        commit: &CommitId,
+        onto: &CommitId,
+    ) -> Result<Merged, GitError> {
         let (ours, theirs) = (hash(onto)?, hash(commit)?);
         let args =
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
@@ -65,12 +87,12 @@ impl Repo {
         let mut names = answer.names().map(|name| String::from_utf8_lossy(name).into_owned());
         let tree = names.next().unwrap_or_default();
         match answer.code {
-            Some(0) if tree == self.tree_of(onto).await? => Ok(Merged::Commit(onto.clone())),
-            Some(0) => Ok(Merged::Commit(self.commit_tree(&tree, onto, message, at).await?)),
+            Some(0) => Ok(Merged::Commit(CommitId(tree))),
             Some(1) => {
                 let mut paths: Vec<String> = names.collect();
                 paths.dedup();
-                Ok(Merged::Conflict(paths))
+                let hunks = self.hunks(&tree, &paths).await;
+                Ok(Merged::Conflict { paths, hunks })
             }
             _ => {
                 drop(names);
@@ -79,8 +101,36 @@ impl Repo {
         }
     }
 
+    /// Both sides of what does not fit, as far as it can be shown. What cannot be read is left out: the paths are known.
+    async fn hunks(&self, tree: &str, paths: &[String]) -> String {
+        let mut shown = String::new();
+        for path in paths.iter().take(MOST_CONFLICTS) {
+            let name = format!("{tree}:{path}");
+            let Ok(answer) = self.git().try_run(self.here(), &["cat-file", "blob", &name]).await
+            else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&answer.stdout);
+            let hunks = conflicts(&text);
+            if answer.succeeded() && !hunks.is_empty() && shown.len() < MOST_HUNKS {
+                shown.push_str(&format!("{path}:\n{hunks}\n"));
+            }
+        }
+        shown.chars().take(MOST_HUNKS).collect()
+    }
+
     /// Lets a branch point at a commit, making it if need be. A branch that is checked out anywhere is refused.
     pub async fn point_branch(&self, name: &str, to: &CommitId) -> Result<(), GitError> {
+        let full = self.branch_ref(name).await?;
+        // Git fails to list worktrees while one of them is being made.
+        let _alone = self.alone().await?;
+        self.refuse_checked_out(name, &full).await?;
+        self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
+        Ok(())
+    }
+
+    /// A branch's whole name, once it is certain that it is one.
+    pub(super) async fn branch_ref(&self, name: &str) -> Result<String, GitError> {
         let bad = || GitError::BadBranch { name: name.chars().take(200).collect() };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         if name.starts_with('-') || !name.chars().all(plain) {
@@ -88,17 +138,16 @@ impl Repo {
         }
         let full = format!("refs/heads/{name}");
         let good = self.git().try_run(self.here(), &["check-ref-format", &full]).await?;
-        if !good.succeeded() {
-            return Err(bad());
-        }
-        // Git fails to list worktrees while one of them is being made.
-        let _one_at_a_time = self.inner.worktrees.lock().await;
+        if good.succeeded() { Ok(full) } else { Err(bad()) }
+    }
+
+    /// A branch is not moved under somebody's feet. To be asked alone.
+    pub(super) async fn refuse_checked_out(&self, name: &str, full: &str) -> Result<(), GitError> {
         let list = self.git().run(self.here(), &["worktree", "list", "--porcelain", "-z"]).await?;
         let mark = format!("branch {full}");
         if list.names().any(|line| line == mark.as_bytes()) {
             return Err(GitError::CheckedOut { name: name.to_owned() });
         }
-        self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
         Ok(())
     }
 
@@ -149,16 +198,20 @@ impl Repo {
         Ok(answer.line()?.to_string_lossy().into_owned())
     }
 
-    async fn commit_tree(
+    pub(super) async fn commit_of(
         &self,
         tree: &str,
-        parent: &CommitId,
+        parents: &[&CommitId],
         message: &str,
         at: Timestamp,
     ) -> Result<CommitId, GitError> {
         let message = message.replace('\0', " ");
         let with = With { stdin: message.as_bytes(), date: Some(at), ..With::default() };
-        let args = ["commit-tree", tree, "-p", hash(parent)?, "-F", "-"];
+        let mut args = vec!["commit-tree", tree];
+        for parent in parents {
+            args.extend(["-p", hash(parent)?]);
+        }
+        args.extend(["-F", "-"]);
         let answer = self.git().run_with(self.here(), &args, with).await?;
         Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
     }
@@ -170,4 +223,25 @@ impl Repo {
         self.git().run(place, &args).await?;
         Ok(())
     }
+}
+
+/// The parts of a text between the marks of a conflict, with a few lines around each, the sides named for whom they are.
+fn conflicts(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut shown: Vec<String> = Vec::new();
+    let (mut inside, mut until) = (false, 0);
+    for (at, line) in lines.iter().enumerate() {
+        let near =
+            lines[at..lines.len().min(at + AROUND + 1)].iter().any(|l| l.starts_with("<<<<<<< "));
+        if line.starts_with("<<<<<<< ") {
+            inside = true;
+            shown.push("<<<<<<< the branch, with the results of other tasks".to_owned());
+        } else if inside && line.starts_with(">>>>>>> ") {
+            (inside, until) = (false, at + AROUND);
+            shown.push(">>>>>>> this task".to_owned());
+        } else if inside || near || (until > 0 && at <= until) {
+            shown.push((*line).to_owned());
+        }
+    }
+    shown.join("\n")
 }

@@ -7,6 +7,8 @@ mod commit;
 mod create;
 mod error;
 mod glance;
+mod lock;
+mod settle;
 mod survey;
 mod tree;
 pub(crate) mod workspace;
@@ -22,6 +24,7 @@ use call::{Git, Place};
 pub use commit::Merged;
 pub use error::GitError;
 pub use glance::{Glance, root_of};
+pub use settle::Taken;
 use tree::escaped;
 pub use workspace::GitRequest;
 

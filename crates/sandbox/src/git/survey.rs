@@ -1,6 +1,9 @@
 //! What a repository looks like before work begins: its commit, its files, the documents for agents, and the
 //! checks that its own files suggest. Read from the commit, never from the folder, so it is one consistent state.
 
+mod checks;
+
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use types::{Check, CommitId, Document, Survey, WorkPath};
@@ -46,7 +49,7 @@ impl Repo {
         self.documents(&blobs).await
     }
 
-    async fn head(&self) -> Result<CommitId, GitError> {
+    pub(super) async fn head(&self) -> Result<CommitId, GitError> {
         let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let answer = self.git().try_run(self.here(), &args).await?;
         if !answer.succeeded() {
@@ -55,7 +58,7 @@ impl Repo {
         Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
     }
 
-    async fn refuse_dirty(&self) -> Result<(), GitError> {
+    pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
         let excludes = self.git().user_excludes().await.map(|file| {
             let mut setting = OsString::from("core.excludesFile=");
             setting.push(file);
@@ -94,40 +97,12 @@ impl Repo {
     }
 
     async fn checks(&self, blobs: &[Blob]) -> Result<Vec<Check>, GitError> {
-        let blob = |path: &str| blobs.iter().find(|blob| blob.path.as_str() == path);
-        let mut checks = Vec::new();
-        let mut add = |name: &str, command: &str| {
-            let (name, command) = (name.to_owned(), command.to_owned());
-            checks.push(Check { name, command, timeout_ms: None });
-        };
-        if blob("Cargo.toml").is_some() {
-            add("cargo test", "cargo test");
+        let mut texts = BTreeMap::new();
+        let wanted = |blob: &&Blob| checks::READ.contains(&blob.path.as_str());
+        for blob in blobs.iter().filter(wanted) {
+            texts.insert(blob.path.as_str(), self.text(blob, MAX_MANIFEST_BYTES).await?);
         }
-        if let Some(manifest) = blob("package.json")
-            && has_npm_test(&self.text(manifest, MAX_MANIFEST_BYTES).await?)
-        {
-            add("npm test", "npm test");
-        }
-        if ["pyproject.toml", "pytest.ini", "setup.cfg"]
-            .into_iter()
-            .any(|path| blob(path).is_some())
-        {
-            add("pytest", "python3 -m pytest -q");
-        }
-        if blob("go.mod").is_some() {
-            add("go test", "go test ./...");
-        }
-        if let Some(makefile) = blob("Makefile")
-            && self.text(makefile, MAX_MANIFEST_BYTES).await?.lines().any(is_test_target)
-        {
-            add("make test", "make test");
-        }
-        for script in ["test.sh", "tests/run.sh"] {
-            if blob(script).is_some() {
-                add(script, &format!("sh {script}"));
-            }
-        }
-        Ok(checks)
+        Ok(checks::found(&Committed { blobs, texts }))
     }
 
     async fn text(&self, blob: &Blob, limit: usize) -> Result<String, GitError> {
@@ -161,16 +136,25 @@ fn is_document(path: &WorkPath) -> bool {
     path == "AGENTS.md" || (path.starts_with("context/") && path.ends_with(".md"))
 }
 
-fn is_test_target(line: &str) -> bool {
-    line.strip_prefix("test").is_some_and(|rest| {
-        let rest = rest.trim_start();
-        rest.starts_with(':') && !rest.starts_with(":=")
-    })
+/// The files of a commit, with the texts of those that say how to test.
+struct Committed<'a> {
+    blobs: &'a [Blob],
+    texts: BTreeMap<&'a str, String>,
 }
 
-/// Whether a `package.json` has a test script of its own, not the one that `npm init` puts there.
-fn has_npm_test(manifest: &str) -> bool {
-    let manifest: serde_json::Value = serde_json::from_str(manifest).unwrap_or_default();
-    let script = manifest["scripts"]["test"].as_str();
-    script.is_some_and(|script| !script.is_empty() && !script.contains("no test specified"))
+impl checks::Files for Committed<'_> {
+    fn has(&self, path: &str) -> bool {
+        self.blobs.iter().any(|blob| blob.path.as_str() == path)
+    }
+
+    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
+        self.blobs
+            .iter()
+            .filter_map(|blob| blob.path.as_str().strip_prefix(folder))
+            .any(|path| fits(path.rsplit('/').next().unwrap_or(path)))
+    }
+
+    fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
 }

@@ -273,7 +273,10 @@ async fn merges_make_a_line_and_conflicts_name_their_paths() {
     assert_eq!(merge(&sealed[0], &two).await.expect("nothing new"), Merged::Commit(two.clone()));
     assert_eq!(merge(&two, &two).await.expect("itself"), Merged::Commit(two.clone()));
     let conflict = merge(&sealed[2], &two).await.expect("an answer");
-    assert_eq!(conflict, Merged::Conflict(vec!["a".to_owned()]));
+    let Merged::Conflict { paths, hunks } = conflict else { panic!("{conflict:?}") };
+    assert_eq!(paths, ["a"]);
+    assert!(hunks.starts_with("a:\n") && hunks.contains("<<<<<<< the branch"), "{hunks}");
+    assert!(hunks.contains("\n=======\n") && hunks.contains(">>>>>>> this task"), "{hunks}");
     let parents = git(fixture.repo.root(), &["log", "--format=%p", &two.0]);
     assert!(
         parents.lines().all(|line| !line.contains(' ')),

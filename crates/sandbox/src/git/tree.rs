@@ -8,6 +8,9 @@ use types::{Artifact, Changes, CommitId, FileChange, WorkPath};
 use super::call::With;
 use super::{GitError, Repo, hash};
 
+/// How many paths one call is given.
+const MOST_PATHS: usize = 500;
+
 impl Repo {
     /// What changed between two commits, with lines added and removed; a renamed file is removed and added.
     pub async fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Changes, GitError> {
@@ -26,6 +29,27 @@ impl Repo {
         ];
         let answer = self.git().run(self.here(), &args).await?;
         answer.names().map(change).collect::<Result<Vec<_>, _>>().map(Changes)
+    }
+
+    /// The lines that differ between two commits in some files, in git's own form, without any around them. A renamed
+    /// file is one file.
+    pub async fn diff(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        paths: &[WorkPath],
+    ) -> Result<String, GitError> {
+        let mut text = String::new();
+        for some in paths.chunks(MOST_PATHS) {
+            let mut args =
+                vec!["diff-tree", "-r", "-p", "-U0", "-M", "--no-color", "--no-ext-diff"];
+            args.extend(["--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"]);
+            args.extend([hash(from)?, hash(to)?, "--"]);
+            args.extend(some.iter().map(WorkPath::as_str));
+            let answer = self.git().run(self.here(), &args).await?;
+            text.push_str(&String::from_utf8_lossy(&answer.stdout));
+        }
+        Ok(text)
     }
 
     /// The folders that a commit says are ignored by name, and that nothing in the commit is in: where builds leave

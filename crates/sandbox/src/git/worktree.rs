@@ -65,7 +65,7 @@ impl Repo {
     /// Makes a worktree of a commit. A half-made one that is already there is made anew.
     pub async fn add_worktree(&self, dir: &Path, start: &CommitId) -> Result<(), GitError> {
         let start = hash(start)?;
-        let _one_at_a_time = self.inner.worktrees.lock().await;
+        let _alone = self.alone().await?;
         self.remove(dir).await?;
         if let Some(above) = dir.parent() {
             std::fs::create_dir_all(above).map_err(failed("making", above))?;
@@ -86,7 +86,7 @@ impl Repo {
 
     /// Removes a worktree with all that is in it. One that is not there is fine.
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
-        let _one_at_a_time = self.inner.worktrees.lock().await;
+        let _alone = self.alone().await?;
         self.remove(dir).await
     }
 

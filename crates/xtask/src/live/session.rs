@@ -115,6 +115,9 @@ fn attempt(
     fs::write(folder.join("log.jsonl"), said.as_bytes()).context("keeping the log")?;
     let lines: Vec<Value> =
         said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if lines.is_empty() {
+        bail!("it did not start: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
     let used = lines
         .iter()
         .any(|line| line["event"] == "tool.started" && line["data"]["tool"] == deed.tool);

@@ -22,7 +22,15 @@ fn enter_speaks_to_whoever_listens() {
         None,
         Some(CallId { session: SessionId::ROOT, turn: 1, index: 0 }),
     );
-    stage.event(Event::QuestionAsked { question: 3, text, decision, attempt, call, files: vec![] });
+    stage.event(Event::QuestionAsked {
+        question: 3,
+        text,
+        decision,
+        attempt,
+        call,
+        files: vec![],
+        terms: None,
+    });
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.view(60).join("\n");
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
@@ -31,7 +39,7 @@ fn enter_speaks_to_whoever_listens() {
     let wish = stage.enter("y");
     assert_eq!(wish, Some(Wish::Answer { question: 3, text: "y".to_owned() }));
     let (by, text) = ("me".to_owned(), "y".to_owned());
-    stage.event(Event::QuestionAnswered { question: 3, by, text });
+    stage.event(Event::QuestionAnswered { question: 3, by, text, choice: None });
     assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
     assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
 }
@@ -45,14 +53,22 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
         let (attempt, call) = (None, None);
         let text = format!("May the {name}?");
         let files = vec![];
-        stage.event(Event::QuestionAsked { question, text, decision, attempt, call, files });
+        stage.event(Event::QuestionAsked {
+            question,
+            text,
+            decision,
+            attempt,
+            call,
+            files,
+            terms: None,
+        });
     }
     stage.app.stand(Standing { question: Some(1), ..standing(State::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the second?"));
     let wish = stage.enter("yes");
     assert_eq!(wish, Some(Wish::Answer { question: 1, text: "yes".to_owned() }));
     let (by, text) = ("me".to_owned(), "yes".to_owned());
-    stage.event(Event::QuestionAnswered { question: 1, by, text });
+    stage.event(Event::QuestionAnswered { question: 1, by, text, choice: None });
     stage.app.stand(Standing { question: Some(0), ..standing(State::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the first?"));
 }
@@ -64,7 +80,15 @@ fn a_long_question_shows_its_head_and_is_written_above_as_a_whole() {
     let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
     let text = format!("Allow or deny: rm -r src\n{}", "echo fine\n".repeat(50));
     let (attempt, call, files) = (None, None, vec![]);
-    stage.event(Event::QuestionAsked { question: 0, text, decision, attempt, call, files });
+    stage.event(Event::QuestionAsked {
+        question: 0,
+        text,
+        decision,
+        attempt,
+        call,
+        files,
+        terms: None,
+    });
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.app.view(80, 12).iter().map(ToString::to_string).collect::<Vec<_>>();
     assert!(view[0].contains("rm -r src") && view.join("\n").contains("stands above"), "{view:?}");

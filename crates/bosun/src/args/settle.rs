@@ -1,0 +1,38 @@
+//! The arguments of the commands that take a run's result or throw it away.
+
+use clap::Args;
+use types::RunId;
+
+/// Moves your branch forward to the result, files and all. Nothing is done if there is uncommitted work, if another
+/// branch is checked out than the run was started on, or if the run did not end as done.
+///
+/// Example: bosun accept r_1a2b3c4d --merge
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Accept {
+    pub(crate) run: RunId,
+    /// Make a merge commit if your branch went on since the run was started
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// Take what is there although the run failed, was cancelled, or got a no-go
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print one JSON object: run, how, commit, and in which way it was taken
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Removes the run's branch and its worktrees; the log stays. What was accepted cannot be thrown away.
+///
+/// Example: bosun discard r_1a2b3c4d --yes
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Discard {
+    pub(crate) run: RunId,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Print one JSON object: run, how, commit
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,83 @@
+//! A reply that is JSON, by the contract of its role: the files that it wants become calls like any others, permitted,
+//! recorded and held in the same way; when all of them are made, the result is handed in.
+
+use serde_json::json;
+use types::{
+    Access, Arguments, Call, CallFacts, CallId, CallOutcome, Contracts, Decision, Event, Fault,
+    FaultClass, Inspection, Part, Repeat, RuleId, SessionEnd,
+};
+
+use super::session::{Session, Slot, SlotState};
+use crate::contract;
+
+/// The tool that writes a whole file.
+const TOOL: &str = "write_file";
+
+/// The calls that a reply stands for; none if it is not one that wants files, or cannot be read.
+pub(super) fn slots(session: &Session, policy: &Contracts, text: &str) -> Vec<Slot> {
+    let Some(Ok(taken)) = contract::take(&session.brief, policy, text) else { return vec![] };
+    let writes = taken.writes.into_iter().zip(0_u32..);
+    let slot = |(write, index): (contract::Write, u32)| {
+        let id = CallId { session: session.id, turn: session.turn, index };
+        let arguments = json!({ "path": write.path, "content": write.content });
+        let facts =
+            CallFacts { paths: vec![write.path], ..CallFacts::new(Access::Write, Repeat::Safe) };
+        Slot {
+            id,
+            call: Call {
+                wire_id: id.to_string(),
+                tool: TOOL.to_owned(),
+                arguments: Arguments::Json(arguments),
+            },
+            inspection: Inspection::Would(facts),
+            state: SlotState::Due,
+            ours: true,
+        }
+    };
+    writes.map(slot).collect()
+}
+
+/// How a conversation ends whose role answers with JSON and has answered: with what it hands in, or with a fault.
+/// Nothing if its role has no contract, or if it is still calling tools.
+pub(super) fn end(session: &Session, policy: &Contracts) -> Option<Vec<Event>> {
+    session.brief.reply?;
+    if session.turns == 0 || session.round.iter().any(|slot| !slot.ours) {
+        return None;
+    }
+    let ended = |end| Event::SessionEnded { session: session.id, end };
+    let failed = |fault| vec![ended(SessionEnd::Failed { fault })];
+    Some(match contract::take(&session.brief, policy, &session.last_words())? {
+        Err(fault) => failed(fault),
+        Ok(_) if unwritten(session).is_some() => unwritten(session).map(failed).unwrap_or_default(),
+        Ok(taken) => {
+            let overlooked = taken.overlooked.map(|what| Event::SessionWarned {
+                session: session.id,
+                decision: Decision::new(RuleId::fixed("contract.lenient"), what),
+                say: None,
+            });
+            let end = ended(SessionEnd::Submitted { submission: taken.submission });
+            overlooked.into_iter().chain([end]).collect()
+        }
+    })
+}
+
+/// What went wrong with the first file that could not be written.
+fn unwritten(session: &Session) -> Option<Fault> {
+    session.round.iter().find_map(|slot| {
+        let SlotState::Done(result) = &slot.state else { return None };
+        let texts = result.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let what = format!("a file could not be written: {}", texts.collect::<String>());
+        match result.outcome {
+            CallOutcome::Ok => None,
+            CallOutcome::Refused => {
+                Some(Fault::new(FaultClass::Semantic, "contract.write_refused", what))
+            }
+            CallOutcome::Error | CallOutcome::Unknown => {
+                Some(Fault::structural("contract.write_failed", what))
+            }
+        }
+    })
+}

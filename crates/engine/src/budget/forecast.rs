@@ -1,0 +1,56 @@
+//! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
+//! took. Figures for people; nothing is decided by them.
+
+use types::{Forecast, ForecastBasis, Task, TaskId, Variance};
+
+use crate::{Run, intake};
+
+/// What a task is expected to take, in tokens.
+pub(super) fn estimate(task: &Task) -> Option<u64> {
+    task.estimate_tokens
+}
+
+/// What the run is expected to take, as far as that is known: first from the sort of project, then from the plan.
+pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
+    let (from, tokens) = match of_plan(run) {
+        Some(tokens) => (ForecastBasis::Plan, tokens),
+        None => (ForecastBasis::ProjectType, of_project(run)?),
+    };
+    let reserve_percent = run.policy().budget.reserve_percent;
+    let with = u128::from(tokens) * u128::from(reserve_percent.saturating_add(100)) / 100;
+    let tokens = u64::try_from(with).unwrap_or(u64::MAX);
+    // Conversations are mostly read: three tokens in to one out.
+    let money = run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)));
+    Some(Forecast { from, tokens, money, time_ms: None, reserve_percent })
+}
+
+/// The sum of the estimates; a task without one counts as much as the others on average.
+fn of_plan(run: &Run) -> Option<u64> {
+    let tasks = &run.plan()?.tasks;
+    let known: Vec<u64> = tasks.iter().filter_map(estimate).collect();
+    let sum = known.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let mean = sum.checked_div(known.len() as u64)?;
+    let unknown = (tasks.len() - known.len()) as u64;
+    Some(sum.saturating_add(mean.saturating_mul(unknown)))
+}
+
+fn of_project(run: &Run) -> Option<u64> {
+    let request = &run.asked()?.request;
+    let text = intake::full_text(run);
+    intake::read(run.policy(), request, &text, run.ledger().budget()).facts.estimate
+}
+
+/// What the plan and each task took, against what was expected of it.
+pub(crate) fn variance(run: &Run) -> Vec<Variance> {
+    let plan =
+        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = tasks.iter().zip(run.lanes()).map(|(task, lane)| Variance {
+        task: task.id.clone(),
+        estimate_tokens: estimate(task),
+        spent: lane.spent(),
+    });
+    let began =
+        |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();
+    std::iter::once(plan).chain(tasks).filter(began).collect()
+}

@@ -1,0 +1,101 @@
+//! Document 002's edits: whole files for the task's artifacts, all of them or none. A test is edited only where the
+//! task names that very file.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::json;
+use types::{Contracts, Scope, WorkPath};
+
+use super::object::Object;
+use super::{Taken, Write, Wrong, outside, within};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    edits: Vec<Edit>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    path: String,
+    content: String,
+}
+
+pub(super) fn take(object: &Object<'_>, policy: &Contracts, scope: &Scope) -> Result<Taken, Wrong> {
+    let reply: Reply = object.read().map_err(Wrong::Shape)?;
+    let edits = reply.edits.into_iter().map(|edit| (edit.path, edit.content));
+    let writes = writes(edits, policy, scope, Tests::Named)?;
+    let names: Vec<&str> = writes.iter().filter_map(|write| outside(policy, &write.path)).collect();
+    let submission = json!({ "summary": format!("wrote {}", names.join(", ")), "files": names });
+    Ok(Taken { writes, ..Taken::of(submission) })
+}
+
+/// Which tests may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tests {
+    /// Only those that the task names.
+    Named,
+    AsOthers,
+}
+
+/// The files in the order of their paths, if every one of them may be written.
+pub(super) fn writes(
+    edits: impl Iterator<Item = (String, String)>,
+    policy: &Contracts,
+    scope: &Scope,
+    tests: Tests,
+) -> Result<Vec<Write>, Wrong> {
+    let mut writes = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (path, content) in edits {
+        let most = policy.content_chars;
+        if content.len() > most && content.chars().count() > most {
+            let name = super::plan::short(&path);
+            return Err(Wrong::Shape(format!(
+                "the content of {name:?} is longer than {most} characters"
+            )));
+        }
+        let path = within(policy, &path)
+            .map_err(|cause| Wrong::Scope(format!("{cause}; nothing was written")))?;
+        may_write(&path, scope, tests)?;
+        if !seen.insert(path.clone()) {
+            return Err(Wrong::Shape(format!("{path} is there twice")));
+        }
+        writes.push(Write { path, content });
+    }
+    if writes.is_empty() {
+        return Err(Wrong::Shape("it has no edits".to_owned()));
+    }
+    writes.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(writes)
+}
+
+fn may_write(path: &WorkPath, scope: &Scope, tests: Tests) -> Result<(), Wrong> {
+    if path.is_root() || !scope.allows(path) {
+        return Err(Wrong::Scope(format!(
+            "it would write to {path}, which is not one of the task's artifacts ({scope}); nothing was written"
+        )));
+    }
+    let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
+    if tests == Tests::Named && is_test(path) && !named {
+        return Err(Wrong::Scope(format!(
+            "it would write to {path}, a test that the task does not name; nothing was written"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a file is a test, by its name or the folder it is in.
+fn is_test(path: &WorkPath) -> bool {
+    let names: Vec<&str> = path.components().collect();
+    let Some((file, folders)) = names.split_last() else { return false };
+    let stem = file.split('.').next().unwrap_or_default();
+    folders.iter().any(|folder| matches!(*folder, "test" | "tests" | "__tests__" | "spec"))
+        || stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem == "conftest"
+        || file.contains(".test.")
+        || file.contains(".spec.")
+}

@@ -1,0 +1,180 @@
+//! What a role with a contract is told: one JSON object, with the keys that its document names and no others. A pure
+//! function of the run; the contents of files are put in where the files are.
+
+use serde_json::{Value, json};
+use types::{AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, WorkPath};
+
+use super::outside;
+use crate::run::{Run, Running};
+use crate::{intake, intent, manifest, review};
+
+/// The first message to a role with a contract, and the files whose contents belong to it.
+pub(crate) fn compose(
+    run: &Run,
+    attempt: &AttemptId,
+    running: &Running,
+    contract: Contract,
+) -> (String, Vec<WorkPath>) {
+    let policy = &run.policy().contracts;
+    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let (input, shows) = match contract {
+        Contract::Plan => (planner(run, policy), vec![]),
+        Contract::Edits => coder(task, running, policy),
+        Contract::Report => (tester(run, attempt), vec![]),
+        Contract::IntentSpec => (product(run, running), vec![]),
+        Contract::DevOutput => (dev(run, attempt, running), intent::shown(run)),
+        Contract::Verdict => (judge(run, attempt, running), vec![]),
+    };
+    (input.to_string(), shows)
+}
+
+/// The first message as it is sent, with the files that were found.
+pub(crate) fn opening(brief: &Brief, policy: &Contracts) -> String {
+    let Some(rule) = brief.reply else { return brief.task.clone() };
+    let Ok(mut input) = serde_json::from_str::<Value>(&brief.task) else {
+        return brief.task.clone();
+    };
+    let files = brief.files.iter().filter_map(|file| {
+        Some(json!({ "path": outside(policy, &file.path)?, "content": file.text }))
+    });
+    let files: Vec<Value> = files.collect();
+    match rule.contract {
+        Contract::Edits => input["context_files"] = files.into(),
+        Contract::DevOutput => input["workspace"]["files"] = files.into(),
+        _ => {}
+    }
+    input.to_string()
+}
+
+fn planner(run: &Run, policy: &Contracts) -> Value {
+    let survey = run.survey();
+    let all = survey.map(|survey| survey.files.as_slice()).unwrap_or_default();
+    let mut names: Vec<&str> = all.iter().filter_map(|path| outside(policy, path)).collect();
+    names.sort_unstable();
+    names.truncate(policy.summary_files);
+    let lines = names.iter().map(|name| match note(name) {
+        Some(note) => format!("{name} ({note})"),
+        None => (*name).to_owned(),
+    });
+    let mut input = json!({
+        "goal": intake::full_text(run).trim_end(),
+        "repo_summary": lines.collect::<Vec<_>>().join("\n"),
+    });
+    if let Some(id) = &policy.plan_id {
+        input["plan_id"] = id.as_str().into();
+    }
+    input
+}
+
+/// A brief note on a file, where its name says what it is.
+fn note(path: &str) -> Option<&'static str> {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.split('.').next().unwrap_or_default();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let tests = folder.split('/').any(|name| matches!(name, "test" | "tests"));
+    match file.rsplit_once('.').map(|(_, ending)| ending) {
+        _ if tests || stem.starts_with("test_") || stem.ends_with("_test") => Some("tests"),
+        Some("md" | "txt" | "rst" | "tex") => Some("text"),
+        Some("json" | "yaml" | "yml" | "toml" | "ini" | "cfg") => Some("settings"),
+        _ => None,
+    }
+}
+
+fn coder(task: Option<&Task>, running: &Running, policy: &Contracts) -> (Value, Vec<WorkPath>) {
+    let Some(task) = task else { return (json!({}), vec![]) };
+    let files = task.artifacts.iter().filter(|artifact| !artifact.whole_folder);
+    let files: Vec<WorkPath> = files.map(|artifact| artifact.path.clone()).collect();
+    let artifacts = task.artifacts.iter().filter_map(|artifact| outside(policy, &artifact.path));
+    let title = match running.feedback {
+        Some(_) => format!("Fix failing tests for: {}", task.title),
+        None => task.title.clone(),
+    };
+    let mut input = json!({ "task": {
+        "id": task.id,
+        "title": title,
+        "rationale": task.description,
+        "acceptance": task.acceptance.join("\n"),
+        "artifacts": artifacts.collect::<Vec<_>>(),
+    }});
+    if let Some(feedback) = &running.feedback {
+        input["task"]["feedback"] =
+            crate::report_text(feedback, policy.text_chars, None).text.into();
+    }
+    (input, files)
+}
+
+fn tester(run: &Run, attempt: &AttemptId) -> Value {
+    let Some(task) = review::reviewed(run, &attempt.task) else { return json!({}) };
+    let (code, output) = review::said(run, &task);
+    json!({ "task_id": task, "pytest_exit_code": code, "pytest_output": output })
+}
+
+fn product(run: &Run, running: &Running) -> Value {
+    json!({
+        "task_id": intent::TASK,
+        "input": { "body": body(run) },
+        "injected_context": injected(run, Side::Product),
+        "scope": child_scope(run, running),
+    })
+}
+
+fn dev(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
+    json!({
+        "task_id": attempt.task,
+        "intent_spec": run.spec(),
+        "injected_context": injected(run, Side::Dev),
+        "workspace": { "root": ".", "files": [] },
+        "scope": child_scope(run, running),
+    })
+}
+
+fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
+    let task = review::reviewed(run, &attempt.task);
+    json!({
+        "task_id": task,
+        "intent_spec": run.spec(),
+        "dev_output": task.as_ref().and_then(|task| run.handed_in(task)),
+        "injected_context": injected(run, Side::Dev),
+        "scope": child_scope(run, running),
+    })
+}
+
+/// The request as it came in; with answers, if some had to be given first.
+fn body(run: &Run) -> String {
+    match run.asked() {
+        Some(asked) if run.questions().is_empty() => asked.request.text.clone(),
+        _ => intake::full_text(run),
+    }
+}
+
+fn injected(run: &Run, side: Side) -> Vec<Value> {
+    let given = intent::given(run, side);
+    let documents = run.survey().map(|survey| survey.documents.as_slice()).unwrap_or_default();
+    let documents = documents.iter().filter(|document| given.contains(&&document.path));
+    documents.map(|one| json!({ "ref": one.path, "content": one.text })).collect()
+}
+
+/// What the child may use, as it is enforced.
+fn child_scope(run: &Run, running: &Running) -> Value {
+    let role = run.policy().roles.get(&running.role);
+    let hosts = match role.and_then(|role| role.manifest.as_ref()).map(|leave| &leave.network) {
+        Some(NetworkLeave::Hosts(hosts)) => hosts.clone(),
+        _ => vec![],
+    };
+    json!({
+        "allowed_tools": role.map(manifest::effective_tools).unwrap_or_default(),
+        "network_whitelist": hosts,
+        "time_limit_ms": running.budget.time_ms,
+        "output_size_limit_bytes": run.policy().contracts.reply_chars,
+    })
+}
+
+/// The exit code of a check, also of one that did not come to have one: as shells say it.
+pub(crate) fn exit_code(ended: Ended) -> i64 {
+    match ended {
+        Ended::Exited(code) => code.into(),
+        Ended::Signalled(signal) => 128 + i64::from(signal),
+        Ended::TimedOut => 124,
+        Ended::Stopped => 125,
+    }
+}

@@ -1,0 +1,96 @@
+//! The JSON object of a reply. Read strictly it is all that the reply is; read leniently it may stand in a fence or
+//! between words, and what was overlooked is said.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use types::{Contracts, Strictness};
+
+/// The object, as it was written.
+pub(super) struct Object<'a> {
+    json: &'a str,
+    fields: Map<String, Value>,
+    reading: Strictness,
+    pub(super) overlooked: Option<String>,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn find(
+        text: &'a str,
+        policy: &Contracts,
+        reading: Strictness,
+    ) -> Result<Self, String> {
+        let most = policy.reply_chars;
+        if text.len() > most && text.chars().count() > most {
+            return Err(format!("it is longer than {most} characters"));
+        }
+        let whole = text.trim();
+        match (serde_json::from_str(whole), reading) {
+            (Ok(Value::Object(fields)), _) => {
+                Ok(Self { json: whole, fields, reading, overlooked: None })
+            }
+            (Ok(_), _) => Err("it is JSON, but no object".to_owned()),
+            (Err(error), Strictness::Strict) => Err(format!("it is not JSON alone: {error}")),
+            (Err(error), Strictness::Lenient) => {
+                let found = [fenced(whole), balanced(whole)].into_iter().flatten();
+                let mut read = found.filter_map(|(json, what)| {
+                    let fields = serde_json::from_str(json).ok()?;
+                    Some(Self { json, fields, reading, overlooked: Some(what.to_owned()) })
+                });
+                read.next().ok_or_else(|| format!("there is no JSON object in it: {error}"))
+            }
+        }
+    }
+
+    /// The reason, if it is the object with which an agent says that it failed.
+    pub(super) fn error(&self) -> Option<&str> {
+        let failed = self.fields.get("status").and_then(Value::as_str) == Some("error");
+        self.fields.get("reason").and_then(Value::as_str).filter(|_| failed)
+    }
+
+    pub(super) fn value(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
+
+    /// The object as one of ours. Unknown and doubled keys are mistakes.
+    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+        serde_json::from_str(self.json).map_err(|error| error.to_string())
+    }
+
+    /// The keys must stand in this order, where the reading is strict.
+    pub(super) fn in_order(&self, keys: &[&str]) -> Result<(), String> {
+        if self.reading == Strictness::Lenient || self.fields.keys().eq(keys) {
+            return Ok(());
+        }
+        Err(format!("its keys are not in the order {}", keys.join(", ")))
+    }
+}
+
+/// What stands in the first fence.
+fn fenced(text: &str) -> Option<(&str, &'static str)> {
+    let (_, after) = text.split_once("```")?;
+    let (_, body) = after.split_once('\n')?;
+    let (body, _) = body.split_once("```")?;
+    Some((body.trim(), "the object stood in a fence"))
+}
+
+/// From the first brace to the one that closes it; braces in texts do not count.
+fn balanced(text: &str) -> Option<(&str, &'static str)> {
+    let start = text.find('{')?;
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((&text[start..=at], "the object stood between words"));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

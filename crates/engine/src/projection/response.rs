@@ -1,0 +1,346 @@
+//! Document 001's response object: what became of a request, as programs expect it. Computed from a run on demand
+//! and stored nowhere; every field is a fact of the log, and no model words any of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use types::{
+    Digest, Envelope, Event, Money, Phase, QuestionView, RunView, Status, Task, TaskStage,
+    TaskView, Timestamp, one_line,
+};
+
+use crate::Run;
+
+/// The form of a response, as a JSON Schema.
+pub const RESPONSE_SCHEMA: &str = include_str!("response.schema.json");
+
+/// How much of a text of a model's or a person's stands in a message.
+const SHOWN: usize = 300;
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Response {
+    pub response_id: String,
+    pub request_id: String,
+    pub timestamp: Timestamp,
+    pub status: Progress,
+    pub decision: Verdict,
+    pub message: String,
+    pub deliverables: Vec<Deliverable>,
+    pub project_state: Standing,
+    pub resource_usage: Resources,
+    pub next_steps: Vec<String>,
+    pub blockers: Vec<Blocker>,
+}
+
+/// Where a request stands. `Pending` is never said in a response: whoever answers has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    Pending,
+    InProgress,
+    Completed,
+    Failed,
+    Blocked,
+}
+
+/// What admission said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Approved,
+    Rejected,
+    NeedsClarification,
+}
+
+/// Something that was made, on the run's branch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deliverable {
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    pub path: String,
+    pub description: String,
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Code,
+    Documentation,
+    Report,
+    Plan,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    pub phase: Phase,
+    pub progress_percentage: u8,
+    pub tasks_completed: u64,
+    pub tasks_remaining: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    pub tokens_used: u64,
+    pub api_calls: u64,
+    pub time_elapsed_seconds: u64,
+    pub cost_usd: f64,
+    /// What is left of the budget, never below nothing; not there where nothing binds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_remaining: Option<u64>,
+    /// What models were asked outside of every attempt: what the coordinator itself has spent.
+    pub coordinator_tokens: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocker {
+    pub severity: String,
+    pub description: String,
+    pub resolution_required: bool,
+}
+
+/// The response for a run as it stands at `now`. The lines are those of the run and its attempts.
+#[must_use]
+pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
+    let view = run.view(now);
+    let at = view.ended.unwrap_or(now);
+    Response {
+        response_id: uuid(&format!("{} {} {}", view.run, view.status.word(), at.millis())),
+        request_id: request_id(run, &view),
+        timestamp: at,
+        status: progress(view.status),
+        decision: verdict(run, &view),
+        message: message(&view),
+        deliverables: deliverables(run, &view),
+        project_state: standing(&view),
+        resource_usage: resources(&view, lines),
+        next_steps: next_steps(&view),
+        blockers: blockers(&view),
+    }
+}
+
+/// The requester's own id, or else one that is always the same for the run.
+pub(super) fn request_id(run: &Run, view: &RunView) -> String {
+    let named = run.request().and_then(|request| request.id.clone());
+    named.unwrap_or_else(|| uuid(view.run.as_str()))
+}
+
+/// An id of the usual form that is made from a text, so that the same run always has the same.
+fn uuid(text: &str) -> String {
+    let hex: Vec<char> = Digest::of(text.as_bytes()).to_string().chars().collect();
+    let part = |from: usize, to: usize| hex.iter().take(to).skip(from).collect::<String>();
+    // Version 8 is for ids that are made in a way of one's own.
+    format!("{}-{}-8{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}
+
+pub(super) const fn progress(status: Status) -> Progress {
+    match status {
+        Status::Running => Progress::InProgress,
+        Status::Waiting => Progress::Blocked,
+        Status::Done => Progress::Completed,
+        Status::Failed
+        | Status::OutOfBudget
+        | Status::Refused
+        | Status::NoGo
+        | Status::Cancelled => Progress::Failed,
+    }
+}
+
+fn verdict(run: &Run, view: &RunView) -> Verdict {
+    match (view.status, run.is_admitted()) {
+        (Status::Refused, _) => Verdict::Rejected,
+        (_, true) => Verdict::Approved,
+        (Status::Waiting, false) => Verdict::NeedsClarification,
+        (Status::Running, false) => Verdict::Approved,
+        (_, false) => Verdict::Rejected,
+    }
+}
+
+fn message(view: &RunView) -> String {
+    let finished = finished(view);
+    let tasks = format!("{finished} of {} tasks finished", view.tasks.len());
+    let why = view.why.as_ref().map(|why| one_line(&why.reason, SHOWN)).unwrap_or_default();
+    let goal = one_line(&view.goal, SHOWN);
+    match view.status {
+        Status::Done => format!(
+            "done: {goal}; {tasks}, {} files changed (+{} -{}), all checks passed on branch {}",
+            view.changes.0.len(),
+            view.changes.added(),
+            view.changes.removed(),
+            view.branch
+        ),
+        Status::Running => format!("working on it: {goal}; {tasks}"),
+        Status::Waiting => {
+            let open = view.questions.iter().find(|question| question.answer.is_none());
+            let asked = open.map(|question| one_line(&question.text, SHOWN)).unwrap_or_default();
+            format!("a person has to answer first: {asked}")
+        }
+        status => format!("{}: {why}; {tasks}", status.word()),
+    }
+}
+
+fn finished(view: &RunView) -> usize {
+    view.tasks.iter().filter(|task| task.stage == TaskStage::Finished).count()
+}
+
+pub(super) fn standing(view: &RunView) -> Standing {
+    let planned = view.tasks.iter().filter(|task| task.id != types::TaskId::plan()).count();
+    let (done, all) = (finished(view), planned);
+    let percentage = match (view.status, all) {
+        (Status::Done, _) => 100,
+        (_, 0) => 0,
+        // What is merged is not yet proven as a whole, so only the end is a hundred.
+        _ => u8::try_from(done * 100 / all).unwrap_or(100).min(99),
+    };
+    Standing {
+        phase: view.phase,
+        progress_percentage: percentage,
+        tasks_completed: done as u64,
+        tasks_remaining: all.saturating_sub(done) as u64,
+    }
+}
+
+pub(super) fn resources(view: &RunView, lines: &[Envelope]) -> Resources {
+    let spent = view.spent;
+    Resources {
+        tokens_used: spent.tokens,
+        api_calls: spent.calls,
+        time_elapsed_seconds: view.elapsed_ms.0 / 1_000,
+        cost_usd: dollars(spent.money),
+        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(spent.tokens)),
+        coordinator_tokens: coordinator_tokens(lines),
+    }
+}
+
+/// Tokens of replies that belong to no attempt. An agent's work is an attempt's, also that of the planner.
+fn coordinator_tokens(lines: &[Envelope]) -> u64 {
+    let own = lines.iter().filter(|line| line.attempt.is_none());
+    own.map(|line| match &line.event {
+        Event::ModelReplied { reply, .. } => reply.usage.total(),
+        _ => 0,
+    })
+    .sum()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the document wants a float; amounts are small")]
+pub(super) fn dollars(money: Money) -> f64 {
+    money.as_nanos() as f64 / 1e9
+}
+
+/// Every file that is different on the run's branch.
+pub(super) fn deliverables(run: &Run, view: &RunView) -> Vec<Deliverable> {
+    let owners = owners(run);
+    let made = view.changes.0.iter().map(|change| {
+        let path = change.path.as_str();
+        let tasks: Vec<&Task> =
+            and_above(path).filter_map(|one| owners.get(one)).flatten().copied().collect();
+        let titles: Vec<String> = tasks.iter().map(|task| one_line(&task.title, SHOWN)).collect();
+        let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+        let metadata = json!({
+            "branch": view.branch,
+            "lines_added": change.added,
+            "lines_removed": change.removed,
+            "tasks": ids,
+        });
+        Deliverable {
+            kind: kind(path),
+            path: path.to_owned(),
+            description: titles.join("; "),
+            metadata: metadata.as_object().cloned().unwrap_or_default(),
+        }
+    });
+    made.collect()
+}
+
+/// Which tasks may write where.
+fn owners(run: &Run) -> BTreeMap<&str, Vec<&Task>> {
+    let mut owners: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
+    for task in run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default() {
+        for artifact in &task.artifacts {
+            owners.entry(artifact.path.as_str()).or_default().push(task);
+        }
+    }
+    owners
+}
+
+/// A path and all folders above it, up to the top.
+fn and_above(path: &str) -> impl Iterator<Item = &str> {
+    let folders = path.rmatch_indices('/').filter_map(move |(at, _)| path.get(..at));
+    std::iter::once(path).chain(folders).chain(std::iter::once("."))
+}
+
+fn kind(path: &str) -> Kind {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    match ending {
+        "md" | "rst" | "adoc" | "txt" => Kind::Documentation,
+        _ if path.starts_with("docs/") || path.starts_with("doc/") => Kind::Documentation,
+        _ => Kind::Code,
+    }
+}
+
+/// What a person can do next, as commands where there is one.
+#[must_use]
+pub fn next_steps(view: &RunView) -> Vec<String> {
+    let run = &view.run;
+    match view.status {
+        Status::Done => vec![
+            format!("look at it: git log -p {}..{}", view.base.short(), view.branch),
+            format!("take it: bosun accept {run}"),
+            format!("or drop it: bosun discard {run}"),
+        ],
+        Status::Running => vec![format!("go on: bosun resume {run}")],
+        Status::Waiting => {
+            let open = view.questions.iter().filter(|question| question.answer.is_none());
+            open.map(|question| answer(view, question)).collect()
+        }
+        Status::Refused => vec![format!("see why: bosun why {run}")],
+        _ => {
+            let mut steps = vec![format!("see why: bosun why {run}")];
+            if view.head != view.base {
+                let (base, branch) = (view.base.short(), &view.branch);
+                steps.push(format!("what is there so far: git log -p {base}..{branch}"));
+            }
+            steps
+        }
+    }
+}
+
+fn answer(view: &RunView, question: &QuestionView) -> String {
+    format!("answer: bosun answer {} --question {} \"…\"", view.run, question.id)
+}
+
+/// What stands in the way of the request, the worst first.
+pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
+    let blocker = |severity: &str, description: String, resolution_required: bool| Blocker {
+        severity: severity.to_owned(),
+        description,
+        resolution_required,
+    };
+    let mut blockers = Vec::new();
+    if let Some(why) = &view.why {
+        let reason = one_line(&why.reason, SHOWN);
+        blockers.push(blocker("critical", format!("{reason} ({})", why.rule), true));
+    }
+    let open = view.questions.iter().filter(|question| question.answer.is_none());
+    blockers.extend(open.map(|question| blocker("high", one_line(&question.text, SHOWN), true)));
+    let failed = |task: &&TaskView| task.stage == TaskStage::Failed;
+    blockers.extend(view.tasks.iter().filter(failed).map(|task| {
+        let what = task.fault.as_deref().map(|fault| one_line(fault, SHOWN)).unwrap_or_default();
+        blocker("high", format!("{} failed: {what}", task.id), true)
+    }));
+    let missing = view.missing.iter();
+    blockers.extend(
+        missing.map(|one| blocker("medium", format!("promised but not there: {one}"), true)),
+    );
+    blockers
+}
+
+#[cfg(test)]
+mod tests;

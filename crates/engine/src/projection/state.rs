@@ -1,0 +1,161 @@
+//! Document 001's project state: a run as one object that another program can keep and read again. It is a picture of
+//! the log, which stays the only truth; nothing is ever restored from it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use types::{
+    AttemptResult, Envelope, Event, GateView, Phase, Plan, RunView, TaskStage, Timestamp, one_line,
+};
+
+use super::response::{
+    Blocker, Deliverable, Progress, blockers, deliverables, dollars, progress, request_id, standing,
+};
+use crate::Run;
+
+/// How much of a text stands in a message.
+const SHOWN: usize = 300;
+
+/// Everything that is known of a request, in document 001's words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectState {
+    pub request_id: String,
+    pub status: Progress,
+    pub phase: Phase,
+    pub progress_percentage: u8,
+    pub tasks_completed: u64,
+    pub tasks_remaining: u64,
+    pub start_time: Timestamp,
+    pub last_update_time: Timestamp,
+    pub tokens_budget: Option<u64>,
+    pub tokens_used: u64,
+    pub tokens_remaining: Option<u64>,
+    pub api_calls: u64,
+    pub cost_usd: f64,
+    pub plan: Option<Plan>,
+    /// What each phase that is behind the run has left.
+    pub phase_outputs: BTreeMap<Phase, Vec<String>>,
+    pub deliverables: Vec<Deliverable>,
+    pub risks: Vec<Value>,
+    /// What went wrong on the way, also where it was mended.
+    pub issues: Vec<String>,
+    pub blockers: Vec<Blocker>,
+    /// What went to and came from agents and people.
+    pub messages: Vec<Message>,
+    /// The attempts that are under way.
+    pub active_agents: Vec<String>,
+    pub go_decisions: BTreeMap<Phase, GateView>,
+}
+
+/// Something that was said between the coordinator and somebody else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    pub message_id: String,
+    pub from: String,
+    pub to: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub timestamp: Timestamp,
+    pub payload: Value,
+}
+
+/// The state of a run at `now`. The lines are those of the run and its attempts.
+#[must_use]
+pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectState {
+    let view = run.view(now);
+    let standing = standing(&view);
+    let own: Vec<&Envelope> = lines.iter().filter(|line| line.attempt.is_none()).collect();
+    ProjectState {
+        request_id: request_id(run, &view),
+        status: progress(view.status),
+        phase: standing.phase,
+        progress_percentage: standing.progress_percentage,
+        tasks_completed: standing.tasks_completed,
+        tasks_remaining: standing.tasks_remaining,
+        start_time: view.started,
+        last_update_time: own.last().map_or(view.started, |line| line.at),
+        tokens_budget: view.budget.tokens,
+        tokens_used: view.spent.tokens,
+        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(view.spent.tokens)),
+        api_calls: view.spent.calls,
+        cost_usd: dollars(view.spent.money),
+        plan: run.plan().cloned(),
+        phase_outputs: outputs(&view),
+        deliverables: deliverables(run, &view),
+        risks: risks(run),
+        issues: own.iter().filter_map(|line| issue(&line.event)).collect(),
+        blockers: blockers(&view),
+        messages: own.iter().filter_map(|line| message(line)).collect(),
+        active_agents: active(&view),
+        go_decisions: view.gates.iter().map(|gate| (gate.phase, gate.clone())).collect(),
+    }
+}
+
+/// The evidence that each gate saw.
+fn outputs(view: &RunView) -> BTreeMap<Phase, Vec<String>> {
+    view.gates.iter().map(|gate| (gate.phase, gate.decision.seen.clone())).collect()
+}
+
+/// The risks that the plan names, as it names them.
+fn risks(run: &Run) -> Vec<Value> {
+    let plan = run.plan().and_then(|plan| serde_json::to_value(plan).ok()).unwrap_or_default();
+    plan.get("risks").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+fn active(view: &RunView) -> Vec<String> {
+    let busy = view.tasks.iter().filter(|task| task.stage == TaskStage::Running);
+    busy.map(|task| format!("{}.{}", task.id, task.attempts)).collect()
+}
+
+fn issue(event: &Event) -> Option<String> {
+    let text = |text: &str| one_line(text, SHOWN);
+    match event {
+        Event::TaskRejected { attempt, fault } => Some(format!("{attempt}: {}", text(&fault.what))),
+        Event::TaskFailed { task, fault, .. } => Some(format!("{task}: {}", text(&fault.what))),
+        Event::PlanRefused { attempt, problems, .. } => {
+            Some(format!("{attempt}: {}", text(&problems.join("; "))))
+        }
+        Event::GateBlocked { phase, decision, .. } => {
+            Some(format!("{}: {}", phase.word(), text(&decision.reason)))
+        }
+        Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
+            Some(text(&decision.reason))
+        }
+        _ => None,
+    }
+}
+
+fn message(line: &Envelope) -> Option<Message> {
+    let coordinator = || "coordinator".to_owned();
+    let (from, to, kind, payload) = match &line.event {
+        Event::AttemptStarted { attempt, role, .. } => (
+            coordinator(),
+            attempt.to_string(),
+            "task_request",
+            json!({ "task": attempt.task, "role": role }),
+        ),
+        Event::AttemptFinished { attempt, result, turns, .. } => {
+            let status = match result {
+                AttemptResult::Submitted { .. } => "success",
+                AttemptResult::Failed { .. } | AttemptResult::Cancelled => "failure",
+            };
+            let payload = json!({ "task": attempt.task, "status": status, "turns": turns });
+            (attempt.to_string(), coordinator(), "task_result", payload)
+        }
+        Event::QuestionAsked { question, text, attempt, .. } => {
+            let from = attempt.as_ref().map_or_else(coordinator, ToString::to_string);
+            let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
+            (from, "person".to_owned(), "escalation", payload)
+        }
+        Event::QuestionAnswered { question, by, text, .. } => {
+            let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
+            (by.clone(), coordinator(), "answer", payload)
+        }
+        _ => return None,
+    };
+    let (message_id, kind) = (format!("{}/{}", line.run, line.seq), kind.to_owned());
+    Some(Message { message_id, from, to, kind, timestamp: line.at, payload })
+}

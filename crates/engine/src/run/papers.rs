@@ -1,0 +1,78 @@
+//! What stands beside the plan where a policy wants it: the Intent Spec, what was handed in, and the reviews, each of
+//! which is a lane of its own: it is tried, fails and is retried like any task.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use types::{AttemptId, Digest, TaskId};
+
+use super::Run;
+use super::lane::{Lane, Stage};
+
+/// The fault of an agent that was not given enough.
+const INSUFFICIENT: &str = "agent.insufficient_input";
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Papers {
+    /// The Intent Spec and its hash. It is written once.
+    pub(super) spec: Option<(Value, Digest)>,
+    /// The lanes of reviews, by their own ids.
+    pub(super) reviews: BTreeMap<TaskId, Lane>,
+    /// What the last attempt at each task handed in, where it will be looked at.
+    pub(super) handed_in: BTreeMap<TaskId, Value>,
+    /// What came of looking at an attempt's result.
+    pub(super) reviewed: BTreeMap<AttemptId, Reviewed>,
+    /// The calls of attempts that no rule allowed, where somebody judges them.
+    pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
+    /// How often documents were chosen.
+    pub(super) selections: u32,
+}
+
+/// What came of a review.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reviewed {
+    pub(crate) passed: bool,
+    pub(crate) report: Value,
+}
+
+impl Run {
+    /// The Intent Spec, once it is written.
+    pub(crate) fn spec(&self) -> Option<&Value> {
+        self.papers.spec.as_ref().map(|(spec, _)| spec)
+    }
+
+    /// What the last attempt at a task handed in.
+    pub(crate) fn handed_in(&self, task: &TaskId) -> Option<&Value> {
+        self.papers.handed_in.get(task)
+    }
+
+    /// What came of looking at an attempt's result, if that is over.
+    pub(crate) fn reviewed(&self, attempt: &AttemptId) -> Option<&Reviewed> {
+        self.papers.reviewed.get(attempt)
+    }
+
+    /// The calls of an attempt that no rule allowed.
+    pub(crate) fn denied(&self, attempt: &AttemptId) -> &[String] {
+        self.papers.denied.get(attempt).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether an agent that will be tried again said that it was not given enough, and documents were chosen only once.
+    pub(crate) fn wants_more_context(&self) -> bool {
+        let lacking = |lane: &Lane| {
+            matches!(lane.stage, Stage::Retrying { .. })
+                && lane.faults.last().is_some_and(|fault| fault.code == INSUFFICIENT)
+        };
+        self.papers.selections == 1 && self.busy().any(|(_, lane)| lacking(lane))
+    }
+
+    /// Whether documents were chosen before.
+    pub(crate) fn chose_before(&self) -> bool {
+        self.papers.selections > 0
+    }
+
+    /// The lanes of reviews in which something is going on.
+    pub(crate) fn busy_reviews(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
+        let busy = self.papers.reviews.iter().filter(|(_, lane)| lane.is_busy());
+        busy.map(|(id, lane)| (id.clone(), lane))
+    }
+}

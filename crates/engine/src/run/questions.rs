@@ -1,0 +1,82 @@
+//! The questions of a run and the time that it spent waiting for a person, which is nobody's fault and is not
+//! taken off its time.
+
+use types::{About, AttemptId, RuleId, Said, Span, Terms, Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) rule: RuleId,
+    /// The attempt that asks, if it is not the run itself.
+    pub(crate) from: Option<AttemptId>,
+    pub(crate) terms: Option<Box<Terms>>,
+    pub(crate) asked: Timestamp,
+    pub(crate) answer: Option<Answer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) said: Said,
+    /// Which of the answers that were offered it is.
+    pub(crate) choice: Option<String>,
+}
+
+impl Question {
+    pub(crate) fn is_open(&self) -> bool {
+        self.answer.is_none()
+    }
+
+    /// What waits for the answer, if it is not an attempt or the request itself.
+    pub(crate) fn about(&self) -> Option<&About> {
+        self.terms.as_ref()?.about.as_ref()
+    }
+
+    /// Whether its answer belongs to what was asked of the run.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        self.from.is_none() && self.about().is_none()
+    }
+
+    /// When it is no longer waited for.
+    pub(crate) fn expires(&self) -> Option<Timestamp> {
+        self.terms.as_ref()?.expires.filter(|_| self.is_open())
+    }
+
+    /// The words that were said with a choice.
+    pub(crate) fn words(&self) -> Option<String> {
+        let answer = self.answer.as_ref()?;
+        let chosen = self.terms.as_ref()?.choose(&answer.said.text).ok()?;
+        Some(chosen.words).filter(|words| !words.is_empty())
+    }
+
+    /// The answer as it was given.
+    pub(crate) fn said(&self) -> Option<&str> {
+        Some(self.answer.as_ref()?.said.text.as_str())
+    }
+
+    /// The choice that was taken.
+    pub(crate) fn choice(&self) -> Option<&str> {
+        self.answer.as_ref()?.choice.as_deref()
+    }
+}
+
+/// How long the run has stood still because only a person could bring it on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Standstill {
+    over: Span,
+    since: Option<Timestamp>,
+}
+
+impl Standstill {
+    /// Notes whether the run stands still from this moment on.
+    pub(super) fn note(&mut self, still: bool, at: Timestamp) {
+        if let Some(since) = self.since {
+            self.over = Span(self.over.0.saturating_add(at.since(since).0));
+        }
+        self.since = still.then_some(at);
+    }
+
+    /// How long it stood still, if it does not do so now.
+    pub(super) fn over(&self) -> Option<Span> {
+        self.since.is_none().then_some(self.over)
+    }
+}

@@ -1,0 +1,186 @@
+//! Is a spec one that can be worked on, and what may become of it? Read strictly, every problem named with its path and
+//! line; a status only goes forward, and every change is a new version that names the one before it.
+
+mod diff;
+pub mod intent;
+mod outcome;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use types::yaml::{self, NotYaml};
+use types::{BlockerStatus, Problem, Request, RunId, SPEC_FORMAT, Spec, SpecStatus, Timestamp};
+
+use crate::budget::narrower;
+
+pub use diff::{Difference, diff};
+pub(crate) use outcome::not_approved;
+pub use outcome::{value, versions};
+
+/// Why a text is not a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadSpec {
+    /// It is not YAML.
+    Parse(NotYaml),
+    /// It is, but not a valid spec.
+    Validation(Vec<Problem>),
+}
+
+/// Reads a spec from a file's text.
+pub fn read(text: &str) -> Result<Spec, BadSpec> {
+    let read = yaml::read(text).map_err(BadSpec::Parse)?;
+    of_value(&read.value).map_err(|problems| {
+        BadSpec::Validation(problems.into_iter().map(|one| one.in_file(&read)).collect())
+    })
+}
+
+/// Reads a spec from plain data.
+pub fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
+    let value = SPEC_FORMAT.read(value)?;
+    let mut spec: Spec = serde_json::from_value(value)
+        .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])?;
+    count_ids(&mut spec);
+    let problems = problems(&spec);
+    if problems.is_empty() { Ok(spec) } else { Err(problems) }
+}
+
+/// The JSON Schema of the format.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = SPEC_FORMAT.schema();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        object.insert("title".to_owned(), json!("Bosun spec"));
+    }
+    schema
+}
+
+/// A request for a spec: its words, its checks and its budget, narrowed by what the request itself says.
+#[must_use]
+pub fn request(spec: Spec, base: Request) -> Request {
+    let checks =
+        if base.checks.is_empty() { spec.verification.checks.clone() } else { base.checks };
+    Request {
+        text: format!("{}\n\n{}", spec.title.trim(), spec.intent.trim()),
+        checks,
+        budget: spec.budget.map_or(base.budget, |budget| narrower(budget, base.budget)),
+        spec: Some(Box::new(spec)),
+        ..base
+    }
+}
+
+/// What was written without an id gets one by its place, passing over those that are taken.
+fn count_ids(spec: &mut Spec) {
+    let requirements = spec.requirements.iter_mut().map(|one| &mut one.id);
+    number("REQ", requirements.collect());
+    number("CON", spec.constraints.iter_mut().map(|one| &mut one.id).collect());
+    number("ASM", spec.assumptions.iter_mut().map(|one| &mut one.id).collect());
+}
+
+fn number(prefix: &str, ids: Vec<&mut String>) {
+    let taken: BTreeSet<String> = ids.iter().map(|id| (**id).clone()).collect();
+    let mut free = (1_u32..).map(|n| format!("{prefix}-{n:03}")).filter(|id| !taken.contains(id));
+    for id in ids.into_iter().filter(|id| id.is_empty()) {
+        *id = free.next().unwrap_or_default();
+    }
+}
+
+/// What is wrong across fields.
+fn problems(spec: &Spec) -> Vec<Problem> {
+    let mut found = Vec::new();
+    if spec.meta.updated_at < spec.meta.created_at {
+        let message = "is earlier than meta.created_at";
+        found.push(Problem::new("meta.updated_at", "order", message));
+    }
+    for (place, blocker) in spec.blockers.iter().enumerate() {
+        let message = match (blocker.status, blocker.resolved_at) {
+            (BlockerStatus::Open, Some(_)) => "is there, but the blocker is open",
+            (BlockerStatus::Resolved, None) => "is missing, but the blocker is resolved",
+            _ => continue,
+        };
+        found.push(Problem::new(format!("blockers.{place}.resolved_at"), "blocker", message));
+    }
+    let lists: [(&str, Vec<&str>); 6] = [
+        ("requirements", spec.requirements.iter().map(|one| one.id.as_str()).collect()),
+        ("constraints", spec.constraints.iter().map(|one| one.id.as_str()).collect()),
+        ("assumptions", spec.assumptions.iter().map(|one| one.id.as_str()).collect()),
+        ("tasks", spec.tasks.iter().map(|one| one.id.as_str()).collect()),
+        ("decisions", spec.decisions.iter().map(|one| one.id.as_str()).collect()),
+        ("blockers", spec.blockers.iter().map(|one| one.id.as_str()).collect()),
+    ];
+    for (list, ids) in lists {
+        found.extend(repeated(list, &ids));
+    }
+    let known: BTreeSet<_> = spec.tasks.iter().map(|task| &task.id).collect();
+    for (place, task) in spec.tasks.iter().enumerate() {
+        for missing in task.depends_on.iter().filter(|id| !known.contains(id)) {
+            let path = format!("tasks.{place}.depends_on");
+            found.push(Problem::new(path, "dangling", format!("{missing} is not one of tasks")));
+        }
+    }
+    found
+}
+
+fn repeated(list: &str, ids: &[&str]) -> Vec<Problem> {
+    let mut seen = BTreeSet::new();
+    let twice = ids.iter().enumerate().filter(|(_, id)| !seen.insert(**id));
+    twice
+        .map(|(place, id)| {
+            let message = format!("{id} is already the id of another");
+            Problem::new(format!("{list}.{place}.id"), "twice", message)
+        })
+        .collect()
+}
+
+/// A status that cannot follow another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSuchStep {
+    pub from: SpecStatus,
+    pub to: SpecStatus,
+    pub allowed: &'static [SpecStatus],
+}
+
+impl std::fmt::Display for NoSuchStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let words: Vec<&str> = self.allowed.iter().map(|status| status.word()).collect();
+        let allowed = if words.is_empty() { "nothing".to_owned() } else { words.join(" or ") };
+        let (from, to) = (self.from.word(), self.to.word());
+        write!(f, "a spec cannot go from {from} to {to}; after {from} comes {allowed}")
+    }
+}
+
+impl std::error::Error for NoSuchStep {}
+
+/// What may follow a status. These five edges, and no other.
+#[must_use]
+pub const fn next(from: SpecStatus) -> &'static [SpecStatus] {
+    match from {
+        SpecStatus::Draft => &[SpecStatus::Approved],
+        SpecStatus::Approved => &[SpecStatus::InProgress],
+        SpecStatus::InProgress => &[SpecStatus::Verifying],
+        SpecStatus::Verifying => &[SpecStatus::Done, SpecStatus::Failed],
+        SpecStatus::Done | SpecStatus::Failed => &[],
+    }
+}
+
+/// The version that follows a spec when its status changes.
+pub fn moved(
+    spec: &Spec,
+    to: SpecStatus,
+    at: Timestamp,
+    by: Option<&RunId>,
+) -> Result<Spec, NoSuchStep> {
+    let allowed = next(spec.status);
+    if !allowed.contains(&to) {
+        return Err(NoSuchStep { from: spec.status, to, allowed });
+    }
+    let mut moved = Spec { status: to, ..spec.clone() };
+    moved.meta.version = spec.meta.version.saturating_add(1);
+    moved.meta.updated_at = at.max(spec.meta.updated_at);
+    moved.meta.previous = Some(spec.digest());
+    moved.meta.run = by.cloned();
+    Ok(moved)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! The spec that a run hands out: the one it was given, with tasks, decisions and blockers filled in and its status moved
+//! along. A pure function of the run, so it is there after a crash, while the run goes on, and when it ended badly.
+
+use serde_json::Value;
+use types::{
+    Blocker, BlockerStatus, Decision, RuleId, Spec, SpecDecision, SpecStatus, SpecTask,
+    SpecTaskStatus, Status, Task, TaskStage, Timestamp, Uuid, Verified,
+};
+
+use super::moved;
+use crate::Run;
+use crate::run::Question;
+
+/// Why a spec is not worked on, if it is not.
+pub(crate) fn not_approved(spec: &Spec) -> Option<Decision> {
+    if spec.status == SpecStatus::Approved {
+        return None;
+    }
+    let how = match spec.status {
+        SpecStatus::Draft => "approve it with `bosun spec approve FILE`",
+        _ => {
+            "write a new version of it as a draft, and approve that with `bosun spec approve FILE`"
+        }
+    };
+    let reason = format!(
+        "only an approved spec is worked on, and this one is {}: {how}",
+        spec.status.word()
+    );
+    Some(Decision::new(RuleId::fixed("intake.spec_not_approved"), reason))
+}
+
+/// The versions that a run has made of its spec so far, the newest last; none if it has no spec, or has not begun to
+/// work on it.
+#[must_use]
+pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
+    let (Some(given), true, false) = (given(run), run.is_admitted(), run.only_plans()) else {
+        return vec![];
+    };
+    let view = run.view(now);
+    let over = view.ended;
+    let verifying = run.all_settled().then(|| run.notes().last).flatten().or(over);
+    let end = match view.status {
+        Status::Done => SpecStatus::Done,
+        _ => SpecStatus::Failed,
+    };
+    let steps = [
+        (SpecStatus::InProgress, Some(view.started)),
+        (SpecStatus::Verifying, verifying),
+        (end, over),
+    ];
+    let mut made: Vec<Spec> = Vec::new();
+    for (to, at) in steps {
+        let (Some(at), before) = (at, made.last().unwrap_or(given)) else { break };
+        let Ok(mut next) = moved(before, to, at, Some(run.id())) else { break };
+        if to != SpecStatus::InProgress || verifying.is_none() {
+            fill(&mut next, given, run, now);
+        }
+        made.push(next);
+    }
+    made
+}
+
+fn given(run: &Run) -> Option<&Spec> {
+    run.request()?.spec.as_deref()
+}
+
+/// Everything that the run knows and a reader of the spec wants to.
+fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
+    let view = run.view(now);
+    let plan_tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let made = plan_tasks.iter().map(|task| task_of(run, task));
+    spec.tasks = given.tasks.iter().cloned().chain(made).collect();
+    spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
+    let status = |blocker: &Blocker| blocker.clone();
+    spec.blockers = given.blockers.iter().map(status).chain(blockers(run)).collect();
+    spec.verification.results = view
+        .merged_checks
+        .iter()
+        .filter_map(|check| Some(Verified::of(&check.check, check.ended?)))
+        .collect();
+}
+
+fn uuid(run: &Run, what: &str) -> Uuid {
+    Uuid::of(&format!("{}/{what}", run.id()))
+}
+
+fn task_of(run: &Run, task: &Task) -> SpecTask {
+    let result = run.task_result(&task.id);
+    let stage = run.lane(&task.id).map(|lane| lane.shown());
+    let status = match (&result, stage) {
+        (Some(result), _) => result.status,
+        (None, None | Some(TaskStage::Waiting)) => SpecTaskStatus::Pending,
+        (None, Some(_)) => SpecTaskStatus::Running,
+    };
+    SpecTask {
+        id: uuid(run, task.id.as_str()),
+        name: Some(task.id.clone()),
+        title: Some(task.title.clone()),
+        status: Some(status),
+        depends_on: task.depends_on.iter().map(|other| uuid(run, other.as_str())).collect(),
+        result,
+    }
+}
+
+/// What was decided in the tasks, and what people said to questions.
+fn decisions(run: &Run) -> Vec<SpecDecision> {
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let in_tasks = tasks.iter().flat_map(|task| {
+        let (decisions, at) = run.notes().decisions(&task.id);
+        decisions.iter().enumerate().map(move |(place, text)| SpecDecision {
+            id: uuid(run, &format!("{}/decision/{place}", task.id)),
+            description: text.clone(),
+            decided_by: format!("{} of {}", task.role, task.id),
+            decided_at: at,
+            rationale: None,
+        })
+    });
+    let by_people = run.questions().iter().enumerate().filter_map(|(place, question)| {
+        let answer = question.answer.as_ref()?;
+        Some(SpecDecision {
+            id: uuid(run, &format!("question/{place}")),
+            description: nonempty(&answer.said.text),
+            decided_by: nonempty(&types::one_line(&answer.said.by, 80)),
+            decided_at: question.asked,
+            rationale: Some(nonempty(&question.text)),
+        })
+    });
+    in_tasks.chain(by_people).collect()
+}
+
+/// Questions that nobody has answered, and tasks that were given up.
+fn blockers(run: &Run) -> Vec<Blocker> {
+    let blocker = |what: String, text: &str, at| Blocker {
+        id: uuid(run, &what),
+        description: nonempty(text),
+        status: BlockerStatus::Open,
+        reported_at: at,
+        resolved_at: None,
+    };
+    let open =
+        run.questions().iter().enumerate().filter(|(_, question)| Question::is_open(question));
+    let questions =
+        open.map(|(place, one)| blocker(format!("blocker/question/{place}"), &one.text, one.asked));
+    let failures = run.notes().failures().iter().map(|failure| {
+        let text = format!("{}: {}", failure.task, failure.what);
+        blocker(format!("blocker/{}", failure.task), &text, failure.at)
+    });
+    questions.chain(failures).collect()
+}
+
+/// A field of a spec is never empty, and never longer than the format takes.
+fn nonempty(text: &str) -> String {
+    let text: String = text.trim().chars().take(10_000).collect();
+    if text.is_empty() { "nothing was said".to_owned() } else { text }
+}
+
+/// A spec as plain data, for programs.
+#[must_use]
+pub fn value(spec: &Spec) -> Value {
+    serde_json::to_value(spec).unwrap_or_default()
+}

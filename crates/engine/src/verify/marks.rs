@@ -1,0 +1,221 @@
+//! By which marks a line is told: an assertion, a test that is skipped, a check that cannot fail. Tables, language by
+//! language; a line that is only a comment is nothing.
+
+/// A language by the ends of its files, how its assertions look, and how a test is skipped in it.
+struct Marks {
+    ends: &'static [&'static str],
+    asserts: &'static [&'static str],
+    skips: &'static [&'static str],
+    comment: &'static str,
+}
+
+const LANGUAGES: &[Marks] = &[
+    Marks {
+        ends: &["rs"],
+        asserts: &["assert!(", "assert_eq!(", "assert_ne!(", "assert_matches!(", "#[should_panic"],
+        skips: &["#[ignore"],
+        comment: "//",
+    },
+    Marks {
+        ends: &["py"],
+        asserts: &["assert ", "assert(", "self.assert", "pytest.raises(", "self.fail("],
+        skips: &[
+            "@pytest.mark.skip",
+            "@pytest.mark.xfail",
+            "pytest.skip(",
+            "pytestmark = pytest.mark.skip",
+            "@unittest.skip",
+            "@skip",
+            "self.skipTest(",
+            "raise unittest.SkipTest",
+            "collect_ignore",
+        ],
+        comment: "#",
+    },
+    Marks {
+        ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "vue", "svelte"],
+        asserts: &["expect(", "assert(", "assert.", "t.assert", "t.is(", "t.deepEqual("],
+        skips: &[
+            "it.skip(",
+            "test.skip(",
+            "describe.skip(",
+            "suite.skip(",
+            "xit(",
+            "xtest(",
+            "xdescribe(",
+            "it.todo(",
+            "test.todo(",
+            "it.only(",
+            "test.only(",
+            "describe.only(",
+            "fit(",
+            "fdescribe(",
+            "this.skip(",
+            "t.skip(",
+        ],
+        comment: "//",
+    },
+    Marks {
+        ends: &["go"],
+        asserts: &["t.Error", "t.Fatal", "t.Fail", "assert.", "require."],
+        skips: &["t.Skip", "b.Skip", "f.Skip"],
+        comment: "//",
+    },
+    Marks {
+        ends: &["java", "kt", "kts", "scala", "groovy"],
+        asserts: &["assert", "Assert.", "fail(", "verify("],
+        skips: &["@Disabled", "@Ignore", "Assumptions.assume", "assumeTrue("],
+        comment: "//",
+    },
+    Marks {
+        ends: &["cs"],
+        asserts: &["Assert."],
+        skips: &["[Ignore", "Skip =", "Assert.Ignore("],
+        comment: "//",
+    },
+    Marks {
+        ends: &["rb"],
+        asserts: &["assert", "expect(", "refute"],
+        skips: &["xit ", "xdescribe ", "skip ", "pending "],
+        comment: "#",
+    },
+    Marks {
+        ends: &["php"],
+        asserts: &["$this->assert", "self::assert"],
+        skips: &["markTestSkipped", "markTestIncomplete"],
+        comment: "//",
+    },
+    Marks {
+        ends: &["exs"],
+        asserts: &["assert ", "refute "],
+        skips: &["@tag :skip"],
+        comment: "#",
+    },
+    Marks {
+        ends: &["sh", "bash", "bats"],
+        asserts: &["grep ", "test ", "[ ", "[[ ", "cmp ", "diff ", "exit 1"],
+        skips: &["skip "],
+        comment: "#",
+    },
+];
+
+/// Assertions that say nothing.
+const HOLLOW: &[&str] = &[
+    "assert!(true",
+    "assert True",
+    "assert(true",
+    "assert(True",
+    "assert 1 == 1",
+    "assert.ok(true",
+    "assertTrue(true",
+    "assertTrue(True",
+    "expect(true)",
+    "assert_eq!(1, 1",
+    "assert_eq!(true, true",
+    "Assert.True(true",
+];
+
+/// Files that say what a check runs.
+const RECIPES: &[&str] = &[
+    "package.json",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+    "deno.json",
+    "tox.ini",
+    "noxfile.py",
+];
+
+/// Endings that let a command succeed whatever it did.
+const TOOTHLESS: &[&str] = &["|| true", "||true", "|| :", "|| exit 0", "; true", "; exit 0"];
+
+fn language(path: &str) -> Option<&'static Marks> {
+    let (_, end) = path.rsplit_once('.')?;
+    LANGUAGES.iter().find(|language| language.ends.contains(&end))
+}
+
+/// Whether tests of this language stand beside the code, in files with any name.
+pub(super) fn may_hold_tests(path: &str) -> bool {
+    path.ends_with(".rs")
+}
+
+pub(super) fn is_recipe(path: &str) -> bool {
+    RECIPES.contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
+/// Whether a line asserts something.
+pub(super) fn asserts(path: &str, line: &str) -> bool {
+    let Some(language) = language(path) else { return false };
+    let line = line.trim();
+    let comment = line.starts_with(language.comment) && !line.starts_with("#[");
+    !comment && has(line, language.asserts) && !HOLLOW.iter().any(|hollow| line.contains(hollow))
+}
+
+/// Whether a line lets a test be skipped, or all others.
+pub(super) fn skips(path: &str, line: &str) -> bool {
+    let Some(language) = language(path) else { return false };
+    let line = line.trim();
+    let comment = line.starts_with(language.comment) && !line.starts_with("#[");
+    !comment && has(line, language.skips)
+}
+
+/// Whether a line of a recipe makes a check succeed whatever happens.
+pub(super) fn cannot_fail(line: &str) -> bool {
+    let line = line.trim();
+    let script = line
+        .strip_prefix("\"test\":")
+        .map(|value| value.trim().trim_end_matches(',').trim_matches('"').trim().to_owned());
+    let hollow = script.is_some_and(|script| {
+        matches!(script.as_str(), "" | "true" | ":" | "exit 0")
+            || (script.starts_with("echo ") && !script.contains("&&"))
+    });
+    let bare = line.trim_end_matches([',', '"', '\'']).trim_end();
+    hollow || TOOTHLESS.iter().any(|end| bare.ends_with(end))
+}
+
+/// Whether a mark stands in a line, and not as the end of a longer name.
+fn has(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| {
+        line.match_indices(mark).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let begins_name = mark.starts_with(|c: char| c.is_alphanumeric());
+            !begins_name || !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+        })
+    })
+}
+
+/// Whether a file's name fits a pattern in which `*` is anything.
+pub(super) fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = rest.split('*').collect();
+    let Some((last, middle)) = parts.split_last() else { return true };
+    for part in middle {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_anything() {
+        for (pattern, name) in
+            [("*.test.*", "a.test.ts"), ("test_*.py", "test_.py"), ("*", ""), ("a*b*c", "aXbYc")]
+        {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("*.test.*", "test.ts"), ("*_test.go", "test.go"), ("a*a", "a"), ("x", "xy")]
+        {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
+    }
+}

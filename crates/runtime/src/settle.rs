@@ -1,0 +1,151 @@
+//! What becomes of the result of a run that is over: the person takes it onto their own branch, or throws it away. Both
+//! are on record as the one line that may follow the end of a run, and both can be repeated after a crash.
+
+use std::path::Path;
+
+use engine::Run;
+use sandbox::{GitError, Taken};
+use types::{Command, CommitId, Input, LogId, RunId, RunView, Settled, Settling, Status};
+
+use crate::door::{Bosun, DoorError};
+use crate::drive::Drive;
+use crate::workshop::Workshop;
+
+/// How a result may be taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acceptance {
+    /// Who takes it.
+    pub by: String,
+    /// Make a merge commit where the person's branch went another way since.
+    pub merge: bool,
+    /// Take it although the run did not end well.
+    pub force: bool,
+}
+
+/// Why a result was not taken or thrown away. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    #[error(
+        "run {run} is not over ({status}); finish it with `bosun resume {run}`, or end it with `bosun cancel {run}`"
+    )]
+    NotOver { run: RunId, status: &'static str },
+    #[error("run {run} ended as {status}; take what it has all the same with --force")]
+    NotDone { run: RunId, status: &'static str },
+    #[error("the result of run {run} was {} by {}", settled.how.word(), settled.by)]
+    Settled { run: RunId, settled: Settled },
+    #[error("run {run} has changed nothing, so there is nothing to take")]
+    Nothing { run: RunId },
+    #[error(
+        "run {run} was started on {started}, and {now} is checked out; `git switch` to it first"
+    )]
+    OtherBranch { run: RunId, started: String, now: String },
+    #[error("{branch} went on since run {run} was started; merge both with --merge")]
+    Diverged { run: RunId, branch: String },
+    #[error("the result of run {run} does not fit with {branch} as it is now: {}; merge {result} by hand", paths.join(", "))]
+    Conflict { run: RunId, branch: String, paths: Vec<String>, result: String },
+    #[error(transparent)]
+    Door(#[from] DoorError),
+}
+
+impl From<GitError> for SettleError {
+    fn from(error: GitError) -> Self {
+        Self::Door(DoorError::Git(error))
+    }
+}
+
+/// What was done with a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settlement {
+    pub view: RunView,
+    pub settled: Settled,
+    /// How it came onto the person's branch, if it was taken.
+    pub taken: Option<Taken>,
+}
+
+impl Bosun {
+    /// Takes a run's result onto the branch that is checked out in the person's repository.
+    pub async fn accept(&self, run: &RunId, how: &Acceptance) -> Result<Settlement, SettleError> {
+        let mut drive = self.finished(run).await?;
+        let view = drive.machine.view(self.shop.clock.now());
+        if view.status != Status::Done && !how.force {
+            return Err(SettleError::NotDone { run: run.clone(), status: view.status.word() });
+        }
+        if view.head == view.base {
+            return Err(SettleError::Nothing { run: run.clone() });
+        }
+        let repo = self.shop.repo(Path::new(&view.repository)).await?;
+        let (started, now) =
+            (drive.machine.survey().and_then(|s| s.branch.clone()), repo.checked_out().await?);
+        if started != now {
+            let word = |branch: Option<String>| branch.unwrap_or_else(|| "no branch".to_owned());
+            let (started, now) = (word(started), word(now));
+            return Err(SettleError::OtherBranch { run: run.clone(), started, now });
+        }
+        let message = message(&view);
+        let merge = how.merge.then(|| (message.as_str(), self.shop.clock.now()));
+        let taken = repo.take(&view.head, merge).await?;
+        let branch = now.unwrap_or_else(|| "HEAD".to_owned());
+        let commit = match &taken {
+            Taken::Already(commit) | Taken::Forwarded(commit) | Taken::Merged(commit) => {
+                commit.clone()
+            }
+            Taken::Diverged => return Err(SettleError::Diverged { run: run.clone(), branch }),
+            Taken::Conflict(paths) => {
+                let (paths, result) = (paths.clone(), view.branch.clone());
+                return Err(SettleError::Conflict { run: run.clone(), branch, paths, result });
+            }
+        };
+        let settled = Settled { how: Settling::Accepted, commit, by: how.by.clone() };
+        self.record(&mut drive, settled, Some(taken)).await
+    }
+
+    /// Throws a run's result away: its branch and its worktrees. What was taken cannot be.
+    pub async fn discard(&self, run: &RunId, by: &str) -> Result<Settlement, SettleError> {
+        let mut drive = self.finished(run).await?;
+        let view = drive.machine.view(self.shop.clock.now());
+        // A repository that is gone has nothing left to throw away.
+        match self.shop.repo(Path::new(&view.repository)).await {
+            Ok(repo) => {
+                Workshop::new(repo.clone(), &self.shop.home, run).clear().await?;
+                repo.drop_branch(&view.branch).await?;
+            }
+            Err(GitError::NotARepository { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let settled = Settled { how: Settling::Discarded, commit: view.head, by: by.to_owned() };
+        self.record(&mut drive, settled, None).await
+    }
+
+    /// The log of a run that is over and of whose result nothing has become yet, with the right to write to it.
+    async fn finished(&self, run: &RunId) -> Result<Drive<Run>, SettleError> {
+        let known = self.load(run).await?;
+        let view = known.view(self.shop.clock.now());
+        if matches!(view.status, Status::Running | Status::Waiting) {
+            return Err(SettleError::NotOver { run: run.clone(), status: view.status.word() });
+        }
+        if let Some(settled) = view.settled {
+            return Err(SettleError::Settled { run: run.clone(), settled });
+        }
+        let blank = self.blank(run).await?;
+        let drive = Drive::load(blank, LogId::run(run.clone()), self.shop.surroundings()).await;
+        Ok(drive.map_err(DoorError::from)?)
+    }
+
+    async fn record(
+        &self,
+        drive: &mut Drive<Run>,
+        settled: Settled,
+        taken: Option<Taken>,
+    ) -> Result<Settlement, SettleError> {
+        let command = Command::Settle { settled: settled.clone() };
+        drive.take(&Input::Command(command), None).await.map_err(DoorError::from)?;
+        Ok(Settlement { view: drive.machine.view(self.shop.clock.now()), settled, taken })
+    }
+}
+
+/// What a merge commit says, with the trailer that ties it to the run.
+fn message(view: &RunView) -> String {
+    let goal = types::one_line(&view.goal, 60);
+    let CommitId(result) = &view.head;
+    format!("Merge {}: {goal}\n\nThe result is {result}.\n\nBosun-Run: {}\n", view.branch, view.run)
+}

@@ -1,0 +1,89 @@
+//! A run's result is taken onto the person's own branch, or thrown away: the only two things here that touch what is
+//! the person's. Both can be done again after a crash.
+
+use types::{CommitId, Timestamp};
+
+use super::call::With;
+use super::{GitError, Merged, Repo, hash};
+
+/// How a result came onto the person's branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken {
+    /// It was there already.
+    Already(CommitId),
+    /// The branch was moved forward to it.
+    Forwarded(CommitId),
+    /// A commit with both was made.
+    Merged(CommitId),
+    /// The person's branch went another way since; nothing was done.
+    Diverged,
+    /// It does not fit with what the person's branch has now; nothing was done.
+    Conflict(Vec<String>),
+}
+
+impl Repo {
+    /// The branch that is checked out in the person's working tree, if one is.
+    pub async fn checked_out(&self) -> Result<Option<String>, GitError> {
+        let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
+        let branch = self.git().try_run(self.here(), &args).await?;
+        let branch = branch.succeeded().then(|| branch.line()).transpose()?;
+        Ok(branch.map(|name| name.to_string_lossy().into_owned()))
+    }
+
+    /// Takes a commit onto the branch that is checked out, with its files. Uncommitted work is refused. Where the branch
+    /// went another way, a commit with both is made if a message for it is given.
+    pub async fn take(
+        &self,
+        commit: &CommitId,
+        merge: Option<(&str, Timestamp)>,
+    ) -> Result<Taken, GitError> {
+        self.refuse_dirty().await?;
+        let head = self.head().await?;
+        if self.contains(&head, commit).await? {
+            return Ok(Taken::Already(head));
+        }
+        if self.contains(commit, &head).await? {
+            self.forward(commit).await?;
+            return Ok(Taken::Forwarded(commit.clone()));
+        }
+        let Some((message, at)) = merge else { return Ok(Taken::Diverged) };
+        match self.merged_tree(commit, &head).await? {
+            Merged::Conflict { paths, .. } => Ok(Taken::Conflict(paths)),
+            Merged::Commit(tree) => {
+                let both = self.commit_of(&tree.0, &[&head, commit], message, at).await?;
+                self.forward(&both).await?;
+                Ok(Taken::Merged(both))
+            }
+        }
+    }
+
+    /// Removes a branch. One that is not there is fine; one that is checked out anywhere is refused.
+    pub async fn drop_branch(&self, name: &str) -> Result<(), GitError> {
+        let full = self.branch_ref(name).await?;
+        let _alone = self.alone().await?;
+        self.refuse_checked_out(name, &full).await?;
+        let there = ["rev-parse", "--verify", "--quiet", &full];
+        if self.git().try_run(self.here(), &there).await?.succeeded() {
+            self.git().run(self.here(), &["update-ref", "-d", &full]).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether everything in `inner` is in `outer`.
+    async fn contains(&self, outer: &CommitId, inner: &CommitId) -> Result<bool, GitError> {
+        let args = ["merge-base", "--is-ancestor", hash(inner)?, hash(outer)?];
+        let answer = self.git().try_run(self.here(), &args).await?;
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(answer.failure()),
+        }
+    }
+
+    /// Moves the branch that is checked out, and its files, to a commit that has it all.
+    async fn forward(&self, to: &CommitId) -> Result<(), GitError> {
+        let args = ["merge", "--ff-only", "--quiet", "--no-verify-signatures", hash(to)?];
+        self.git().run_with(self.here(), &args, With::default()).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! Which checks a repository's own files suggest: one table, several may apply. Only looked for where neither the
+//! request nor the policy names any.
+
+use types::Check;
+
+/// What is known of the files of a commit.
+pub(super) trait Files {
+    fn has(&self, path: &str) -> bool;
+    /// Whether there is a file below a folder whose name is one that `fits`.
+    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool;
+    /// The text of a file, if it was read.
+    fn text(&self, path: &str) -> Option<&str>;
+}
+
+/// One line of the table.
+struct Finder {
+    name: &'static str,
+    finds: fn(&dyn Files) -> Option<&'static str>,
+}
+
+/// In this order they are run.
+const TABLE: &[Finder] = &[
+    Finder { name: "cargo test", finds: |files| files.has("Cargo.toml").then_some("cargo test") },
+    Finder { name: "npm test", finds: node },
+    Finder { name: "deno test", finds: deno },
+    Finder { name: "pytest", finds: pytest },
+    Finder { name: "go test", finds: |files| files.has("go.mod").then_some("go test ./...") },
+    Finder { name: "maven test", finds: maven },
+    Finder { name: "gradle test", finds: gradle },
+    Finder { name: "dotnet test", finds: dotnet },
+    Finder { name: "make", finds: make },
+    Finder { name: "just test", finds: just },
+    Finder { name: "task test", finds: taskfile },
+    Finder { name: "test.sh", finds: |files| files.has("test.sh").then_some("sh test.sh") },
+    Finder {
+        name: "tests/run.sh",
+        finds: |files| files.has("tests/run.sh").then_some("sh tests/run.sh"),
+    },
+];
+
+/// Files whose text the table looks at.
+pub(super) const READ: &[&str] = &[
+    "package.json",
+    "deno.json",
+    "deno.jsonc",
+    "setup.cfg",
+    "tox.ini",
+    "pyproject.toml",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    ".justfile",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+];
+
+pub(super) fn found(files: &dyn Files) -> Vec<Check> {
+    let found = TABLE.iter().filter_map(|finder| {
+        let command = (finder.finds)(files)?;
+        // What a package manager is called by is its own name; the rest is called as in the table.
+        let name =
+            if finder.name == "npm test" || finder.name == "make" { command } else { finder.name };
+        Some(Check { name: name.to_owned(), command: command.to_owned(), timeout_ms: None })
+    });
+    found.collect()
+}
+
+fn node(files: &dyn Files) -> Option<&'static str> {
+    let manifest: serde_json::Value = serde_json::from_str(files.text("package.json")?).ok()?;
+    let script = manifest["scripts"]["test"].as_str()?;
+    // What `npm init` puts there is not a test.
+    if script.trim().is_empty() || script.contains("no test specified") {
+        return None;
+    }
+    let named = manifest["packageManager"].as_str().unwrap_or_default();
+    let by = |manager: &str, lock: &str| named.starts_with(manager) || files.has(lock);
+    Some(match () {
+        () if by("pnpm", "pnpm-lock.yaml") => "pnpm test",
+        () if by("yarn", "yarn.lock") => "yarn test",
+        () if by("bun", "bun.lockb") || files.has("bun.lock") => "bun run test",
+        () => "npm test",
+    })
+}
+
+fn deno(files: &dyn Files) -> Option<&'static str> {
+    let settings = files.text("deno.json").or_else(|| files.text("deno.jsonc"))?;
+    let task = settings.contains("\"test\"");
+    Some(if task { "deno task test" } else { "deno test" })
+}
+
+/// A Python project has tests if it says so, or if there are files that pytest would take for tests.
+fn pytest(files: &dyn Files) -> Option<&'static str> {
+    let is_test = |name: &str| {
+        let python = name.strip_suffix(".py");
+        python.is_some_and(|name| name.starts_with("test_") || name.ends_with("_test"))
+    };
+    let says = |path: &str, mark: &str| files.text(path).is_some_and(|text| text.contains(mark));
+    let named = files.has("pytest.ini")
+        || says("pyproject.toml", "[tool.pytest")
+        || says("setup.cfg", "[tool:pytest]")
+        || says("tox.ini", "[pytest]");
+    let project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|path| files.has(path));
+    let there = ["tests/", "test/", ""].iter().any(|folder| files.has_below(folder, is_test));
+    (named || project || there).then_some("python3 -m pytest -q")
+}
+
+fn maven(files: &dyn Files) -> Option<&'static str> {
+    let wrapped = if files.has("mvnw") { "sh mvnw -q -B test" } else { "mvn -q -B test" };
+    files.has("pom.xml").then_some(wrapped)
+}
+
+fn gradle(files: &dyn Files) -> Option<&'static str> {
+    let build = ["build.gradle", "build.gradle.kts"].iter().any(|path| files.has(path));
+    let wrapped = if files.has("gradlew") { "sh gradlew test" } else { "gradle test" };
+    build.then_some(wrapped)
+}
+
+fn dotnet(files: &dyn Files) -> Option<&'static str> {
+    let is_project = |name: &str| name.ends_with(".sln") || name.ends_with(".csproj");
+    files.has_below("", is_project).then_some("dotnet test")
+}
+
+fn make(files: &dyn Files) -> Option<&'static str> {
+    let text = ["GNUmakefile", "makefile", "Makefile"].iter().find_map(|path| files.text(path))?;
+    match () {
+        () if text.lines().any(|line| is_target(line, "test")) => Some("make test"),
+        () if text.lines().any(|line| is_target(line, "check")) => Some("make check"),
+        () => None,
+    }
+}
+
+fn is_target(line: &str, target: &str) -> bool {
+    line.strip_prefix(target).is_some_and(|rest| {
+        let rest = rest.trim_start();
+        rest.starts_with(':') && !rest.starts_with(":=")
+    })
+}
+
+fn just(files: &dyn Files) -> Option<&'static str> {
+    let text = ["justfile", "Justfile", ".justfile"].iter().find_map(|path| files.text(path))?;
+    let recipe = |line: &str| {
+        let rest = line.strip_prefix("test")?;
+        let plain = rest.starts_with(':') || rest.starts_with(' ');
+        (plain && rest.contains(':') && !rest.contains(":=")).then_some(())
+    };
+    text.lines().find_map(recipe).map(|()| "just test")
+}
+
+fn taskfile(files: &dyn Files) -> Option<&'static str> {
+    let text = ["Taskfile.yml", "Taskfile.yaml"].iter().find_map(|path| files.text(path))?;
+    text.lines().any(|line| line.trim_end() == "  test:").then_some("task test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Made(Vec<(&'static str, &'static str)>);
+
+    impl Files for Made {
+        fn has(&self, path: &str) -> bool {
+            self.text(path).is_some()
+        }
+        fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
+            self.0.iter().any(|(path, _)| {
+                path.strip_prefix(folder)
+                    .is_some_and(|rest| fits(rest.rsplit('/').next().unwrap_or(rest)))
+            })
+        }
+        fn text(&self, path: &str) -> Option<&str> {
+            self.0.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
+        }
+    }
+
+    fn commands(files: &[(&'static str, &'static str)]) -> Vec<String> {
+        found(&Made(files.to_vec())).into_iter().map(|check| check.command).collect()
+    }
+
+    const JEST: &str = r#"{"scripts": {"test": "jest"}}"#;
+
+    /// P51: each sort of project is known by its files.
+    #[test]
+    fn each_line_of_the_table_finds_its_project() {
+        let cases: &[(&[(&str, &str)], &str)] = &[
+            (&[("Cargo.toml", "")], "cargo test"),
+            (&[("package.json", JEST)], "npm test"),
+            (&[("package.json", JEST), ("pnpm-lock.yaml", "")], "pnpm test"),
+            (&[("package.json", JEST), ("yarn.lock", "")], "yarn test"),
+            (&[("package.json", JEST), ("bun.lock", "")], "bun run test"),
+            (
+                &[("package.json", r#"{"packageManager":"pnpm@9","scripts":{"test":"x"}}"#)],
+                "pnpm test",
+            ),
+            (&[("deno.json", "{}")], "deno test"),
+            (&[("deno.json", r#"{"tasks":{"test":"deno test -A"}}"#)], "deno task test"),
+            (&[("pyproject.toml", "")], "python3 -m pytest -q"),
+            (&[("pytest.ini", "")], "python3 -m pytest -q"),
+            (&[("tests/test_a.py", "")], "python3 -m pytest -q"),
+            (&[("tox.ini", "[pytest]\n")], "python3 -m pytest -q"),
+            (&[("go.mod", "module x")], "go test ./..."),
+            (&[("pom.xml", "")], "mvn -q -B test"),
+            (&[("pom.xml", ""), ("mvnw", "")], "sh mvnw -q -B test"),
+            (&[("build.gradle.kts", "")], "gradle test"),
+            (&[("build.gradle", ""), ("gradlew", "")], "sh gradlew test"),
+            (&[("app/app.csproj", "")], "dotnet test"),
+            (&[("Makefile", "all:\n\ntest: all\n\ttrue\n")], "make test"),
+            (&[("Makefile", "check:\n\ttrue\n")], "make check"),
+            (&[("justfile", "test filter='':\n  cargo test\n")], "just test"),
+            (&[("Taskfile.yml", "tasks:\n  test:\n    cmds: [x]\n")], "task test"),
+            (&[("test.sh", "")], "sh test.sh"),
+            (&[("tests/run.sh", "")], "sh tests/run.sh"),
+        ];
+        for (files, command) in cases {
+            let files: Vec<(&'static str, &'static str)> = files.to_vec();
+            assert_eq!(commands(&files), [*command], "{files:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_tests_is_none() {
+        for files in [
+            vec![(
+                "package.json",
+                r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#,
+            )],
+            vec![("package.json", "{}")],
+            vec![("package.json", "not json")],
+            vec![("Makefile", "testing:\n\ntest := 1\n.PHONY: test\n")],
+            vec![("justfile", "test := 'x'\ntesting:\n  x\n")],
+            vec![("tox.ini", "[tox]\n")],
+            vec![("src/app.py", "")],
+        ] {
+            assert!(commands(&files).is_empty(), "{files:?}");
+        }
+    }
+
+    #[test]
+    fn several_may_apply_in_the_tables_order() {
+        let files = [("test.sh", ""), ("Cargo.toml", ""), ("package.json", JEST)];
+        assert_eq!(commands(&files), ["cargo test", "npm test", "sh test.sh"]);
+    }
+}

@@ -1,0 +1,286 @@
+//! What a file or a submission may look like: which keys, of which kind, how large. One table for each format gives
+//! three things: every problem with its path, the JSON Schema, and the order of the keys. It knows nothing of meaning.
+
+mod schema;
+
+use serde_json::{Map, Value};
+
+use crate::{Digest, Id, Kind, Span, Timestamp, yaml};
+
+/// What a value may be.
+#[derive(Debug)]
+pub enum Shape {
+    Map(&'static [Field]),
+    /// Any number of values of one shape, up to a most.
+    List(&'static Shape, usize),
+    /// A list with at least one value.
+    Some(&'static Shape, usize),
+    /// A text of at most so many bytes, with something other than blanks in it.
+    Text(usize),
+    /// The same, but it may be empty.
+    Blank(usize),
+    /// One of these words; the second of a pair is another spelling of the first.
+    Word(&'static [&'static str], &'static [(&'static str, &'static str)]),
+    /// A whole number from the first to the last.
+    Number(u64, u64),
+    /// True or false.
+    Flag,
+    /// A text that something else reads: says what is wrong with it.
+    Parsed(&'static str, fn(&str) -> Result<(), String>),
+    /// A map; a text alone stands for a map with only this key.
+    Short(&'static str, &'static Shape),
+}
+
+/// A key of a map.
+#[derive(Debug)]
+pub struct Field {
+    pub name: &'static str,
+    /// How other programs spell it.
+    pub also: &'static [&'static str],
+    pub shape: &'static Shape,
+    pub needed: bool,
+    pub about: &'static str,
+}
+
+impl Field {
+    #[must_use]
+    pub const fn needed(name: &'static str, shape: &'static Shape, about: &'static str) -> Self {
+        Self { name, also: &[], shape, needed: true, about }
+    }
+
+    #[must_use]
+    pub const fn may(name: &'static str, shape: &'static Shape, about: &'static str) -> Self {
+        Self { name, also: &[], shape, needed: false, about }
+    }
+
+    #[must_use]
+    pub const fn or(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+}
+
+/// One thing that is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Problem {
+    /// Keys and places, joined by dots; empty for the whole.
+    pub path: String,
+    pub code: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn new(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
+        let (code, message) = (code.to_owned(), message.into());
+        Self { path: path.into(), code, message, line: None }
+    }
+
+    /// With the line on which it is in a file.
+    #[must_use]
+    pub fn in_file(mut self, read: &yaml::Read) -> Self {
+        self.line = read.line(&self.path);
+        self
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", crate::one_line(&self.path, 160), self.message)
+    }
+}
+
+/// The most problems that are named; whoever has more has enough to do.
+const MOST_PROBLEMS: usize = 50;
+
+impl Shape {
+    /// The value with every key spelled our way and every short form written out, or all that is wrong with it.
+    pub fn read(&self, value: &Value) -> Result<Value, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let value = self.take(value, "", &mut problems);
+        problems.truncate(MOST_PROBLEMS);
+        if problems.is_empty() { Ok(value) } else { Err(problems) }
+    }
+
+    /// The JSON Schema that says the same.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        schema::of(self)
+    }
+
+    /// The keys of a map, in the order in which they are written.
+    #[must_use]
+    pub fn keys(&self) -> Vec<&'static str> {
+        let Self::Map(fields) = self else { return vec![] };
+        fields.iter().map(|field| field.name).collect()
+    }
+
+    fn take(&self, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Value {
+        let mut wrong = |code: &str, message: String| {
+            problems.push(Problem::new(path, code, message));
+            Value::Null
+        };
+        match (self, value) {
+            (Self::Map(fields), Value::Object(entries)) => map(fields, entries, path, problems),
+            (Self::List(item, most) | Self::Some(item, most), Value::Array(items)) => {
+                if items.len() > *most {
+                    return wrong("too_many", format!("has {} items; at most {most}", items.len()));
+                }
+                if items.is_empty() && matches!(self, Self::Some(..)) {
+                    return wrong("empty", "must not be empty".to_owned());
+                }
+                let items = items.iter().enumerate();
+                let read = |(at, value): (usize, &Value)| {
+                    item.take(value, &below(path, &at.to_string()), problems)
+                };
+                Value::Array(items.map(read).collect())
+            }
+            (Self::Short(key, inner), Value::String(text)) => {
+                let entries = Map::from_iter([((*key).to_owned(), Value::from(text.as_str()))]);
+                inner.take(&Value::Object(entries), path, problems)
+            }
+            (Self::Short(_, inner), other) => inner.take(other, path, problems),
+            (Self::Text(most) | Self::Blank(most), Value::String(text)) => {
+                if text.len() > *most {
+                    let message = format!("has {} bytes; at most {most} are allowed", text.len());
+                    return wrong("too_long", message);
+                }
+                if matches!(self, Self::Text(_)) && text.trim().is_empty() {
+                    return wrong("empty", "must not be empty".to_owned());
+                }
+                value.clone()
+            }
+            (Self::Word(words, spellings), Value::String(text)) => {
+                let other =
+                    spellings.iter().find(|(_, other)| other == text).map(|(word, _)| *word);
+                match other.or_else(|| words.iter().copied().find(|word| word == text)) {
+                    Some(word) => Value::from(word),
+                    None => wrong(
+                        "choice",
+                        format!("{} is not one of {}", shown(text), words.join(", ")),
+                    ),
+                }
+            }
+            (Self::Number(least, most), Value::Number(number)) => match number.as_u64() {
+                Some(count) if (*least..=*most).contains(&count) => value.clone(),
+                _ => {
+                    wrong("range", format!("{number} is not a whole number from {least} to {most}"))
+                }
+            },
+            (Self::Flag, Value::Bool(_)) => value.clone(),
+            (Self::Parsed(_, parse), Value::String(text)) => match parse(text) {
+                Ok(()) => value.clone(),
+                Err(message) => wrong("invalid", message),
+            },
+            (_, other) => wrong("kind", format!("must be {}, not {}", self.noun(), kind(other))),
+        }
+    }
+
+    const fn noun(&self) -> &'static str {
+        match self {
+            Self::Map(_) => "a map",
+            Self::List(..) | Self::Some(..) => "a list",
+            Self::Text(_) | Self::Blank(_) | Self::Word(..) | Self::Parsed(..) => "a text",
+            Self::Number(..) => "a whole number",
+            Self::Flag => "true or false",
+            Self::Short(..) => "a map or a text",
+        }
+    }
+}
+
+fn map(
+    fields: &[Field],
+    entries: &Map<String, Value>,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) -> Value {
+    let known =
+        |key: &str| fields.iter().find(|field| field.name == key || field.also.contains(&key));
+    let mut read = Map::new();
+    for (key, value) in entries {
+        let path = below(path, &shown_key(key));
+        let Some(field) = known(key) else {
+            let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+            let message = format!("unknown key; there are {}", names.join(", "));
+            problems.push(Problem::new(path, "unknown_key", message));
+            continue;
+        };
+        if read.contains_key(field.name) {
+            let message = format!("is there twice, as {} and in another spelling", field.name);
+            problems.push(Problem::new(path, "twice", message));
+            continue;
+        }
+        // A key with nothing behind it is the same as no key, where it may be left out.
+        if value.is_null() && !field.needed {
+            continue;
+        }
+        read.insert(field.name.to_owned(), field.shape.take(value, &path, problems));
+    }
+    for field in fields.iter().filter(|field| field.needed && !read.contains_key(field.name)) {
+        problems.push(Problem::new(below(path, field.name), "missing", "is missing"));
+    }
+    Value::Object(read)
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn shown_key(key: &str) -> String {
+    crate::one_line(key, 60)
+}
+
+fn shown(text: &str) -> String {
+    format!("{:?}", crate::one_line(text, 60))
+}
+
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
+}
+
+/// A text that must be read by some type's own parser.
+pub(crate) fn id<K: Kind>(text: &str) -> Result<(), String> {
+    text.parse::<Id<K>>().map(drop).map_err(|error| error.to_string())
+}
+
+/// A date and time in UTC, with a `Z`.
+pub(crate) fn time(text: &str) -> Result<(), String> {
+    let read = serde_json::from_value::<Timestamp>(Value::from(text));
+    if text.ends_with('Z') && text.contains('T') && read.is_ok() {
+        return Ok(());
+    }
+    Err(format!("{} is not a time such as 2026-01-31T09:00:00Z", shown(text)))
+}
+
+pub(crate) fn artifact(text: &str) -> Result<(), String> {
+    text.parse::<crate::Artifact>().map(drop).map_err(|error| error.to_string())
+}
+
+pub(crate) fn digest(text: &str) -> Result<(), String> {
+    text.parse::<Digest>().map(drop).map_err(|error| error.to_string())
+}
+
+pub(crate) fn money(text: &str) -> Result<(), String> {
+    let read = serde_json::from_value::<crate::Money>(Value::from(text));
+    read.map(drop).map_err(|error| error.to_string())
+}
+
+/// The longest time that may be written, in milliseconds: a year.
+pub(crate) const YEAR: u64 = Span::seconds(366 * 24 * 3_600).0;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! The living spec: what is wanted, how one will see that it is there, and what came of it. One format in YAML; every
+//! version is immutable and has a digest. Its shape is in `spec/format.rs`, rules across fields are in the engine.
+
+mod format;
+mod intent;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Budget, Check, Digest, Ended, Id, Kind, TaskId, Timestamp, yaml};
+
+pub(crate) use format::CHECK;
+pub use format::{INTENT_FORMAT, SPEC_FORMAT};
+pub use intent::{IntentRequirement, IntentSpec};
+
+#[derive(Debug)]
+pub enum UuidKind {}
+/// An id that is unique everywhere, in the usual form of 36 characters.
+pub type Uuid = Id<UuidKind>;
+
+impl Kind for UuidKind {
+    const WORD: &'static str = "uuid";
+    fn allows(text: &str) -> bool {
+        let dashes = [8, 13, 18, 23];
+        text.len() == 36
+            && text.bytes().enumerate().all(|(at, byte)| match dashes.contains(&at) {
+                true => byte == b'-',
+                false => byte.is_ascii_hexdigit(),
+            })
+    }
+}
+
+impl Uuid {
+    /// The uuid of a text: always the same for the same text (version 8, from SHA-256).
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let digest = Digest::of(text.as_bytes()).to_string();
+        let part = |from: usize, to: usize| &digest[from..to];
+        let text = format!(
+            "{}-{}-8{}-a{}-{}",
+            part(0, 8),
+            part(8, 12),
+            part(13, 16),
+            part(17, 20),
+            part(20, 32)
+        );
+        #[expect(clippy::expect_used, reason = "it is put together from hexadecimal digits")]
+        text.parse().expect("hexadecimal digits make a uuid")
+    }
+}
+
+/// One version of a spec.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    pub id: Uuid,
+    pub team_id: Uuid,
+    pub title: String,
+    pub status: SpecStatus,
+    pub meta: SpecMeta,
+    pub intent: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    pub constraints: Vec<Constraint>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_scope: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
+    /// The documents that it rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_refs: Vec<String>,
+    pub verification: Verification,
+    /// What may be spent on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    pub tasks: Vec<SpecTask>,
+    pub decisions: Vec<SpecDecision>,
+    pub blockers: Vec<Blocker>,
+    pub created_by: Uuid,
+}
+
+impl Spec {
+    /// The one way in which it is written.
+    #[must_use]
+    pub fn text(&self) -> String {
+        // A spec has nothing in it that JSON cannot hold.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        yaml::canonical(&value, &SPEC_FORMAT.keys())
+    }
+
+    /// The digest of this version.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text().as_bytes())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecMeta {
+    pub version: u64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// The digest of the version before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Digest>,
+    /// The run that wrote this version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<crate::RunId>,
+}
+
+/// Where a spec stands. It only ever goes forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpecStatus {
+    Draft,
+    Approved,
+    InProgress,
+    Verifying,
+    Done,
+    Failed,
+}
+
+impl SpecStatus {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Approved => "approved",
+            Self::InProgress => "in_progress",
+            Self::Verifying => "verifying",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    pub description: String,
+    #[serde(default)]
+    pub priority: Priority,
+    /// How one will see that it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<String>,
+}
+
+/// How much a requirement matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    #[default]
+    Must,
+    Should,
+    Could,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    pub description: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumption {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    pub statement: String,
+    /// A document, or `operator_input`.
+    pub source: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verification {
+    pub criteria: Vec<String>,
+    /// Commands that decide: each passed if and only if it exited with 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_plan: Option<String>,
+    /// What the checks said in the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<Verified>,
+}
+
+/// What one check said on the merged tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verified {
+    pub check: String,
+    pub passed: bool,
+    pub ended: String,
+}
+
+impl Verified {
+    #[must_use]
+    pub fn of(check: &Check, ended: Ended) -> Self {
+        let passed = ended == Ended::Exited(0);
+        Self { check: check.name.clone(), passed, ended: ended.to_string() }
+    }
+}
+
+/// A piece of the work that was done for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecTask {
+    pub id: Uuid,
+    /// Its id in the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<TaskId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SpecTaskStatus>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<TaskResult>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpecTaskStatus {
+    Pending,
+    Assigned,
+    Running,
+    Completed,
+    Failed,
+    Skipped,
+}
+
+/// What came of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskResult {
+    pub status: SpecTaskStatus,
+    /// The files that it changed.
+    pub artifacts: Vec<String>,
+    /// What was decided on the way, in the words of whoever did the work.
+    pub decisions: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecDecision {
+    pub id: Uuid,
+    pub description: String,
+    pub decided_by: String,
+    pub decided_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+}
+
+/// What stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocker {
+    pub id: Uuid,
+    pub description: String,
+    pub status: BlockerStatus,
+    pub reported_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockerStatus {
+    Open,
+    Resolved,
+}

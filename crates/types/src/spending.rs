@@ -1,0 +1,172 @@
+//! What a policy says about spending, what a model's tokens cost at the very most, what a run is expected to take,
+//! and what became of its result.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Budget, CommitId, Money, Phase, Span, Spend, TaskId};
+
+/// The part `[budget]` of a policy: the limits of a run, how they are shared out, and what is done when they are reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunBudget {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<Span>,
+    /// The most that a phase may take of the run's tokens, money and calls, in percent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<Phase, u64>,
+    /// The most that all attempts at a task may take together, in percent of what it was estimated at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate_percent: Option<u64>,
+    /// What is added to the sum of the estimates, in percent.
+    pub reserve_percent: u64,
+    pub on_exhausted: OnExhausted,
+    /// By how much of the run's budget a person may raise it at a time, in percent.
+    pub raise_percent: u64,
+}
+
+impl Default for RunBudget {
+    fn default() -> Self {
+        Self {
+            tokens: None,
+            money: None,
+            calls: None,
+            time_ms: None,
+            phases: BTreeMap::new(),
+            estimate_percent: None,
+            reserve_percent: 20,
+            on_exhausted: OnExhausted::Stop,
+            raise_percent: 50,
+        }
+    }
+}
+
+impl RunBudget {
+    /// The limits alone.
+    #[must_use]
+    pub const fn limits(&self) -> Budget {
+        Budget { tokens: self.tokens, money: self.money, calls: self.calls, time_ms: self.time_ms }
+    }
+}
+
+/// What is done when the next thing does not fit into the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnExhausted {
+    /// A person is asked for more.
+    Ask,
+    /// The run ends in order, with everything that is merged.
+    #[default]
+    Stop,
+}
+
+/// The most that a million tokens of a model can cost, whatever the size of the request and whatever is cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceCap {
+    pub input: Money,
+    pub output: Money,
+}
+
+impl PriceCap {
+    /// What so many tokens cost at this price; fractions are rounded up.
+    #[must_use]
+    pub fn of(self, input: u64, output: u64) -> Money {
+        let part = |price: Money, tokens: u64| {
+            let nanos = u128::from(price.as_nanos()) * u128::from(tokens);
+            Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+        };
+        part(self.input, input).plus(part(self.output, output))
+    }
+}
+
+/// What a run is expected to take, known before it is taken. A forecast, not a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// What it is made from.
+    pub from: ForecastBasis,
+    pub tokens: u64,
+    /// At the price of the run's model, where that is known, for three tokens in to one out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<Span>,
+    /// How much of it is reserve, in percent of the rest.
+    pub reserve_percent: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForecastBasis {
+    /// The estimates of the plan's tasks.
+    Plan,
+    /// What requests of this sort take.
+    ProjectType,
+}
+
+impl ForecastBasis {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "the plan's estimates",
+            Self::ProjectType => "the sort of project",
+        }
+    }
+}
+
+/// What was expected against what it took, for one task or for making the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variance {
+    pub task: TaskId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_tokens: Option<u64>,
+    pub spent: Spend,
+}
+
+/// What became of the result of a run that is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    pub how: Settling,
+    /// Where the person's branch is now, or what was thrown away.
+    pub commit: CommitId,
+    pub by: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settling {
+    /// It is on the person's own branch.
+    Accepted,
+    /// Its branch and worktrees are gone.
+    Discarded,
+}
+
+impl Settling {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Discarded => "discarded",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_that_tokens_can_cost_is_rounded_up() {
+        let price = PriceCap { input: Money::nanos(3_000_000_000), output: Money::nanos(15) };
+        assert_eq!(price.of(1_000, 0), Money::nanos(3_000_000));
+        assert_eq!(price.of(0, 1), Money::nanos(1));
+        assert_eq!(price.of(u64::MAX, u64::MAX), Money::nanos(u64::MAX));
+    }
+}

@@ -1,0 +1,127 @@
+//! What is found in an attempt's changes by looking at them, and what a policy says about that and about merging.
+
+use serde::{Deserialize, Serialize};
+
+use crate::WorkPath;
+
+/// What was found in the changes of an attempt, beyond which files they are in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Findings(pub Vec<Finding>);
+
+impl Findings {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub kind: FindingKind,
+    pub path: WorkPath,
+    /// The line that shows it, where it is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub line: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// A test that was there before was changed.
+    TestChanged,
+    /// A file of tests is gone.
+    TestDeleted,
+    /// An assertion was taken away and none put in its place.
+    AssertionDeleted,
+    /// A test is skipped now.
+    TestSkipped,
+    /// What a check runs was changed to something that cannot fail.
+    CheckWeakened,
+}
+
+impl FindingKind {
+    /// What was done, as the rest of a sentence.
+    #[must_use]
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::TestChanged => "changed tests that it does not own in",
+            Self::TestDeleted => "deleted the tests in",
+            Self::AssertionDeleted => "deleted an assertion in",
+            Self::TestSkipped => "skips a test in",
+            Self::CheckWeakened => "changed what a check runs in",
+        }
+    }
+}
+
+/// The part `[verify]` of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerifyPolicy {
+    /// Which files are tests: a file's name with `*` for anything, or the name of a folder with a slash.
+    pub tests: Vec<String>,
+    /// What counts as a violation of the task's limits.
+    pub violations: Vec<FindingKind>,
+}
+
+impl Default for VerifyPolicy {
+    fn default() -> Self {
+        let tests = [
+            "tests/",
+            "test/",
+            "__tests__/",
+            "spec/",
+            "testdata/",
+            "tests.rs",
+            "test_*.py",
+            "*_test.py",
+            "conftest.py",
+            "*_test.go",
+            "*.test.*",
+            "*.spec.*",
+            "*_test.rs",
+            "*_tests.rs",
+            "*Test.java",
+            "*Tests.java",
+            "*IT.java",
+            "*Test.kt",
+            "*Tests.cs",
+            "*_spec.rb",
+            "*_test.rb",
+            "*_test.exs",
+            "*Test.php",
+            "*_test.dart",
+            "*_test.cc",
+            "*_test.cpp",
+            "test.sh",
+            "test_*.sh",
+        ];
+        Self {
+            tests: tests.map(str::to_owned).to_vec(),
+            violations: vec![
+                FindingKind::TestChanged,
+                FindingKind::TestDeleted,
+                FindingKind::AssertionDeleted,
+                FindingKind::TestSkipped,
+                FindingKind::CheckWeakened,
+            ],
+        }
+    }
+}
+
+/// The part `[merge]` of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MergePolicy {
+    pub check: MergeCheck,
+}
+
+/// When the checks run on the merged tree. At the end they always do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeCheck {
+    /// Also after each merge that brought two results together, so that a broken one goes back to its task.
+    Each,
+    #[default]
+    End,
+}
