@@ -3,6 +3,7 @@
 mod rules;
 mod session;
 mod settle;
+mod spec;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
+pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -33,6 +35,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Work on a goal in a repository
     Run(Run),
+    /// Have a plan made for a goal, and stop there
+    Plan(Plan),
+    /// Write, check, compare and approve specs
+    Spec(Spec),
     /// Talk with one agent about the files in a folder, on the terminal
     Chat(Chat),
     /// Go on with a run that was stopped or cut off
@@ -141,6 +147,11 @@ pub(crate) struct Run {
     /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
+    #[command(flatten)]
+    pub(crate) planned: Planned,
+    /// The run ends with its plan, which is written there, if anywhere.
+    #[arg(skip)]
+    pub(crate) only_plan: Option<Option<PathBuf>>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use runtime::presets::PolicyError;
+use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
 use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError, SettleError};
@@ -93,6 +94,14 @@ pub(crate) enum Wrong {
     NoModelToAsk,
     #[error("there is nothing to ask; give a text, - for standard input, or --messages FILE")]
     NothingAsked,
+    #[error("{path} is not a spec: {cause}")]
+    NotASpec { path: String, cause: String },
+    #[error("{path} is not a plan that can be carried out: {cause}")]
+    NotAPlan { path: String, cause: String },
+    #[error("{path}: {step}")]
+    NoSuchStep { path: String, step: engine::spec::NoSuchStep },
+    #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
+    NoSpec { run: types::RunId },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
     #[error("reading {path}")]
@@ -130,6 +139,8 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoFolder { .. }
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
+            Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
+            Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
@@ -168,7 +179,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             KeepError::Journal(journal) => of_journal(journal),
         });
     }
-    if cause.is::<PromptError>() {
+    if cause.is::<PromptError>() || cause.is::<ProjectError>() {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)

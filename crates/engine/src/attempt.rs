@@ -13,6 +13,8 @@ mod session;
 mod view;
 mod written;
 
+pub use written::calls_of;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ mod truncate;
 mod verify;
 mod walls;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, calls_of};
 pub use brief::family;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};

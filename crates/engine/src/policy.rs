@@ -65,6 +65,13 @@ pub fn is_solo(policy: &Policy) -> bool {
     policy.roles.contains_key(&RoleId::solo())
 }
 
+/// Whether a policy is document 002's: its planner answers with its plan alone.
+#[must_use]
+pub fn is_strict(policy: &Policy) -> bool {
+    let planner = policy.roles.get(&RoleId::fixed("planner"));
+    planner.and_then(|role| role.reply).is_some_and(|reply| reply.contract == Contract::Plan)
+}
+
 /// What a crew cannot do without.
 fn crew(policy: &Policy, found: &mut Vec<String>) {
     let needed = match &policy.intent {

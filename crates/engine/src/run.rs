@@ -234,7 +234,9 @@ impl Run {
         self.questions.iter().position(Question::is_open)
     }
 
-    pub(crate) fn plan(&self) -> Option<&Plan> {
+    /// The plan that was adopted.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 

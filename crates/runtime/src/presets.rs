@@ -4,6 +4,7 @@
 mod check;
 mod overlay;
 mod project;
+pub mod strict;
 
 use types::Policy;
 

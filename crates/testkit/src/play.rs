@@ -13,8 +13,8 @@ use runtime::{
     Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls, presets,
 };
 use types::{
-    Arguments, Attack, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Proof,
-    Request, RunId, RunView, Rung, Status, Timestamp,
+    Arguments, Attack, AttemptId, CallId, Command, CommitId, Contracts, Envelope, Event, LogId,
+    Policy, Proof, Request, RunId, RunView, Rung, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, noted};
@@ -163,15 +163,25 @@ impl<'a> Stage<'a> {
     async fn new_run(&self, bosun: &Bosun) -> anyhow::Result<NewRun> {
         let goal = &self.scenario.goal;
         let model = bosun.keep_script(&self.scenario.script()?).await?;
+        let mut request = Request {
+            hint: goal.hint,
+            project_type: goal.project_type.clone(),
+            attachments: goal.attachments.clone(),
+            budget: goal.budget,
+            checks: goal.checks.clone(),
+            ..Request::new(goal.text.clone(), model)
+        };
+        request.planning.only = goal.only_plan;
+        request.planning.approve = goal.approve_plan;
+        if let Some(text) = &goal.plan {
+            request.planning.given = Some(serde_json::from_value(types::yaml::read(text)?.value)?);
+        }
+        if let Some(text) = &goal.spec {
+            let spec = engine::spec::read(text).map_err(|bad| anyhow::anyhow!("{bad:?}"))?;
+            request = engine::spec::request(spec, request);
+        }
         Ok(NewRun {
-            request: Request {
-                hint: goal.hint,
-                project_type: goal.project_type.clone(),
-                attachments: goal.attachments.clone(),
-                budget: goal.budget,
-                checks: goal.checks.clone(),
-                ..Request::new(goal.text.clone(), model)
-            },
+            request,
             repository: self.repository(),
             policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
@@ -333,15 +343,25 @@ pub(crate) fn nothing_twice(
 /// Every call that was begun, with how its execution is noted down.
 fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
     let mut calls: BTreeMap<(LogId, CallId), String> = BTreeMap::new();
-    let mut begun = Vec::new();
+    let (mut begun, mut briefs) = (Vec::new(), BTreeMap::new());
     for line in lines {
         match &line.event {
+            Event::SessionStarted { session, brief, .. } => {
+                briefs.insert((line.log(), *session), brief);
+            }
             Event::ModelReplied { session, turn, reply, .. } => {
                 for (call, index) in reply.calls().zip(0_u32..) {
                     let id = CallId { session: *session, turn: *turn, index };
                     if let Arguments::Json(arguments) = &call.arguments {
                         calls.insert((line.log(), id), noted(&call.tool, arguments));
                     }
+                }
+                // A reply that is JSON stands for calls that code makes.
+                let Some(brief) = briefs.get(&(line.log(), *session)) else { continue };
+                let made = runtime::calls_of(brief, &Contracts::default(), reply);
+                for ((tool, arguments), index) in made.into_iter().zip(0_u32..) {
+                    let id = CallId { session: *session, turn: *turn, index };
+                    calls.insert((line.log(), id), noted(&tool, &arguments));
                 }
             }
             Event::ToolStarted { call, .. } => {

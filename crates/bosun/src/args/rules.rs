@@ -78,6 +78,9 @@ pub(crate) struct Show {
     /// Print the response object: status, decision, deliverables, resources, next steps, blockers
     #[arg(long, conflicts_with_all = ["json", "state"])]
     pub(crate) response: bool,
+    /// Print the spec as the run has brought it on: tasks, decisions, blockers, status
+    #[arg(long, conflicts_with_all = ["json", "response", "state"])]
+    pub(crate) spec: bool,
     /// Print the whole state of the project as one JSON object
     #[arg(long, conflicts_with = "json")]
     pub(crate) state: bool,

@@ -5,7 +5,7 @@ use runtime::{Bosun, Clock as _, Order, RealClock};
 use types::RunId;
 
 use crate::args;
-use crate::commands::{newest, sessions, whole};
+use crate::commands::{newest, sessions, spec, whole};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, report};
@@ -14,7 +14,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     let bosun = home.open(Order::Arrival).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
-        if args.response || args.state {
+        if args.response || args.state || args.spec {
             return Err(Wrong::NotARun { run }.into());
         }
         if args.json {
@@ -22,6 +22,10 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         } else {
             print::text(&known.report(home))?;
         }
+        return Ok(Exit::Done);
+    }
+    if args.spec {
+        print::text(&spec::of_run(&bosun, &run).await?.text())?;
         return Ok(Exit::Done);
     }
     if args.response {

@@ -2,18 +2,23 @@
 //! everything as it is.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use engine::{Machine as _, Run};
 use futures::StreamExt as _;
-use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Projected, Words};
+use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use types::{Envelope, Event, RunId};
 
-use super::live::Live;
+use super::live::{Live, progress};
 use super::{json, line, lines, note, report, text};
+use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
+
+/// How often a run that goes on says how far it is: well within the ten seconds that are promised.
+const PACE: Duration = Duration::from_secs(5);
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +63,13 @@ pub(crate) async fn follow(
     if let Form::Told(words) = form {
         screen.projected = Some(Projected::new(words, bosun.journal().clone()));
     }
+    let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
     let listening = tokio::spawn(take_signals(handle.suspender()));
+    let mut tick = tokio::time::interval(PACE);
+    tick.reset();
     let finished = handle.finished();
     tokio::pin!(finished);
     let left = loop {
@@ -69,6 +77,7 @@ pub(crate) async fn follow(
             left = &mut finished => break left?,
             Some(event) = events.next() => screen.show(&event?).await?,
             Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
+            _ = tick.tick() => screen.tick()?,
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
@@ -81,7 +90,11 @@ pub(crate) async fn follow(
     if let Some(live) = screen.live {
         live.clear();
     }
-    finish(home, &left, form)
+    let exit = finish(home, &left, form)?;
+    if let Some(runs) = runs {
+        runs.end(&left.view).await?;
+    }
+    Ok(exit)
 }
 
 /// The next piece of what is going on; nothing any more when nobody listens.
@@ -106,6 +119,20 @@ struct Screen {
 }
 
 impl Screen {
+    /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
+    fn tick(&mut self) -> anyhow::Result<()> {
+        let now = RealClock.now();
+        match (self.form, &mut self.live) {
+            (Form::Json(_), _) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
+            (Form::Plain, _) => Ok(line(&progress(&self.run.progress(now)))?),
+            (_, Some(live)) => {
+                live.show(&self.run.view(now));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn hear(&self, run: &RunId, delta: &Delta) {
         if let Some(live) = self.live.as_ref().filter(|_| delta.log.run == *run) {
             live.hear(delta);
@@ -116,13 +143,13 @@ impl Screen {
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }
+        if event.attempt.is_none() {
+            self.run.apply(&event.event, event.at);
+        }
         match self.form {
             Form::Json(_) => return json(event),
             Form::Quiet => return Ok(()),
             Form::Live | Form::Plain | Form::Told(_) => {}
-        }
-        if event.attempt.is_none() {
-            self.run.apply(&event.event, event.at);
         }
         let mut text = self.teller.tell(event);
         if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {

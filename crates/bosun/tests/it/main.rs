@@ -15,6 +15,7 @@ mod kill;
 mod killed;
 // What the rules say about commands.
 mod permit;
+mod presets;
 mod route;
 // Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
 mod rules;

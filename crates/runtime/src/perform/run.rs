@@ -103,7 +103,8 @@ impl RunHands {
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
-            let (tools, tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
+            let (tools, mut tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
+            engine::plan::carry_schema(&mut tool_specs, &brief);
             let window = self.shop.models.window(&brief.model);
             let files = self.shown(&field, &brief).await?;
             let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
