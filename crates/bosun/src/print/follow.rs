@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Envelope, Event, RunId};
 
 use super::live::{Live, progress};
-use super::{json, line, lines, note, report, text};
+use super::{json, line, lines, note, prompt, report, text};
 use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
@@ -67,17 +67,32 @@ pub(crate) async fn follow(
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
-    let listening = tokio::spawn(take_signals(handle.suspender()));
     let mut tick = tokio::time::interval(PACE);
     tick.reset();
-    let finished = handle.finished();
-    tokio::pin!(finished);
+    let mut handle = handle;
     let left = loop {
-        tokio::select! {
-            left = &mut finished => break left?,
-            Some(event) = events.next() => screen.show(&event?).await?,
-            Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
-            _ = tick.tick() => screen.tick()?,
+        let listening = tokio::spawn(take_signals(handle.suspender()));
+        let finished = handle.finished();
+        tokio::pin!(finished);
+        let left = loop {
+            tokio::select! {
+                left = &mut finished => break left?,
+                Some(event) = events.next() => screen.show(&event?).await?,
+                Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
+                _ = tick.tick() => screen.tick()?,
+            }
+        };
+        listening.abort();
+        if screen.live.is_none() {
+            break left;
+        }
+        // The person sits at this terminal: what is asked can be answered here.
+        if let Some(live) = screen.live.take() {
+            live.clear();
+        }
+        match prompt::answered_here(bosun, &left).await? {
+            Some(next) => (handle, screen.live) = (next, Some(Live::new())),
+            None => break left,
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
@@ -86,7 +101,6 @@ pub(crate) async fn follow(
             screen.show(&event?).await?;
         }
     }
-    listening.abort();
     if let Some(live) = screen.live {
         live.clear();
     }

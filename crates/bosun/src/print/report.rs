@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{CheckView, Ended, Forecast, RunView, Status, TaskStage, TaskView, one_line};
@@ -180,11 +181,14 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         Status::Running => vec![format!("go on:       {bosun} resume {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
-            let mut lines: Vec<String> = open
-                .map(|question| format!("asked:       {}", one_line(&question.text, 300)))
-                .collect();
-            lines.push(format!("answer:      {bosun} answer {run} \"…\""));
-            lines
+            open.flat_map(|asked| {
+                let (number, answers) = (asked.id, question::example(asked));
+                [
+                    format!("asked:       {}", one_line(&asked.text, 300)),
+                    format!("answer:      {bosun} answer {run} {number} {answers}"),
+                ]
+            })
+            .collect()
         }
         _ if view.head != view.base => vec![
             format!("see why:     {bosun} log {run}"),
