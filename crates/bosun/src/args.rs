@@ -1,18 +1,22 @@
 //! The command line: every command and flag, with its help.
 
 mod question;
+mod rules;
 mod session;
 mod settle;
+mod spec;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
-use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, Phase, RunId};
+use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
 pub(crate) use question::{Answer, Questions};
+pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
+pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -33,6 +37,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Work on a goal in a repository
     Run(Run),
+    /// Have a plan made for a goal, and stop there
+    Plan(Plan),
+    /// Write, check, compare and approve specs
+    Spec(Spec),
     /// Talk with one agent about the files in a folder, on the terminal
     Chat(Chat),
     /// Go on with a run that was stopped or cut off
@@ -55,6 +63,12 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what was recorded of a run
     Log(Log),
+    /// Explain what was decided in a run: by which rule, from what, and why not by another
+    Why(Why),
+    /// Look at the rules, or check a file of your own
+    Policy(Policy),
+    /// Give a repository rules, documents and prompts of its own to start from
+    Init(Init),
     /// Put one question to one model
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
@@ -113,9 +127,9 @@ pub(crate) struct Run {
     /// The most time that may be taken, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) time: Option<u64>,
-    /// The rules to work by: a preset's name
-    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) preset: String,
+    /// The rules to work by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
+    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: Option<String>,
     /// The rules to work by: a file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
@@ -131,9 +145,17 @@ pub(crate) struct Run {
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print nothing but the response object at the end: status, deliverables, resources, next steps
+    #[arg(long, conflicts_with_all = ["json", "words"])]
+    pub(crate) response: bool,
     /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
+    #[command(flatten)]
+    pub(crate) planned: Planned,
+    /// The run ends with its plan, which is written there, if anywhere.
+    #[arg(skip)]
+    pub(crate) only_plan: Option<Option<PathBuf>>,
 }
 
 #[derive(Debug, Args)]
@@ -188,10 +210,6 @@ fn money(word: &str) -> Result<Money, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
 
-fn phase(word: &str) -> Result<Phase, String> {
-    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
-}
-
 fn effort(word: &str) -> Result<Effort, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
@@ -237,9 +255,9 @@ pub(crate) struct Route {
     /// The repository whose documents may be handed out
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
-    /// The rules to judge by: a preset's name
-    #[arg(long, default_value = "crew", value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) preset: String,
+    /// The rules to judge by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
+    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) preset: Option<String>,
     /// The rules to judge by: a whole policy, or what is laid over the crew's
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
@@ -324,21 +342,6 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Print a JSON line for each run
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
-    /// The report of one gate, as Markdown: initiation, planning, execution, monitoring or closure
-    #[arg(long, value_name = "PHASE", value_parser = phase)]
-    pub(crate) gate: Option<Phase>,
-    /// The reports of all gates
-    #[arg(long, conflicts_with = "gate")]
-    pub(crate) gates: bool,
-    /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,
 }

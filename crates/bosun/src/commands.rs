@@ -8,10 +8,13 @@ pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod discard;
 pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod permit;
+pub(crate) mod plan;
+pub(crate) mod policy;
 pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod rewind;
@@ -20,11 +23,15 @@ pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod solo;
+pub(crate) mod spec;
+pub(crate) mod strict;
 pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod why;
 
+use engine::{Machine as _, Run};
 use runtime::Bosun;
-use types::{RunId, RunView};
+use types::{Envelope, RunId, RunView};
 
 use crate::exit::Wrong;
 
@@ -55,4 +62,14 @@ pub(crate) async fn pick(
     }
     let newest = bosun.list().await?.into_iter().find(fits);
     Ok(newest.map(|view| view.run).ok_or(otherwise)?)
+}
+
+/// A run as it stands, with everything that was recorded of it and its attempts.
+pub(crate) async fn whole(bosun: &Bosun, run: &RunId) -> anyhow::Result<(Run, Vec<Envelope>)> {
+    let mut machine = bosun.blank(run).await?;
+    let lines = runtime::recorded(&**bosun.journal(), run).await?;
+    for line in lines.iter().filter(|line| line.attempt.is_none()) {
+        machine.apply(&line.event, line.at);
+    }
+    Ok((machine, lines))
 }

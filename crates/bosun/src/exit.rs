@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use runtime::presets::PolicyError;
+use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
 use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError, SettleError};
@@ -79,6 +80,12 @@ pub(crate) enum Wrong {
     NoGate { phase: &'static str },
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
+    #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
+    NotARun { run: types::RunId },
+    #[error("{what}; `bosun why {run}` lists the decisions")]
+    NoDecision { what: String, run: types::RunId },
+    #[error("there is no folder {path}; --repo names the repository")]
+    NoFolder { path: String },
     #[error("reading {path}: {source}")]
     Unreadable {
         path: String,
@@ -91,6 +98,14 @@ pub(crate) enum Wrong {
     NoModelToAsk,
     #[error("there is nothing to ask; give a text, - for standard input, or --messages FILE")]
     NothingAsked,
+    #[error("{path} is not a spec: {cause}")]
+    NotASpec { path: String, cause: String },
+    #[error("{path} is not a plan that can be carried out: {cause}")]
+    NotAPlan { path: String, cause: String },
+    #[error("{path}: {step}")]
+    NoSuchStep { path: String, step: engine::spec::NoSuchStep },
+    #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
+    NoSpec { run: types::RunId },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
     #[error("reading {path}")]
@@ -125,8 +140,13 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew
+            | Wrong::NotARun { .. }
+            | Wrong::NoDecision { .. }
+            | Wrong::NoFolder { .. }
             | Wrong::NothingAsked => Exit::Usage,
             Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
+            Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
+            Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
@@ -165,7 +185,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             KeepError::Journal(journal) => of_journal(journal),
         });
     }
-    if cause.is::<PromptError>() {
+    if cause.is::<PromptError>() || cause.is::<ProjectError>() {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)

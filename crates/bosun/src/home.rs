@@ -8,7 +8,7 @@ use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
+use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls, presets};
 use types::ModelRef;
 
 use crate::models;
@@ -22,18 +22,27 @@ pub(crate) struct Home {
     walls: Walls,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
+    /// The top of the project that is worked in, if there is one.
+    project: OnceLock<PathBuf>,
 }
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>, twin: Twin) -> Self {
         let walls = Walls::Kernel(twin);
-        Self { folder, passing: false, walls, journal: OnceLock::new(), models: OnceLock::new() }
+        let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { folder, passing: false, walls, journal, models, project }
     }
 
     /// A home elsewhere, that goes away when the command ends.
     pub(crate) fn passing(&self, folder: PathBuf) -> Self {
-        let (journal, models) = (OnceLock::new(), OnceLock::new());
-        Self { folder: Some(folder), passing: true, walls: self.walls.clone(), journal, models }
+        let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let walls = self.walls.clone();
+        Self { folder: Some(folder), passing: true, walls, journal, models, project }
+    }
+
+    /// From now on the prompts of this project come before the person's own.
+    pub(crate) fn work_in(&self, project: &Path) {
+        self.project.get_or_init(|| project.to_owned());
     }
 
     pub(crate) fn is_passing(&self) -> bool {
@@ -50,7 +59,7 @@ impl Home {
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
         setup.walls = self.walls.clone();
-        setup.prompts = prompts()?;
+        setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
         Ok(Bosun::new(setup))
     }
 
@@ -101,13 +110,14 @@ impl Home {
     }
 }
 
-/// The prompts, with the person's own in place of those that ship.
-pub(crate) fn prompts() -> Result<Prompts, PromptError> {
+/// The prompts: those that ship, in their place the person's own, and in their place those of the project.
+pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
     let folder = std::env::var_os("BOSUN_PROMPTS").map(PathBuf::from).or_else(|| {
         let base = etcetera::choose_base_strategy().ok()?;
         Some(base.config_dir().join("bosun/prompts"))
     });
-    folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))
+    let own = folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
+    project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(&top.join(presets::PROMPTS)))
 }
 
 fn shown(path: &Path) -> String {

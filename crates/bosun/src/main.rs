@@ -8,6 +8,7 @@ mod exit;
 mod home;
 mod models;
 mod print;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,8 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
+        Command::Plan(args) => commands::plan::plan(&home, args).await,
+        Command::Spec(args) => commands::spec::spec(&args),
         Command::Chat(args) => commands::chat::chat(&home, args).await,
         Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
@@ -53,6 +56,9 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
+        Command::Why(args) => commands::why::why(&home, args).await,
+        Command::Policy(args) => commands::policy::policy(&args),
+        Command::Init(args) => commands::init::init(&args),
         Command::Ask(args) => commands::ask::ask(args).await,
         Command::Models(args) => commands::models::models(&args),
         Command::Permit(args) => commands::permit::permit(&args),

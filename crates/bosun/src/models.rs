@@ -65,7 +65,7 @@ fn transport() -> anyhow::Result<Arc<dyn Transport>> {
     if let Some(folder) = folder("BOSUN_REPLAY") {
         return Ok(Arc::new(Replayer::open(&PathBuf::from(folder))?));
     }
-    let http = Arc::new(Http::new(CONNECT).context("setting up the connection to models")?);
+    let http = Arc::new(Http::new(CONNECT));
     match folder("BOSUN_RECORD").map(PathBuf::from) {
         Some(folder) => {
             std::fs::create_dir_all(&folder)

@@ -13,6 +13,8 @@ mod session;
 mod view;
 mod written;
 
+pub use written::calls_of;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -85,6 +87,12 @@ impl Attempt {
     #[must_use]
     pub fn proof(&self) -> Option<&Proof> {
         self.proof.as_ref()
+    }
+
+    /// The names of the tools that the model is told of.
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        self.root().map(|session| session.tool_names.as_slice()).unwrap_or_default()
     }
 
     fn root(&self) -> Option<&Session> {

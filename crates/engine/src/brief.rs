@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, contract, intake, manifest};
+use crate::{context, contract, intake, intent, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -25,7 +25,8 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
     let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
-    let (task, shows) = said(run, attempt, running);
+    let (told, shows) = said(run, attempt, running);
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
@@ -36,16 +37,10 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
             Some(role) if role.reply.is_some() => role.prompt.clone(),
             role => {
                 let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
-                let place = run.place(&attempt.task);
-                system(
-                    run,
-                    running,
-                    prompt,
-                    place.and_then(|place| Some((place, run.task(place)?))),
-                )
+                system(run, running, prompt, task)
             }
         },
-        task,
+        task: told,
         tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
@@ -84,10 +79,7 @@ fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkP
 
 /// The documents that an agent in this role is given.
 pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
-    let side = run.side(role);
-    let selected = run.documents().unwrap_or_default().iter();
-    let given = selected.filter(|selected| selected.side.is_none_or(|only| only == side));
-    given.map(|selected| selected.path.clone()).collect()
+    intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
 }
 
 fn default_model(run: &Run) -> Option<ModelRef> {

@@ -7,9 +7,9 @@ mod problems;
 use serde_json::{Value, json};
 use types::yaml::{self, NotYaml};
 use types::{
-    About, AttemptId, Budget, Choice, Decision, Event, Fault, PLAN_FORMAT, Phase, Plan,
+    About, AttemptId, Brief, Budget, Choice, Decision, Event, Fault, PLAN_FORMAT, Phase, Plan,
     PlanApproval, Policy, Problem, QuestionKind, Request, RuleId, Severity, TaskId, Terms,
-    Timestamp,
+    Timestamp, ToolSpec,
 };
 
 use crate::run::{Question, Run, Stage};
@@ -213,12 +213,15 @@ impl Room {
     }
 }
 
-/// The schema that a planner's `submit` carries, so that it knows what is wanted.
-#[must_use]
-pub fn submission_schema(task: &TaskId) -> Value {
-    if *task == TaskId::plan() {
-        return schema();
-    }
+/// Lets `submit` carry the schema of what is wanted, for roles that have no contract of their own.
+pub fn carry_schema(tools: &mut [ToolSpec], brief: &Brief) {
+    let submit = tools.iter_mut().find(|tool| tool.name == "submit");
+    let Some(submit) = submit.filter(|_| brief.reply.is_none()) else { return };
+    submit.schema = if brief.attempt.task == TaskId::plan() { schema() } else { work_schema() };
+}
+
+/// What whoever does a task hands in.
+fn work_schema() -> Value {
     json!({
         "type": "object",
         "properties": {

@@ -1,11 +1,14 @@
 //! The log in other words, for programs that expect them: pure folds over its lines, used by nobody inside. Pieces of
 //! replies can be put between the lines while they come; without them the same words come out in one piece.
 
+mod audit;
 mod coordinator;
 mod response;
 mod session;
 mod state;
+mod strict;
 
+pub use audit::AuditLog;
 pub use coordinator::CoordinatorStream;
 pub use response::{
     Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
@@ -13,6 +16,7 @@ pub use response::{
 };
 pub use session::SessionStream;
 pub use state::{Message, ProjectState, project_state};
+pub use strict::{StrictLog, error_object, reason};
 
 use serde_json::{Value, json};
 use types::{BlobRef, Envelope, Event, Money, Usage};

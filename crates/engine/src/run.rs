@@ -4,6 +4,7 @@
 mod apply;
 mod breaker;
 mod decide;
+mod evidence;
 mod funds;
 mod lane;
 mod notes;
@@ -182,12 +183,6 @@ impl Run {
         self.asked.as_ref().map(|asked| asked.policy)
     }
 
-    /// The branch that the run's results are merged onto.
-    #[must_use]
-    pub fn branch(&self) -> String {
-        branch(&self.id)
-    }
-
     /// The policy that decides.
     #[must_use]
     pub fn policy(&self) -> &Arc<Policy> {
@@ -239,7 +234,9 @@ impl Run {
         self.questions.iter().position(Question::is_open)
     }
 
-    pub(crate) fn plan(&self) -> Option<&Plan> {
+    /// The plan that was adopted.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 
@@ -338,11 +335,6 @@ impl Run {
     pub(crate) fn exhausted(&self) -> Option<&Decision> {
         self.exhausted.as_ref()
     }
-}
-
-/// The branch of a run.
-fn branch(id: &RunId) -> String {
-    format!("bosun/{id}")
 }
 
 impl Machine for Run {

@@ -48,7 +48,7 @@ fn seat(words: &[String], folder: Option<&Path>) -> Result<Seat, Box<dyn Error>>
         return Err("five words for each server: dialect, name, address, model, key".into());
     };
     let found = Dialect::ALL.into_iter().find(|one| one.word() == dialect);
-    let http: Arc<dyn Transport> = Arc::new(Http::new(Span::seconds(5))?);
+    let http: Arc<dyn Transport> = Arc::new(Http::new(Span::seconds(5)));
     let transport = match folder {
         Some(folder) => {
             let folder = folder.join(dialect).join(server);

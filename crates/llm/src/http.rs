@@ -18,39 +18,68 @@ use crate::transport::{Answer, Exchange, Transport};
 /// A client for all providers; connections are kept and shared.
 #[derive(Debug, Clone)]
 pub struct Http {
-    client: reqwest::Client,
-    /// For servers on this machine, which no proxy can reach; made when the first one is asked.
-    direct: Arc<OnceLock<reqwest::Client>>,
+    clients: Arc<[OnceLock<reqwest::Client>; 3]>,
     connect: Span,
 }
 
-/// The client could not be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("setting up the network client")]
-pub struct HttpError(#[source] reqwest::Error);
+/// Where a server is, as far as that makes a difference. Each has a client of its own, made when the first server of its
+/// kind is asked: reading the certificates of the machine takes longer than everything else before a first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Elsewhere,
+    /// On this machine, where no proxy can reach it.
+    Here,
+    /// And without TLS, so that no certificates are needed.
+    HereInPlain,
+}
+
+impl Place {
+    fn of(url: &str) -> Self {
+        match is_here(url) {
+            false => Self::Elsewhere,
+            true if url.starts_with("http://") => Self::HereInPlain,
+            true => Self::Here,
+        }
+    }
+
+    fn build(self, connect: Span) -> reqwest::Result<reqwest::Client> {
+        let builder = reqwest::Client::builder()
+            .connect_timeout(connect.duration())
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(Duration::from_secs(90))
+            .user_agent(concat!("bosun/", env!("CARGO_PKG_VERSION")));
+        match self {
+            Self::Elsewhere => builder.build(),
+            Self::Here => builder.no_proxy().build(),
+            Self::HereInPlain => builder.no_proxy().tls_certs_only([]).build(),
+        }
+    }
+}
 
 impl Http {
     /// A client that gives up connecting after a while.
-    pub fn new(connect: Span) -> Result<Self, HttpError> {
+    #[must_use]
+    pub fn new(connect: Span) -> Self {
         // The provider of cryptography is chosen once for the process; a second choice changes nothing.
         rustls::crypto::ring::default_provider().install_default().ok();
-        let client = builder(connect).build().map_err(HttpError)?;
-        Ok(Self { client, direct: Arc::default(), connect })
+        Self { clients: Arc::default(), connect }
     }
 
-    fn client(&self, url: &str) -> reqwest::Client {
-        if !is_here(url) {
-            return self.client.clone();
+    fn client(&self, url: &str) -> Result<reqwest::Client, Fault> {
+        let place = Place::of(url);
+        let known = &self.clients[place as usize];
+        if let Some(client) = known.get() {
+            return Ok(client.clone());
         }
-        // What could be built once can be built again; if not, the usual client may still do.
-        let new =
-            || builder(self.connect).no_proxy().build().unwrap_or_else(|_| self.client.clone());
-        self.direct.get_or_init(new).clone()
+        let made = place.build(self.connect).map_err(|error| {
+            Cause::Connection.fault(format!("setting up the network client: {error}"))
+        })?;
+        Ok(known.get_or_init(|| made).clone())
     }
 
     /// Whether a server answers at all, and in which status.
     pub async fn ping(&self, url: &str) -> Result<u16, Fault> {
-        let answer = self.client(url).get(url).send().await;
+        let answer = self.client(url)?.get(url).send().await;
         answer.map(|answer| answer.status().as_u16()).map_err(|error| fault(&error))
     }
 }
@@ -59,7 +88,7 @@ impl Transport for Http {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
         let client = self.client(&exchange.url);
         async move {
-            let mut request = client.post(&exchange.url).body(exchange.body);
+            let mut request = client?.post(&exchange.url).body(exchange.body);
             request = request.header("content-type", "application/json");
             for (name, value) in &exchange.headers {
                 request = request.header(name, value);
@@ -83,14 +112,6 @@ impl Transport for Http {
         }
         .boxed()
     }
-}
-
-fn builder(connect: Span) -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
-        .connect_timeout(connect.duration())
-        .redirect(reqwest::redirect::Policy::none())
-        .pool_idle_timeout(Duration::from_secs(90))
-        .user_agent(concat!("bosun/", env!("CARGO_PKG_VERSION")))
 }
 
 /// Whether a server is on this machine.
@@ -136,6 +157,16 @@ fn fault(error: &reqwest::Error) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_server_that_speaks_tls_has_certificates_read_for_it() {
+        assert_eq!(Place::of("http://127.0.0.1:1/v1"), Place::HereInPlain);
+        assert_eq!(Place::of("https://localhost/v1"), Place::Here);
+        assert_eq!(Place::of("http://10.0.0.1"), Place::Elsewhere);
+        for place in [Place::Elsewhere, Place::Here, Place::HereInPlain] {
+            assert!(place.build(Span::seconds(1)).is_ok(), "{place:?}");
+        }
+    }
 
     #[test]
     fn servers_on_this_machine_are_told_from_others() {

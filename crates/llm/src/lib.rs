@@ -55,7 +55,7 @@ pub use estimate::estimate_input;
 pub use failover::Failover;
 pub use faults::Cause;
 pub use gather::gather;
-pub use http::{Http, HttpError};
+pub use http::Http;
 pub use output::{partial, structured};
 pub use pace::Pace;
 pub use page::{Hop, PageAddress, PageError, hop};

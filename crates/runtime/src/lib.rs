@@ -52,6 +52,7 @@ mod perform;
 pub mod presets;
 mod projected;
 mod prompts;
+mod runs;
 mod session;
 mod setting;
 mod settle;
@@ -70,6 +71,7 @@ pub use hub::{Delta, DeltaKind, SessionItem};
 pub use models::{KeepError, Models};
 pub use projected::{Projected, Words};
 pub use prompts::{PromptError, Prompts};
+pub use runs::RunsError;
 pub use session::{NewSession, Session, SessionError, Undone};
 pub use setting::{Opening, project_documents, system_prompt};
 pub use settle::{Acceptance, SettleError, Settlement};
@@ -77,7 +79,7 @@ pub use shop::Setup;
 pub use walls::Walls;
 pub use watch::{Mix, recorded};
 
-pub use engine::Cut;
+pub use engine::{Cut, calls_of};
 pub use {llm, sandbox, store, tools};
 
 use types::{Fault, FaultClass};

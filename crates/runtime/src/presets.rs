@@ -4,6 +4,7 @@
 mod check;
 mod overlay;
 mod project;
+pub mod strict;
 
 use types::Policy;
 
@@ -28,8 +29,7 @@ fn shipped(name: &str) -> Option<&'static str> {
 
 /// A preset as it is written. That each can be read is tested; without it nothing could start.
 fn table(name: &str) -> Result<toml::Table, PolicyError> {
-    let text = shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })?;
-    Ok(toml::from_str(text).unwrap_or_default())
+    Ok(toml::from_str(text(name)?).unwrap_or_default())
 }
 
 /// Why a policy cannot be used.
@@ -47,16 +47,9 @@ pub enum PolicyError {
     OpensWalls { name: String, what: String },
 }
 
-/// The names of the policies that ship.
-pub const NAMES: [&str; 2] = ["crew", "solo"];
-
 /// The text of a policy that ships, as its authors wrote it.
 pub fn text(name: &str) -> Result<&'static str, PolicyError> {
-    match name {
-        "crew" => Ok(CREW),
-        "solo" => Ok(SOLO),
-        _ => Err(PolicyError::NoSuchPreset { name: name.to_owned() }),
-    }
+    shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
 }
 
 /// A policy that ships with the product.
@@ -66,8 +59,7 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
 
 /// The same, with these prompts.
 pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
-    let text = shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })?;
-    read_with(name, text, prompts)
+    read_with(name, text(name)?, prompts)
 }
 
 /// The names of the presets.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::projection::{CoordinatorStream, Piece, SessionStream, whole_output};
+use engine::projection::{
+    AuditLog, CoordinatorStream, Piece, SessionStream, StrictLog, whole_output,
+};
 use futures::{Stream, StreamExt as _};
 use serde_json::Value;
 use store::{Journal, JournalError};
@@ -17,6 +19,10 @@ pub enum Words {
     Session,
     /// Document 000's nine types, with `phase` and `taskIndex` in a run.
     Coordinator,
+    /// Document 002's records `{ts, role, type, data}`.
+    Strict,
+    /// Document 004's audit records.
+    Audit,
 }
 
 /// Puts what happens into other words.
@@ -30,6 +36,8 @@ pub struct Projected {
 enum Told {
     Session(SessionStream),
     Coordinator(CoordinatorStream),
+    Strict(StrictLog),
+    Audit(AuditLog),
 }
 
 impl Projected {
@@ -38,6 +46,8 @@ impl Projected {
         let told = match words {
             Words::Session => Told::Session(SessionStream::default()),
             Words::Coordinator => Told::Coordinator(CoordinatorStream::default()),
+            Words::Strict => Told::Strict(StrictLog::default()),
+            Words::Audit => Told::Audit(AuditLog::default()),
         };
         Self { journal, told }
     }
@@ -52,6 +62,8 @@ impl Projected {
         Ok(match &mut self.told {
             Told::Session(stream) => stream.line(line, whole.as_deref()),
             Told::Coordinator(stream) => stream.line(line, whole.as_deref()),
+            Told::Strict(log) => log.line(line),
+            Told::Audit(log) => log.line(line),
         })
     }
 
@@ -68,6 +80,8 @@ impl Projected {
             Told::Coordinator(stream) => {
                 stream.piece(delta.log.attempt.as_ref(), delta.session, piece)
             }
+            // These are told in whole lines.
+            Told::Strict(_) | Told::Audit(_) => vec![],
         }
     }
 

@@ -8,7 +8,7 @@ mod open;
 mod start;
 mod undo;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Attempt;
 use futures::Stream;
@@ -50,7 +50,8 @@ struct Shared {
     shop: Arc<Shop>,
     policy: Arc<Policy>,
     tailor: Arc<Tailor>,
-    tools: Vec<String>,
+    /// The tools that are wanted, whatever the current model's family calls them.
+    tools: Mutex<Vec<String>>,
     inbox: mpsc::Sender<Posted>,
     view: watch::Receiver<SessionView>,
     hub: Hub,
@@ -131,9 +132,12 @@ impl Session {
                 let found = self.shared.shop.models.find(&named, &*self.shared.shop.journal).await;
                 found.map_err(SessionError::Fault)?;
             }
-            let wanted = tools.unwrap_or_else(|| self.shared.tools.clone());
+            let known = &self.shared.tools;
+            let wanted = tools
+                .unwrap_or_else(|| known.lock().unwrap_or_else(PoisonError::into_inner).clone());
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
             let shop = &self.shared.shop;
             change.window = shop.models.window(&named);
             change.price = shop.models.price(&named, &*shop.journal).await;

@@ -13,8 +13,8 @@ use runtime::{
     Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls, presets,
 };
 use types::{
-    Arguments, Attack, AttemptId, CallId, Command, CommitId, Envelope, Event, LogId, Policy, Proof,
-    Request, RunId, RunView, Rung, Status, Timestamp,
+    Arguments, Attack, AttemptId, CallId, Command, CommitId, Contracts, Envelope, Event, LogId,
+    Policy, Proof, Request, RunId, RunView, Rung, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, noted};
@@ -61,7 +61,17 @@ pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &s
 
 /// Plays a scenario to its end; if its story has a power cut, with that.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
-    let stage = Stage::set(scenario).await?;
+    play_on(Stage::set(scenario).await?).await
+}
+
+/// The same below a folder of one's own, where a stage always has the same name: played twice, nothing differs.
+pub async fn play_below(scenario: &Scenario, folder: &Path) -> anyhow::Result<Played> {
+    let stage = tempfile::Builder::new().prefix("stage").rand_bytes(0).tempdir_in(folder)?;
+    play_on(Stage::set_in(scenario, stage).await?).await
+}
+
+async fn play_on(stage: Stage<'_>) -> anyhow::Result<Played> {
+    let scenario = stage.scenario;
     if let Some(line) = &scenario.cut_at {
         stage.die(vec![Cut::Like(line.clone())]).await?;
     }
@@ -100,7 +110,10 @@ pub(crate) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(crate) async fn set(scenario: &'a Scenario) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir()?;
+        Self::set_in(scenario, tempfile::tempdir()?).await
+    }
+
+    async fn set_in(scenario: &'a Scenario, folder: tempfile::TempDir) -> anyhow::Result<Self> {
         let repository = folder.path().join("repo");
         std::fs::create_dir(&repository)?;
         for (name, text) in &scenario.files {
@@ -163,15 +176,25 @@ impl<'a> Stage<'a> {
     async fn new_run(&self, bosun: &Bosun) -> anyhow::Result<NewRun> {
         let goal = &self.scenario.goal;
         let model = bosun.keep_script(&self.scenario.script()?).await?;
+        let mut request = Request {
+            hint: goal.hint,
+            project_type: goal.project_type.clone(),
+            attachments: goal.attachments.clone(),
+            budget: goal.budget,
+            checks: goal.checks.clone(),
+            ..Request::new(goal.text.clone(), model)
+        };
+        request.planning.only = goal.only_plan;
+        request.planning.approve = goal.approve_plan;
+        if let Some(text) = &goal.plan {
+            request.planning.given = Some(serde_json::from_value(types::yaml::read(text)?.value)?);
+        }
+        if let Some(text) = &goal.spec {
+            let spec = engine::spec::read(text).map_err(|bad| anyhow::anyhow!("{bad:?}"))?;
+            request = engine::spec::request(spec, request);
+        }
         Ok(NewRun {
-            request: Request {
-                hint: goal.hint,
-                project_type: goal.project_type.clone(),
-                attachments: goal.attachments.clone(),
-                budget: goal.budget,
-                checks: goal.checks.clone(),
-                ..Request::new(goal.text.clone(), model)
-            },
+            request,
             repository: self.repository(),
             policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
@@ -333,15 +356,25 @@ pub(crate) fn nothing_twice(
 /// Every call that was begun, with how its execution is noted down.
 fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
     let mut calls: BTreeMap<(LogId, CallId), String> = BTreeMap::new();
-    let mut begun = Vec::new();
+    let (mut begun, mut briefs) = (Vec::new(), BTreeMap::new());
     for line in lines {
         match &line.event {
+            Event::SessionStarted { session, brief, .. } => {
+                briefs.insert((line.log(), *session), brief);
+            }
             Event::ModelReplied { session, turn, reply, .. } => {
                 for (call, index) in reply.calls().zip(0_u32..) {
                     let id = CallId { session: *session, turn: *turn, index };
                     if let Arguments::Json(arguments) = &call.arguments {
                         calls.insert((line.log(), id), noted(&call.tool, arguments));
                     }
+                }
+                // A reply that is JSON stands for calls that code makes.
+                let Some(brief) = briefs.get(&(line.log(), *session)) else { continue };
+                let made = runtime::calls_of(brief, &Contracts::default(), reply);
+                for ((tool, arguments), index) in made.into_iter().zip(0_u32..) {
+                    let id = CallId { session: *session, turn: *turn, index };
+                    calls.insert((line.log(), id), noted(&tool, &arguments));
                 }
             }
             Event::ToolStarted { call, .. } => {

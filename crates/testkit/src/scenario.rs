@@ -64,6 +64,18 @@ pub struct Goal {
     pub budget: Budget,
     #[serde(default)]
     pub checks: Vec<Check>,
+    /// The text of a spec, of which the goal is then made.
+    #[serde(default)]
+    pub spec: Option<String>,
+    /// The text of a plan that is given; what is wrong with it is the run's matter.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// The run ends when the plan is there.
+    #[serde(default)]
+    pub only_plan: bool,
+    /// A person is asked before the plan is carried out.
+    #[serde(default)]
+    pub approve_plan: bool,
 }
 
 /// A step of a conversation.
@@ -89,6 +101,9 @@ pub struct Expect {
     /// What is recorded, line by line.
     #[serde(default)]
     pub trace: String,
+    /// Why nothing can begin at all, if that is the story.
+    #[serde(default)]
+    pub problem: Option<String>,
 }
 
 /// Why a file is not a scenario.

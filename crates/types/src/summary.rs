@@ -49,8 +49,13 @@ impl Event {
             Self::SandboxProbed { proof, decision } => {
                 format!("{}, {}", proof.rung.word(), rule(decision))
             }
-            Self::PlanAdopted { plan, .. } => plural(plan.tasks.len(), "task"),
-            Self::PlanRefused { problems, .. } => one_line(&problems.join("; "), MOST),
+            Self::PlanAdopted { plan, decision } => {
+                format!("{}{}", plural(plan.tasks.len(), "task"), unusual(decision, "plan.valid"))
+            }
+            Self::PlanRefused { problems, decision, .. } => {
+                let problems = one_line(&problems.join("; "), MOST);
+                format!("{problems}{}", unusual(decision, "plan.invalid"))
+            }
             Self::GatePassed { phase, decision, .. } => {
                 format!("{}, {}", phase.word(), decision.rule)
             }
@@ -180,6 +185,14 @@ impl Event {
 
 fn word(text: &str) -> String {
     one_line(text, MOST)
+}
+
+/// The rule of a decision, where it is not the one that nearly always decides.
+fn unusual(decision: &Decision, usual: &str) -> String {
+    if decision.rule.as_str() == usual {
+        return String::new();
+    }
+    format!(", {}", decision.rule)
 }
 
 fn rule(decision: &Decision) -> String {

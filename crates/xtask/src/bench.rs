@@ -67,8 +67,16 @@ fn judge(figures: &[Figure]) -> anyhow::Result<()> {
 
 /// Builds and runs an example in release mode, which prints and judges its own figures.
 fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
-    let words =
-        ["run", "--quiet", "--release", "--locked", "--package", package, "--example", name];
+    cargo(root, "run", package, name)
+}
+
+/// Builds an example in release mode.
+fn build(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
+    cargo(root, "build", package, name)
+}
+
+fn cargo(root: &Path, word: &str, package: &str, name: &str) -> anyhow::Result<()> {
+    let words = [word, "--quiet", "--release", "--locked", "--package", package, "--example", name];
     let status =
         Command::new("cargo").args(words).current_dir(root).status().context("running cargo")?;
     if status.success() { Ok(()) } else { bail!("the bench {name} failed, or missed a target") }

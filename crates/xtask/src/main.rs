@@ -11,6 +11,7 @@ mod attacks;
 mod bench;
 mod ci;
 mod code;
+mod coverage;
 mod docs;
 mod eval;
 mod events;
@@ -31,6 +32,8 @@ usage: cargo xtask CHORE
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
   docs         write docs/events.md again from crates/types/src/event.rs
+  coverage [--missing]
+               which test or scenario shows which requirement, and which has none
   attacks [FILE] [ID]
                hostile inputs against the built program, as root and as an ordinary user
   bench        list the benches
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["ci"] => ci::run(&root),
         ["tidy"] => tidy::run(&root),
+        ["coverage", rest @ ..] => coverage::run(&root, rest),
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),

@@ -52,6 +52,10 @@ pub(crate) enum Words {
     Session,
     /// turn_start, llm_start, ... done, with phase and taskIndex
     Coordinator,
+    /// records with ts, role, type and data: start, plan, patch, test_result, ... end
+    Strict,
+    /// audit records: execution_start, agent_spawned, classification, ... execution_end
+    Audit,
 }
 
 impl From<Words> for runtime::Words {
@@ -59,6 +63,8 @@ impl From<Words> for runtime::Words {
         match words {
             Words::Session => Self::Session,
             Words::Coordinator => Self::Coordinator,
+            Words::Strict => Self::Strict,
+            Words::Audit => Self::Audit,
         }
     }
 }

@@ -89,7 +89,7 @@ async fn sandbox(twin: Twin) -> Vec<Finding> {
 
 async fn providers() -> anyhow::Result<Vec<Finding>> {
     let registry = models::registry(models::settings()?, None)?;
-    let http = Http::new(Span::from(PATIENCE))?;
+    let http = Http::new(Span::from(PATIENCE));
     let mut findings = Vec::new();
     for provider in registry.providers() {
         findings.push(provider_answers(&http, provider).await);

@@ -6,22 +6,41 @@ use runtime::{Bosun, NewRun, Order, presets};
 use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
 
 use crate::args;
-use crate::commands::solo;
+use crate::commands::{plan, show, solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
-use crate::print::follow::{self, Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
+use crate::rules::{Origin, Rules, rules};
 
-pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+    let as_object = args.preset.as_deref() == Some("strict") && args.policy.is_none();
+    let done = work(home, args).await;
+    if let (true, Err(error)) = (as_object, &done) {
+        strict::tell(error);
+    }
+    done
+}
+
+async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    if args.goal.trim().is_empty() {
+    let Rules { mut policy, from } =
+        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
+    if let Origin::Project(_) = from {
+        print::note(&format!("rules of {from}; --preset names others"));
+    }
+    policy.headless |= args.headless;
+    strict::prepare(&mut args, &mut policy)?;
+    if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
     }
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let mut policy = policy(args.policy.as_deref(), &args.preset)?;
-    policy.headless |= args.headless;
+    home.work_in(&presets::top(&args.repo));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
         return solo::solo(home, &bosun, &args, policy).await;
@@ -32,14 +51,22 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
     let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
     let model = model(home, &bosun, args.script.as_deref(), named).await?;
     let new = NewRun {
-        request: request(&args, object, model),
+        request: plan::request(&args, &policy, request(&args, object, model))?,
         repository: args.repo.clone(),
         policy,
         id: None,
     };
     let words = args.words.map(|words| Form::Told(words.into()));
     let form = words.unwrap_or_else(|| Form::choose(args.json, order));
-    start(home, &bosun, new, form).await
+    let form = if args.response { Form::Quiet } else { form };
+    let handle = bosun.start(new).await?;
+    let run = handle.run().clone();
+    let exit = follow::follow(home, &bosun, handle, form).await?;
+    if args.response {
+        show::respond(&bosun, &run).await?;
+    }
+    plan::hand_out(&bosun, &args, &run).await?;
+    Ok(exit)
 }
 
 /// Starts a run and stays with it until it is over, waits, or is stopped.
@@ -73,7 +100,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
 
 /// The rules to work by: those of a file, or else of a preset.
 pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let prompts = home::prompts()?;
+    let prompts = home::prompts(None)?;
     let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
     Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }

@@ -1,9 +1,11 @@
-//! `bosun show`: where a run stands, or its report.
+//! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
 
-use runtime::Order;
+use engine::projection::{project_state, response};
+use runtime::{Bosun, Clock as _, Order, RealClock};
+use types::RunId;
 
 use crate::args;
-use crate::commands::{newest, sessions};
+use crate::commands::{newest, sessions, spec, whole};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, report};
@@ -12,11 +14,27 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     let bosun = home.open(Order::Arrival).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
+        if args.response || args.state || args.spec {
+            return Err(Wrong::NotARun { run }.into());
+        }
         if args.json {
             print::json(&known.json())?;
         } else {
             print::text(&known.report(home))?;
         }
+        return Ok(Exit::Done);
+    }
+    if args.spec {
+        print::text(&spec::of_run(&bosun, &run).await?.text())?;
+        return Ok(Exit::Done);
+    }
+    if args.response {
+        respond(&bosun, &run).await?;
+        return Ok(Exit::Done);
+    }
+    if args.state {
+        let (machine, lines) = whole(&bosun, &run).await?;
+        print::json(&project_state(&machine, &lines, RealClock.now()))?;
         return Ok(Exit::Done);
     }
     let view = bosun.view(&run).await?;
@@ -32,4 +50,10 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         print::text(&report::report(&view, home))?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints the response object of a run as it stands.
+pub(crate) async fn respond(bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
+    let (machine, lines) = whole(bosun, run).await?;
+    print::json(&response(&machine, &lines, RealClock.now()))
 }

@@ -206,7 +206,8 @@ impl Watch {
         };
         self.seen = line.seq;
         if let Event::SessionPaused { session: SessionId::ROOT, decision, .. } = &line.event {
-            let budget = decision.rule.as_str().starts_with("budget");
+            let rule = decision.rule.as_str();
+            let budget = rule.starts_with("budget") || rule == "session.time_limit";
             self.stopped = Some(if budget { Exit::OutOfBudget } else { Exit::Failed });
         }
         match &mut self.voice {

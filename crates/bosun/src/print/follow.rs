@@ -2,18 +2,23 @@
 //! everything as it is.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use engine::{Machine as _, Run};
 use futures::StreamExt as _;
-use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Projected, Words};
+use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, RunId};
+use types::{Envelope, Event, RunId, Status};
 
-use super::live::Live;
+use super::live::{Live, progress};
 use super::{json, line, lines, note, prompt, report, text};
+use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
+
+/// How often a run that goes on says how far it is: well within the ten seconds that are promised.
+const PACE: Duration = Duration::from_secs(5);
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +31,8 @@ pub(crate) enum Form {
     Json(Mix),
     /// In the words that a program expects.
     Told(Words),
+    /// Not at all.
+    Quiet,
 }
 
 impl Form {
@@ -39,11 +46,23 @@ impl Form {
     }
 }
 
+/// Stays with a run until it is over or nobody answers what it asks.
 pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
     form: Form,
+) -> anyhow::Result<Exit> {
+    follow_with(home, bosun, handle, form, &[]).await
+}
+
+/// The same, with answers for the first questions that the run waits for.
+pub(crate) async fn follow_with(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
 ) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
     let mut screen = Screen {
@@ -56,10 +75,13 @@ pub(crate) async fn follow(
     if let Form::Told(words) = form {
         screen.projected = Some(Projected::new(words, bosun.journal().clone()));
     }
+    let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
-    let mut handle = handle;
+    let mut tick = tokio::time::interval(PACE);
+    tick.reset();
+    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
         let listening = tokio::spawn(take_signals(handle.suspender()));
         let finished = handle.finished();
@@ -69,9 +91,17 @@ pub(crate) async fn follow(
                 left = &mut finished => break left?,
                 Some(event) = events.next() => screen.show(&event?).await?,
                 Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
+                _ = tick.tick() => screen.tick()?,
             }
         };
         listening.abort();
+        if left.view.status == Status::Waiting
+            && !left.suspended
+            && let Some(answer) = answers.next()
+        {
+            handle = prompt::answered_for(bosun, &left, answer).await?;
+            continue;
+        }
         if screen.live.is_none() {
             break left;
         }
@@ -93,7 +123,11 @@ pub(crate) async fn follow(
     if let Some(live) = screen.live {
         live.clear();
     }
-    finish(home, &left, form)
+    let exit = finish(home, &left, form)?;
+    if let Some(runs) = runs {
+        runs.end(&left.view).await?;
+    }
+    Ok(exit)
 }
 
 /// The next piece of what is going on; nothing any more when nobody listens.
@@ -118,6 +152,20 @@ struct Screen {
 }
 
 impl Screen {
+    /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
+    fn tick(&mut self) -> anyhow::Result<()> {
+        let now = RealClock.now();
+        match (self.form, &mut self.live) {
+            (Form::Json(_), _) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
+            (Form::Plain, _) => Ok(line(&progress(&self.run.progress(now)))?),
+            (_, Some(live)) => {
+                live.show(&self.run.view(now));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn hear(&self, run: &RunId, delta: &Delta) {
         if let Some(live) = self.live.as_ref().filter(|_| delta.log.run == *run) {
             live.hear(delta);
@@ -128,13 +176,18 @@ impl Screen {
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }
-        if let Form::Json(_) = self.form {
-            return json(event);
-        }
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
         }
-        let text = self.teller.tell(event);
+        match self.form {
+            Form::Json(_) => return json(event),
+            Form::Quiet => return Ok(()),
+            Form::Live | Form::Plain | Form::Told(_) => {}
+        }
+        let mut text = self.teller.tell(event);
+        if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
+            text.push_str(&report::forecast(&self.run.view(event.at)));
+        }
         match (&mut self.live, text) {
             (Some(live), text) => {
                 if let Some(text) = text {
@@ -153,7 +206,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     let view = &left.view;
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
-    } else if !left.suspended && !matches!(form, Form::Told(_)) {
+    } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
         text(&report::report(view, home))?;
     }
     if left.suspended && home.is_passing() {

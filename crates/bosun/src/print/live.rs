@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use runtime::{Delta, DeltaKind};
-use types::{RunView, TaskStage, TaskView, one_line};
+use types::{Progress, RunView, TaskId, TaskStage, TaskView, one_line};
 
 /// Below this many tasks each has a line of its own; of more, only those that are under way.
 const FEW: usize = 12;
@@ -37,11 +37,10 @@ impl Live {
     }
 
     pub(crate) fn show(&mut self, view: &RunView) {
-        let finished = view.tasks.iter().filter(|task| task.commit.is_some()).count();
         self.head.set_message(format!(
-            "{}  {finished}/{} tasks  {} tokens  ${}  {}",
+            "{}  {}  {} tokens  ${}  {}",
             view.phase.word(),
-            view.tasks.len(),
+            far(&view.progress),
             view.spent.tokens,
             view.spent.money,
             one_line(&view.goal, 50),
@@ -78,6 +77,19 @@ impl Live {
         self.tasks.iter().for_each(ProgressBar::finish_and_clear);
         self.head.finish_and_clear();
     }
+}
+
+/// How far a run is, in a line.
+pub(crate) fn progress(progress: &Progress) -> String {
+    let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
+    format!("  {:<8} {} {}", progress.phase.word(), far(progress), current.join(" "))
+}
+
+fn far(progress: &Progress) -> String {
+    let left = progress.remaining_ms.filter(|left| left.0 > 0);
+    let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
+    let (percent, done, total) = (progress.percent, progress.completed, progress.total);
+    format!("{percent} %  {done}/{total} tasks{left}")
 }
 
 fn row(task: &TaskView) -> String {

@@ -5,7 +5,7 @@ use crate::scenarios::TALKS;
 use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
-use types::{CommitId, RunView, Span, Spend, TaskView, Timestamp, Usage};
+use types::{CommitId, Progress, RunView, Span, Spend, TaskView, Timestamp, Usage};
 
 fn cut_all(station: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -37,6 +37,7 @@ fn essence(played: &Played) -> RunView {
         started: Timestamp::default(),
         ended: None,
         elapsed_ms: Span::default(),
+        progress: Progress { elapsed_ms: Span::default(), ..view.progress },
         spent: Spend::default(),
         usage: Usage::default(),
         tasks,

@@ -2,19 +2,40 @@
 
 use std::collections::BTreeSet;
 
-use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk};
+use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk, unread};
 
 /// The folders, in the order of the line.
-pub(crate) const STATIONS: [&str; 14] = [
-    "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
-    "merge", "gate", "failure", "budget", "human",
+pub(crate) const STATIONS: [&str; 15] = [
+    "spec", "intake", "route", "context", "walls", "plan", "schedule", "session", "permit",
+    "verify", "merge", "gate", "failure", "budget", "human",
 ];
 
 /// The folder of conversations with a single agent.
 pub(crate) const TALKS: &str = "talk";
 
+/// The folder of files that cannot be used.
+const FILES: &str = "files";
+
 /// The folders of presets other than the crew, each with stories from one end of the line to the other.
-pub(crate) const PRESETS: [&str; 1] = ["strict"];
+pub(crate) const PRESETS: [&str; 2] = ["audited", "strict"];
+
+/// The folder of policies by which nothing can begin.
+const UNUSABLE: &str = "policy";
+
+/// C9: a policy that cannot be used is refused before anything is recorded, with what is wrong with it.
+#[test]
+fn unusable_policies() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for path in all_below(&scenarios().join(UNUSABLE)).expect("the folder can be read") {
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let error = match runtime.block_on(play(&scenario)) {
+            Err(error) => format!("{error:#}"),
+            Ok(played) => panic!("{} was played: {}", path.display(), played.trace()),
+        };
+        let problem = scenario.expect.problem.as_deref().expect("it says what is wrong");
+        assert!(error.contains(problem), "{}: {error}", path.display());
+    }
+}
 
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
@@ -22,7 +43,8 @@ fn no_folder_of_scenarios_is_forgotten() {
     let found: BTreeSet<String> = below
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    let known = STATIONS.iter().chain(&PRESETS).chain(&[TALKS]).map(ToString::to_string);
+    let known =
+        STATIONS.iter().chain(&PRESETS).chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
     let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
@@ -59,6 +81,18 @@ fn conversations() {
         assert_eq!(waits, scenario.expect.status == types::Status::Waiting, "the state of {name}");
         assert_eq!(talked.files, scenario.expect.files, "the files of {name}");
         shows(&name, &scenario, &talked.trace());
+    }
+}
+
+/// Files that never become a run: what is said about each.
+#[test]
+fn files() {
+    for path in all_below(&scenarios().join(FILES)).expect("the folder can be read") {
+        let name = format!("{FILES}/{}", path.file_name().unwrap_or_default().display());
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let said = unread(&scenario).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(!said.is_empty(), "nothing is wrong with the files of {name}");
+        as_written(&name, &path, &scenario, &said);
     }
 }
 
@@ -99,6 +133,10 @@ fn every_rule_of_the_shipped_policy_is_shown_by_a_scenario() {
     assert_eq!(hidden, Vec::<String>::new(), "no scenario's trace has these rules");
 }
 
+#[test]
+fn spec() {
+    play_all("spec");
+}
 #[test]
 fn intake() {
     play_all("intake");
@@ -150,6 +188,10 @@ fn failure() {
 #[test]
 fn budget() {
     play_all("budget");
+}
+#[test]
+fn audited() {
+    play_all("audited");
 }
 #[test]
 fn strict() {

@@ -46,6 +46,16 @@ say = "It is written."
     assert!(verified.status.success(), "{}", stderr(&verified));
 }
 
+/// Time is part of the budget: when it is up, the exit says so.
+#[test]
+fn when_the_time_is_up_it_is_out_of_budget() {
+    let place = Place::new();
+    let never = place.path().join("never").display().to_string();
+    let replies = format!("[[attempt.reply]]\nsay = \"Soon.\"\nhold = {never:?}\n");
+    let output = run(&place, &replies, &["--time", "1"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+}
+
 /// JSON lines, of which the last is the report.
 #[test]
 fn json_lines_end_with_a_report() {

@@ -1,10 +1,10 @@
 //! A reply that is JSON, by the contract of its role: the files that it wants become calls like any others, permitted,
 //! recorded and held in the same way; when all of them are made, the result is handed in.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use types::{
-    Access, Arguments, Call, CallFacts, CallId, CallOutcome, Contracts, Decision, Event, Fault,
-    FaultClass, Inspection, Part, Repeat, RuleId, SessionEnd,
+    Access, Arguments, Brief, Call, CallFacts, CallId, CallOutcome, Contracts, Decision, Event,
+    Fault, FaultClass, Inspection, ModelReply, Part, Repeat, RuleId, SessionEnd,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -13,13 +13,28 @@ use crate::contract;
 /// The tool that writes a whole file.
 const TOOL: &str = "write_file";
 
+/// The calls that a reply stands for, as tool and arguments, for whoever reads a log; none for a reply that makes its
+/// own calls.
+#[must_use]
+pub fn calls_of(brief: &Brief, policy: &Contracts, reply: &ModelReply) -> Vec<(String, Value)> {
+    if reply.calls().next().is_some() {
+        return vec![];
+    }
+    let Some(Ok(taken)) = contract::take(brief, policy, &reply.text()) else { return vec![] };
+    taken.writes.iter().map(|write| (TOOL.to_owned(), arguments(write))).collect()
+}
+
+fn arguments(write: &contract::Write) -> Value {
+    json!({ "path": write.path, "content": write.content })
+}
+
 /// The calls that a reply stands for; none if it is not one that wants files, or cannot be read.
 pub(super) fn slots(session: &Session, policy: &Contracts, text: &str) -> Vec<Slot> {
     let Some(Ok(taken)) = contract::take(&session.brief, policy, text) else { return vec![] };
     let writes = taken.writes.into_iter().zip(0_u32..);
     let slot = |(write, index): (contract::Write, u32)| {
         let id = CallId { session: session.id, turn: session.turn, index };
-        let arguments = json!({ "path": write.path, "content": write.content });
+        let arguments = arguments(&write);
         let facts =
             CallFacts { paths: vec![write.path], ..CallFacts::new(Access::Write, Repeat::Safe) };
         Slot {

@@ -85,6 +85,9 @@ pub fn decision(event: &Event) -> Option<&Decision> {
         | Event::QuestionAsked { decision, .. }
         | Event::BudgetWarned { decision, .. }
         | Event::BudgetExhausted { decision, .. }
+        | Event::BudgetRaised { decision, .. }
+        | Event::SpecWritten { decision, .. }
+        | Event::TaskReviewed { decision, .. }
         | Event::SessionWarned { decision, .. }
         | Event::SessionPaused { decision, .. }
         | Event::SessionCompacted { decision, .. }
@@ -106,7 +109,9 @@ pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
     let of = |attempt: &AttemptId| attempt.task == *task;
     line.attempt.as_ref().is_some_and(of)
         || match &line.event {
-            Event::TaskVerified { attempt, .. } | Event::PlanRefused { attempt, .. } => of(attempt),
+            Event::TaskVerified { attempt, .. }
+            | Event::TaskReviewed { attempt, .. }
+            | Event::PlanRefused { attempt, .. } => of(attempt),
             Event::QuestionAsked { attempt, .. } => attempt.as_ref().is_some_and(of),
             Event::TaskFailed { task: own, .. }
             | Event::TaskSkipped { task: own, .. }
@@ -267,7 +272,7 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
         _ => None,
     });
     let scope = scope.unwrap_or_else(|| Scope(vec![]));
-    let mut inputs = vec![given("tool", &tool), given("scope", scope.to_string())];
+    let mut inputs = vec![given("tool", &tool), given("scope", written(&scope))];
     let Some(Inspection::Would(facts)) = inspected(before, call) else {
         return Told { inputs, rules: vec![] };
     };
@@ -277,6 +282,10 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
     let own = decision(event).is_some_and(|decision| is_own(policy, &decision.rule));
     let rules = if own { vec![] } else { permit::look(policy, &scope, &tool, facts) };
     Told { inputs, rules }
+}
+
+fn written(scope: &Scope) -> String {
+    if scope.0.is_empty() { "it may write nothing".to_owned() } else { scope.to_string() }
 }
 
 fn is_own(policy: &Policy, rule: &RuleId) -> bool {

@@ -2,11 +2,17 @@
 
 use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
 
+use super::Run;
 use super::lane::{CheckState, Lane, Stage};
-use super::{Run, branch};
 use crate::budget;
 
 impl Run {
+    /// The branch that the run's results are merged onto.
+    #[must_use]
+    pub fn branch(&self) -> String {
+        format!("bosun/{}", self.id)
+    }
+
     /// The run as it stands at `now`.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
@@ -20,7 +26,7 @@ impl Run {
             phase: self.phase(),
             policy: self.policy.name.clone(),
             repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
-            branch: branch(&self.id),
+            branch: self.branch(),
             base: survey.map(|survey| survey.base.clone()).unwrap_or_default(),
             head: self.head.clone(),
             started: self.started,

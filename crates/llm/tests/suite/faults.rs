@@ -95,7 +95,7 @@ fn attempts(vector: &Value) -> Vec<Value> {
 }
 
 pub(crate) fn http() -> Arc<Http> {
-    Arc::new(Http::new(Span::seconds(1)).expect("a client"))
+    Arc::new(Http::new(Span::seconds(1)))
 }
 
 pub(crate) fn registry(http: Arc<Http>, dialect: Dialect, url: &str, settings: &str) -> Registry {

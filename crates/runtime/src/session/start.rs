@@ -1,7 +1,7 @@
 //! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use engine::Attempt;
 use sandbox::Environment;
@@ -49,6 +49,7 @@ impl Bosun {
             .map_err(SessionError::Fault)?
             .of_session(log, hub.clone(), keeper.clone());
         let tailor = hands.tailor();
+        let tools = wanted(&policy, &brief, &drive.machine, &tailor, &view);
         let (sender, view) = watch::channel(view);
         let (inbox, receiver) = mpsc::channel(64);
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
@@ -65,13 +66,12 @@ impl Bosun {
             let _going = going;
             driven.go(shop, suspended).await
         });
-        let tools = policy.roles.get(&brief.role).map(|role| role.tools.clone());
         let shared = Shared {
             run: brief.run,
             by,
             shop: self.shop.clone(),
             tailor,
-            tools: tools.unwrap_or_default(),
+            tools: Mutex::new(tools),
             policy,
             inbox,
             view,
@@ -84,6 +84,20 @@ impl Bosun {
         };
         Ok(Session { shared: Arc::new(shared) })
     }
+}
+
+/// The tools that a conversation shall have: those of its role, unless others were chosen before.
+fn wanted(
+    policy: &Policy,
+    brief: &Brief,
+    machine: &Attempt,
+    tailor: &Tailor,
+    view: &SessionView,
+) -> Vec<String> {
+    let usual = policy.roles.get(&brief.role).map(|role| role.tools.clone()).unwrap_or_default();
+    let dressed = tailor.dress(&view.model, &usual);
+    let chosen = dressed.is_ok_and(|(names, _)| names != machine.tools());
+    if chosen { machine.tools().to_vec() } else { usual }
 }
 
 /// The folder that a conversation works in.

@@ -34,7 +34,7 @@ pub(super) fn start(
     mut command: Command,
     first: impl Fn() -> io::Result<()> + Send + Sync + 'static,
 ) -> Result<Pid, Unbuilt> {
-    // SAFETY: the helper has one thread, so its memory is whole in the child, and it may allocate there.
+    // SAFETY: the process has one thread, so its memory is whole in the child, and it may allocate there.
     unsafe {
         command.pre_exec(move || {
             rustix::process::setsid()?;

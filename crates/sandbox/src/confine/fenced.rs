@@ -3,18 +3,20 @@
 //! files can be changed; the proof says so. Root is not held by this, and is refused.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, getuid};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::Rung;
 
-use super::inside::{Unbuilt, doing};
+use super::inside::{Unbuilt, doing, ordered, say};
 use super::mounts::{SETTINGS, SYSTEM, TOOLCHAINS};
 use super::spec::{Action, Report, Spec};
 use super::walls::{self, Fence, Filter};
-use super::{command, line, probe};
+use super::{command, probe};
 
 /// What of `/dev` can be used.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -22,18 +24,41 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// How often we look for children that are left; each time there are fewer.
 const ROUNDS: usize = 100;
 
-/// Takes orders, runs the command, and says how it ended.
-pub(super) fn live(ours: &mut UnixStream) -> Result<Report, Unbuilt> {
+/// Takes orders until there will be no more, and has each followed by a child.
+#[expect(unsafe_code, reason = "fork; a mason has one thread, so its memory is whole in the child")]
+pub(super) fn serve(ours: &mut UnixStream) -> Result<(), Unbuilt> {
+    while let Some((spec, fds)) = ordered(ours)? {
+        // SAFETY: this process has a single thread.
+        if let ForkResult::Child = unsafe { fork() }.map_err(doing("starting a child"))? {
+            let mut fds = fds.into_iter();
+            let Some(mut line) = fds.next().map(UnixStream::from) else { std::process::exit(1) };
+            let number = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
+            if say(&mut line, &Report::Begun(number)) != 0 {
+                std::process::exit(0);
+            }
+            let report = live(&spec, fds.collect(), &mut line);
+            let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
+            std::process::exit(say(&mut line, &report));
+        }
+        let any = Pid::from_raw(-1);
+        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
+            waitpid(any, Some(WaitPidFlag::WNOHANG))
+        {}
+    }
+    Ok(())
+}
+
+/// Runs the command, and says how it ended.
+fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Report, Unbuilt> {
     // Whoever loses its parent becomes our child, so nobody gets away.
     nix::sys::prctl::set_child_subreaper(true).map_err(doing("becoming everybody's parent"))?;
-    let (spec, pipes) = line::receive::<Spec>(ours, |_| 2).map_err(doing("waiting for orders"))?;
     if getuid().is_root() {
         let root = io::Error::other("root needs namespaces; run as an ordinary user");
         return Err(doing("holding commands with Landlock alone")(root));
     }
     let temp = tempfile::Builder::new().prefix("bosun-").tempdir();
     let temp = temp.map_err(doing("making a private temporary folder"))?;
-    let fence = fence(&spec, temp.path());
+    let fence = fence(spec, temp.path());
     let filter = Filter::without_sockets()?;
     std::env::set_current_dir(spec.root.join(spec.folder.as_str()))
         .map_err(doing("entering the workspace"))?;
@@ -43,7 +68,7 @@ pub(super) fn live(ours: &mut UnixStream) -> Result<Report, Unbuilt> {
             Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Landlock)))
         }
         Action::Run { shell, line } => {
-            let mut shell = command::shell(&spec, shell, line, pipes);
+            let mut shell = command::shell(spec, shell, line, pipes);
             shell.env("TMPDIR", temp.path());
             let limits = spec.limits;
             let fenced =
@@ -82,7 +107,7 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
 fn clear() {
     for _ in 0..ROUNDS {
         all(Signal::SIGKILL);
-        while let Ok(status) = nix::sys::wait::waitpid(Pid::from_raw(-1), None) {
+        while let Ok(status) = waitpid(Pid::from_raw(-1), None) {
             if status.pid().is_none() {
                 break;
             }

@@ -1,37 +1,43 @@
-//! One command behind walls, seen from outside: orders go to a helper, output comes through pipes, and the helper's
-//! report is the end. Whoever stops waiting ends everything inside.
+//! One command behind walls, seen from outside: orders go to a mason, output comes through pipes, and a report on a line
+//! of the command's own is the end. Whoever stops waiting ends everything inside.
 
 use std::io::{self, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream as Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecResult, Span};
 
 use super::line::{self, MAX_MESSAGE};
+use super::mason::{Mason, Masons};
 use super::proxy::Proxy;
-use super::spare::{Spare, Spares};
 use super::spec::{Report, Spec};
 use super::{KILL, TERM};
 use crate::process::{GRACE, result};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
 
-/// How long a helper has to end after it was told to end everything at once.
+/// How long everybody inside has to end after that was ordered.
 const LAST_GRACE: Duration = Duration::from_secs(1);
+
+/// How long walls may take to build on a machine that has much else to do.
+const WALLS: Duration = Duration::from_secs(10);
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
     move |source| EnvError::Exec { doing, source }
 }
 
-/// What a command is run with: helpers, and hosts that it may reach.
+/// What a command is run with: masons, and hosts that it may reach.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
-    pub(super) spares: &'a Arc<Spares>,
+    pub(super) masons: &'a Arc<Masons>,
     pub(super) hosts: &'a Arc<Hosts>,
 }
 
@@ -59,11 +65,13 @@ pub(super) async fn run(
     Ok(held.finish(cut, began))
 }
 
-/// Asks a helper to attack its own walls.
-pub(super) async fn probe(spares: &Arc<Spares>, spec: Spec) -> Result<Report, EnvError> {
-    let way = Way { spares, hosts: &Arc::default() };
+/// Has walls attacked by whoever was put behind them.
+pub(super) async fn probe(masons: &Arc<Masons>, spec: Spec) -> Result<Report, EnvError> {
+    let way = Way { masons, hosts: &Arc::default() };
     let mut held = Held::start(way, spec, None).await?;
     let report = held.ended().await?;
+    // Nobody else will work in that place.
+    masons.dismiss(&held.mason);
     held.finish(Ended::Exited(0), Instant::now());
     Ok(report)
 }
@@ -73,7 +81,7 @@ fn how(report: Report) -> Result<Ended, EnvError> {
         Report::Exited(code) => Ok(Ended::Exited(code)),
         Report::Signalled(signal) => Ok(Ended::Signalled(signal)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
-        Report::Probed(_) | Report::Listening => {
+        Report::Begun(_) | Report::Probed(_) | Report::Listening => {
             Err(EnvError::Sandbox { reason: "it misunderstood".to_owned() })
         }
     }
@@ -81,10 +89,12 @@ fn how(report: Report) -> Result<Ended, EnvError> {
 
 /// A command under way.
 struct Held {
-    spares: Arc<Spares>,
-    spare: Option<Spare>,
+    masons: Arc<Masons>,
+    mason: Arc<Mason>,
     line: UnixStream,
     heard: Vec<u8>,
+    /// The process that ends everybody inside with itself, once it has said who it is.
+    first: Option<Pid>,
     streams: Streams,
     proxy: Option<Proxy>,
 }
@@ -92,28 +102,34 @@ struct Held {
 impl Held {
     async fn start(way: Way<'_>, spec: Spec, listener: Option<Listener>) -> Result<Self, EnvError> {
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
-        let spares = Arc::clone(way.spares);
-        let ready = spares.ready(&spec.prelude());
+        let masons = Arc::clone(way.masons);
+        let known = masons.known(&spec.prelude());
         // Short orders to somebody who is there are given at once; anything else may block.
-        let quick = ready.is_some() && !spec.network && spec.is_short();
+        let quick = known.is_some() && !spec.network && spec.is_short();
         let given = move || {
-            let spare = ready.map_or_else(|| spares.start(&spec.prelude()), Ok);
-            orders(spare.map_err(failed("starting the helper of"))?, &spec, (out, err))
+            let mason = known.map_or_else(|| masons.hire(&spec.prelude()), Ok);
+            let mason = mason.map_err(failed("starting a mason for"))?;
+            let given = orders(&mason, &spec, (out, err));
+            if given.is_err() {
+                masons.dismiss(&mason);
+            }
+            given.map(|given| (mason, given))
         };
-        let (spare, proxied) = if quick {
+        let (mason, given) = if quick {
             given()?
         } else {
             tokio::task::spawn_blocking(given).await.map_err(EnvError::CutOff)??
         };
+        let Given { line, first, proxied } = given;
         let proxy = proxied.map(|listener| Proxy::start(listener, Arc::clone(way.hosts)));
         let proxy = proxy.transpose().map_err(failed("opening a way out for"))?;
-        let line = spare.line.try_clone().and_then(UnixStream::from_std);
-        let line = line.map_err(failed("listening to the helper of"))?;
-        let (spare, heard) = (Some(spare), Vec::new());
-        Ok(Self { spares: Arc::clone(way.spares), spare, line, heard, streams, proxy })
+        let line = line.set_nonblocking(true).and_then(|()| UnixStream::from_std(line));
+        let line = line.map_err(failed("listening for the end of"))?;
+        let (masons, heard) = (Arc::clone(way.masons), Vec::new());
+        Ok(Self { masons, mason, line, heard, first, streams, proxy })
     }
 
-    /// Takes in output until the helper reports. Cancel-safe.
+    /// Takes in output until there is a report. Cancel-safe.
     async fn ended(&mut self) -> Result<Report, EnvError> {
         loop {
             if let Some(report) = self.report()? {
@@ -126,44 +142,57 @@ impl Held {
                 }
                 read = self.line.read_buf(&mut self.heard) => {
                     if read.map_err(failed("hearing how it went with"))? == 0 {
-                        return Ok(Report::Failed("it ended without a word".to_owned()));
+                        return Ok(Report::Failed(self.why().await));
                     }
                 }
             }
         }
     }
 
+    /// Why there was no report: the mason may know.
+    async fn why(&self) -> String {
+        self.masons.dismiss(&self.mason);
+        let mason = Arc::clone(&self.mason);
+        let words = tokio::task::spawn_blocking(move || mason.last_words()).await;
+        words.ok().flatten().unwrap_or_else(|| "it ended without a word".to_owned())
+    }
+
     /// The report, once all of it is there.
-    fn report(&self) -> Result<Option<Report>, EnvError> {
-        let Some((length, rest)) = self.heard.split_first_chunk::<4>() else { return Ok(None) };
-        let length = u32::from_le_bytes(*length) as usize;
-        if length > MAX_MESSAGE {
-            return Err(EnvError::Sandbox { reason: "it talks too much".to_owned() });
+    fn report(&mut self) -> Result<Option<Report>, EnvError> {
+        loop {
+            let Some((length, rest)) = self.heard.split_first_chunk::<4>() else { return Ok(None) };
+            let length = u32::from_le_bytes(*length) as usize;
+            if length > MAX_MESSAGE {
+                return Err(EnvError::Sandbox { reason: "it talks too much".to_owned() });
+            }
+            let Some(text) = rest.get(..length) else { return Ok(None) };
+            let report = serde_json::from_slice(text)
+                .map_err(|_| EnvError::Sandbox { reason: "it talks nonsense".to_owned() })?;
+            self.heard.drain(..4 + length);
+            match report {
+                Report::Begun(number) => self.first = Some(Pid::from_raw(number)),
+                report => return Ok(Some(report)),
+            }
         }
-        let Some(text) = rest.get(..length) else { return Ok(None) };
-        let report = serde_json::from_slice(text);
-        report.map(Some).map_err(|_| EnvError::Sandbox { reason: "it talks nonsense".to_owned() })
     }
 
     /// Asks everybody inside to end, and ends those who do not.
     async fn terminate(&mut self) {
         for (word, patience) in [(TERM, GRACE), (KILL, LAST_GRACE)] {
-            // If the line is full or broken, the helper is at its end anyway.
+            // If the line is full or broken, it is at its end anyway.
             self.line.try_write(word).ok();
             if tokio::time::timeout(patience, self.ended()).await.is_ok() {
                 self.streams.take_in().ok();
                 return;
             }
         }
-        if let Some(spare) = &self.spare {
-            spare.kill();
+        // The line is open, so it is still there, and its number is its own.
+        if let Some(first) = self.first.filter(|first| first.as_raw() > 1) {
+            kill(first, Signal::SIGKILL).ok();
         }
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
-        if let Some(spare) = self.spare.take() {
-            self.spares.give_back(spare);
-        }
         let mut result = result(&mut self.streams, ended, began);
         // What was refused belongs to what was said: the model and the log shall see it.
         for reason in self.proxy.iter().flat_map(Proxy::refused) {
@@ -179,35 +208,47 @@ impl Held {
     }
 }
 
-/// Gives orders, with the pipes for what the command says. A helper that could not build its walls says why.
-fn orders(
-    mut spare: Spare,
-    spec: &Spec,
-    (out, err): (PipeWriter, PipeWriter),
-) -> Result<(Spare, Option<TcpListener>), EnvError> {
-    let mut give = || {
-        line::send(&mut spare.line, spec, &[])?;
-        line::send_fds(&spare.line, &[out.as_fd(), err.as_fd()])?;
-        let proxied = if spec.network { proxied(&mut spare)? } else { None };
-        spare.line.set_nonblocking(true)?;
-        io::Result::Ok(proxied)
-    };
-    match give() {
-        Ok(proxied) => Ok((spare, proxied)),
-        Err(source) => match line::receive::<Report>(&mut spare.line, |_| 0) {
-            Ok((Report::Failed(reason), _)) => Err(EnvError::Sandbox { reason }),
-            _ => Err(EnvError::Exec { doing: "giving orders for", source }),
-        },
-    }
+/// What is there once orders were given: the line, and where a network was granted, whoever took them and the
+/// listener inside at which our proxy will be.
+struct Given {
+    line: Line,
+    first: Option<Pid>,
+    proxied: Option<TcpListener>,
 }
 
-/// The listener inside, at which our proxy will be. If there is none, the helper's report says why.
-fn proxied(spare: &mut Spare) -> io::Result<Option<TcpListener>> {
-    spare.line.set_read_timeout(Some(LAST_GRACE))?;
-    let waits = |report: &Report| usize::from(*report == Report::Listening);
-    let (report, fds) = line::receive::<Report>(&mut spare.line, waits)?;
-    match (report, fds.into_iter().next()) {
-        (Report::Listening, Some(fd)) => Ok(Some(TcpListener::from(fd))),
-        (other, _) => Err(io::Error::other(format!("there is no way out: {other:?}"))),
+/// Gives orders, with the pipes for what the command says. A mason that is at its end says why.
+fn orders(
+    mason: &Mason,
+    spec: &Spec,
+    (out, err): (PipeWriter, PipeWriter),
+) -> Result<Given, EnvError> {
+    let give = || {
+        let (line, theirs) = Line::pair()?;
+        mason.order(spec, [theirs.as_fd(), out.as_fd(), err.as_fd()])?;
+        drop(theirs);
+        if spec.network { proxied(line) } else { Ok(Given { line, first: None, proxied: None }) }
+    };
+    give().map_err(|source| match mason.last_words() {
+        Some(reason) => EnvError::Sandbox { reason },
+        None => EnvError::Exec { doing: "giving orders for", source },
+    })
+}
+
+/// Waits for the listener inside.
+fn proxied(mut line: Line) -> io::Result<Given> {
+    line.set_read_timeout(Some(WALLS))?;
+    let mut first = None;
+    loop {
+        let waits = |report: &Report| usize::from(*report == Report::Listening);
+        let (report, fds) = line::receive::<Report>(&mut line, waits)?;
+        match (report, fds.into_iter().next()) {
+            (Report::Begun(number), _) => first = Some(Pid::from_raw(number)),
+            (Report::Listening, Some(fd)) => {
+                return Ok(Given { line, first, proxied: Some(TcpListener::from(fd)) });
+            }
+            (other, _) => {
+                return Err(io::Error::other(format!("there is no way out: {other:?}")));
+            }
+        }
     }
 }

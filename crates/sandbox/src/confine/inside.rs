@@ -1,23 +1,23 @@
-//! The helper's life. It leaves our namespaces, and its child becomes process 1 of new ones and builds there what does
-//! not depend on a command. Then both wait. When orders come, the helper hands over what they name, process 1 puts
-//! it in, raises the walls, starts the command and watches two things: the command's end, and the line to us. When
-//! either comes, it ends, and the kernel ends everything that is left inside.
+//! A mason's life. It leaves our namespaces, and its child lays out a root there that holds nothing of a command. For each
+//! command that child starts a process 1 of new namespaces, before there are orders. When orders come, the mason cuts out
+//! what they name, process 1 puts it in, raises the walls, starts the command and watches two things: the command's
+//! end, and the line to us. When either comes, it ends, and the kernel ends everything that is left inside.
 
 use std::fs;
-use std::io;
-use std::os::fd::AsFd as _;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::Rung;
 
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{command, fenced, line, mounts, network, probe, walls};
+use super::{ORDERED, command, fenced, line, mounts, network, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -33,54 +33,194 @@ pub(super) fn doing<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(
     move |error| Unbuilt { doing, source: error.into() }
 }
 
-/// The helper from start to end; the answer is its exit code.
+/// A mason from start to end; the answer is its exit code.
 pub(super) fn main() -> i32 {
     let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
     let mut ours = UnixStream::from(ours);
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
-    let said = told.and_then(|(prelude, _)| match prelude.rung {
-        Rung::Landlock => fenced::live(&mut ours).map(|report| say(&mut ours, &report)),
+    let done = told.and_then(|(prelude, _)| match prelude.rung {
+        Rung::Landlock => fenced::serve(&mut ours),
         Rung::Full | Rung::None => enter(&mut ours, &prelude),
     });
-    said.unwrap_or_else(|error| say(&mut ours, &Report::Failed(error.to_string())))
+    match done {
+        Ok(()) => 0,
+        Err(error) => say(&mut ours, &Report::Failed(error.to_string())),
+    }
 }
 
 /// Says it, if somebody still listens.
-fn say(ours: &mut UnixStream, report: &Report) -> i32 {
-    i32::from(line::send(ours, report, &[]).is_err())
+pub(super) fn say(to: &mut UnixStream, report: &Report) -> i32 {
+    i32::from(line::send(to, report, &[]).is_err())
 }
 
-/// Leaves our namespaces, and lets a child live in the new ones, which says how its command ended.
-#[expect(
-    unsafe_code,
-    reason = "fork; the helper has one thread, so its memory is whole in the child"
-)]
-fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<i32, Unbuilt> {
+/// The next orders, with what comes with them; nothing when there will be none.
+pub(super) fn ordered(ours: &mut UnixStream) -> Result<Option<(Spec, Vec<OwnedFd>)>, Unbuilt> {
+    match line::receive::<Spec>(ours, |_| ORDERED) {
+        Ok(orders) => Ok(Some(orders)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(doing("waiting for orders")(error)),
+    }
+}
+
+/// Leaves our namespaces, and hands what orders name to a child that has a root of its own.
+#[expect(unsafe_code, reason = "fork; a mason has one thread, so its memory is whole in the child")]
+fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
     leave()?;
     let (mut here, mut there) = UnixStream::pair().map_err(doing("making a line"))?;
     // SAFETY: this process has a single thread.
-    match unsafe { fork() }.map_err(doing("starting process 1"))? {
+    match unsafe { fork() }.map_err(doing("starting a builder"))? {
         ForkResult::Child => {
             drop(here);
-            let report = first_process(ours, &mut there, prelude);
-            // Nobody is left when we speak, so nobody needs to wait for our own end, which takes a while.
-            clear();
-            let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
-            std::process::exit(say(ours, &report));
+            let built = build(ours, &mut there, prelude);
+            let code =
+                built.map_or_else(|error| say(ours, &Report::Failed(error.to_string())), |()| 0);
+            std::process::exit(code);
         }
-        ForkResult::Parent { child } => {
+        ForkResult::Parent { .. } => {
             drop(there);
-            let given = hand_over(ours, &mut here);
-            if given.is_err() {
-                // It may have ended by itself and said why, which is then heard before what we say.
-                kill(child, Signal::SIGKILL).ok();
+            while let Some((spec, fds)) = ordered(ours)? {
+                hand_over(spec, fds, &mut here)?;
             }
-            match waitpid(child, None).map_err(doing("waiting for process 1"))? {
-                WaitStatus::Exited(_, 0) => Ok(0),
-                _ => {
-                    given.map(|()| say(ours, &Report::Failed("it ended without a word".to_owned())))
-                }
+            // Our end is that of the child, too.
+            Ok(())
+        }
+    }
+}
+
+fn leave() -> Result<(), Unbuilt> {
+    let (uid, gid) = (getuid(), getgid());
+    let new = CloneFlags::CLONE_NEWUSER
+        | CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWUTS
+        | CloneFlags::CLONE_NEWCGROUP;
+    unshare(new).map_err(doing(
+        "making namespaces (on Ubuntu, allow unprivileged user namespaces; in a container, relax its seccomp profile)",
+    ))?;
+    let write =
+        |file: &str, text: String| fs::write(file, text).map_err(doing(format!("writing {file}")));
+    write("/proc/self/setgroups", "deny".to_owned())?;
+    write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+    write("/proc/self/gid_map", format!("{gid} {gid} 1"))
+}
+
+/// Gives orders to the process 1 that waits, with everything that they name. Whoever gave them is told if they cannot
+/// be followed.
+fn hand_over(spec: Spec, fds: Vec<OwnedFd>, to: &mut UnixStream) -> Result<(), Unbuilt> {
+    match trees::cut(spec) {
+        Ok((handed, trees)) => {
+            let fds: Vec<_> = fds.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
+            line::send(to, &handed, &fds).map_err(doing("handing over"))
+        }
+        Err(error) => {
+            if let Some(line) = fds.into_iter().next() {
+                say(&mut UnixStream::from(line), &Report::Failed(error.to_string()));
             }
+            Ok(())
+        }
+    }
+}
+
+/// Lays out the root, and keeps a process 1 ready in a copy of it until there will be no more orders.
+fn build(ours: &mut UnixStream, from: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
+    unshare(CloneFlags::CLONE_NEWNS).map_err(doing("making a root of our own"))?;
+    mounts::lay_out(prelude)?;
+    let filter = walls::Filter::compile()?;
+    loop {
+        let (mut mine, theirs) = UnixStream::pair().map_err(doing("making a line"))?;
+        let Some(child) = clone().map_err(doing("making namespaces for a command"))? else {
+            drop(mine);
+            std::process::exit(first_process(ours, from, theirs, prelude, &filter));
+        };
+        drop(theirs);
+        // If it is not there any more, it has said why.
+        mine.write_all(&child.as_raw().to_le_bytes()).ok();
+        let mut word = [0];
+        if mine.read(&mut word).map_err(doing("waiting for process 1"))? == 0 {
+            return Ok(());
+        }
+        // It has its orders. Those that have ended meanwhile are let go; nobody waits for their ends, which take a while.
+        let any = Pid::from_raw(-1);
+        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
+            waitpid(any, Some(WaitPidFlag::WNOHANG))
+        {}
+    }
+}
+
+/// A child that is process 1 of namespaces of its own; nothing is what the child itself gets.
+#[expect(unsafe_code, reason = "fork, into new namespaces; the process has one thread")]
+fn clone() -> io::Result<Option<Pid>> {
+    let spaces = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWNET;
+    let flags = libc::c_long::from(spaces | libc::SIGCHLD);
+    // SAFETY: this process has a single thread, and without a stack or shared memory the call is a fork.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) };
+    match i32::try_from(pid).map_err(io::Error::other)? {
+        ..0 => Err(io::Error::last_os_error()),
+        0 => Ok(None),
+        pid => Ok(Some(Pid::from_raw(pid))),
+    }
+}
+
+/// From before its orders to the end of everybody inside. What it says, it says to whoever gave the orders.
+fn first_process(
+    ours: &mut UnixStream,
+    from: &mut UnixStream,
+    mut above: UnixStream,
+    prelude: &Prelude,
+    filter: &walls::Filter,
+) -> i32 {
+    let number = match prepare(prelude, &mut above) {
+        Ok(number) => number,
+        Err(error) => return say(ours, &Report::Failed(error.to_string())),
+    };
+    let Ok((handed, fds)) = line::receive(from, Handed::count) else { return 0 };
+    // Whoever is above makes the next one ready now; if nobody is, this one ends, too.
+    above.write_all(b"+").ok();
+    let mut fds = fds.into_iter();
+    let Some(mut line) = fds.next().map(UnixStream::from) else { return 1 };
+    if say(&mut line, &Report::Begun(number)) != 0 {
+        return 0;
+    }
+    let report = obey(handed, fds.collect(), &mut line, filter);
+    // Nobody is left when we speak, so nobody needs to wait for our own end.
+    clear();
+    say(&mut line, &report.unwrap_or_else(|error| Report::Failed(error.to_string())))
+}
+
+/// What can be done before there are orders; the answer is our own number outside.
+fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, Unbuilt> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
+    network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
+    mounts::furnish(prelude)?;
+    let mut number = [0; 4];
+    above.read_exact(&mut number).map_err(doing("learning our number"))?;
+    Ok(i32::from_le_bytes(number))
+}
+
+fn obey(
+    handed: Handed,
+    mut fds: Vec<OwnedFd>,
+    line: &mut UnixStream,
+    filter: &walls::Filter,
+) -> Result<Report, Unbuilt> {
+    if handed.spec.network {
+        let opened = network::listen()
+            .and_then(|listener| line::send(line, &Report::Listening, &[listener.as_fd()]));
+        opened.map_err(doing("opening a way to the granted hosts"))?;
+    }
+    let trees = fds.split_off(2);
+    let writable = mounts::complete(&handed, &trees)?;
+    drop(trees);
+    let spec = handed.spec;
+    walls::raise(&writable, &spec.limits, filter)?;
+    nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
+    match &spec.action {
+        Action::Run { shell, line: words } => {
+            let child = command::start(command::shell(&spec, shell, words, fds), || Ok(()))?;
+            command::watch(line, child, everybody)
+        }
+        Action::Probe(targets) => {
+            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
         }
     }
 }
@@ -96,65 +236,4 @@ fn clear() {
 fn everybody() {
     kill(Pid::from_raw(-1), Signal::SIGTERM).ok();
     kill(Pid::from_raw(-1), Signal::SIGCONT).ok();
-}
-
-fn leave() -> Result<(), Unbuilt> {
-    let (uid, gid) = (getuid(), getgid());
-    let new = CloneFlags::CLONE_NEWUSER
-        | CloneFlags::CLONE_NEWNS
-        | CloneFlags::CLONE_NEWPID
-        | CloneFlags::CLONE_NEWNET
-        | CloneFlags::CLONE_NEWIPC
-        | CloneFlags::CLONE_NEWUTS
-        | CloneFlags::CLONE_NEWCGROUP;
-    unshare(new).map_err(doing(
-        "making namespaces (on Ubuntu, allow unprivileged user namespaces; in a container, relax its seccomp profile)",
-    ))?;
-    let write =
-        |file: &str, text: String| fs::write(file, text).map_err(doing(format!("writing {file}")));
-    write("/proc/self/setgroups", "deny".to_owned())?;
-    write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
-    write("/proc/self/gid_map", format!("{gid} {gid} 1"))
-}
-
-/// Takes our orders, and gives them to process 1 with everything that they name.
-fn hand_over(ours: &mut UnixStream, to: &mut UnixStream) -> Result<(), Unbuilt> {
-    let (spec, pipes) = line::receive::<Spec>(ours, |_| 2).map_err(doing("waiting for orders"))?;
-    if spec.network {
-        let listener = network::listen().map_err(doing("opening a way to the granted hosts"))?;
-        line::send(ours, &Report::Listening, &[listener.as_fd()])
-            .map_err(doing("opening a way to the granted hosts"))?;
-    }
-    let (handed, trees) = trees::cut(spec)?;
-    let fds: Vec<_> = pipes.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
-    line::send(to, &handed, &fds).map_err(doing("handing over"))
-}
-
-fn first_process(
-    ours: &mut UnixStream,
-    from: &mut UnixStream,
-    prelude: &Prelude,
-) -> Result<Report, Unbuilt> {
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
-    network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
-    unshare(CloneFlags::CLONE_NEWNS).map_err(doing("making a root of our own"))?;
-    mounts::prepare(prelude)?;
-    let filter = walls::Filter::compile()?;
-    let (handed, mut fds) =
-        line::receive(from, Handed::count).map_err(doing("waiting for orders"))?;
-    let trees = fds.split_off(2);
-    let writable = mounts::complete(&handed, &trees)?;
-    drop(trees);
-    let spec = handed.spec;
-    walls::raise(&writable, &spec.limits, &filter)?;
-    nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
-    match &spec.action {
-        Action::Run { shell, line } => {
-            let child = command::start(command::shell(&spec, shell, line, fds), || Ok(()))?;
-            command::watch(ours, child, everybody)
-        }
-        Action::Probe(targets) => {
-            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
-        }
-    }
 }

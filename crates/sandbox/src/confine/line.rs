@@ -1,4 +1,4 @@
-//! Messages between us and the helper, and between its two halves: a length, JSON, and descriptors that travel with
+//! Messages between us and a mason, and between its two halves: a length, JSON, and descriptors that travel with
 //! them. Both ends are ours, but what arrives is bounded all the same.
 
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};

@@ -1,6 +1,6 @@
 //! Commands behind walls of the kernel: namespaces of their own (user, mount, pid, network, ipc), a root in which
 //! only what they need is there, Landlock and seccomp behind that, no capabilities, limits. It is built by this
-//! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
+//! same program, started a second time as a small mason, so that nothing has to be installed and no thread of
 //! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
 
 mod command;
@@ -8,12 +8,12 @@ mod fenced;
 mod held;
 mod inside;
 mod line;
+mod mason;
 mod mounts;
 mod network;
 mod probe;
 mod proof;
 mod proxy;
-mod spare;
 mod spec;
 mod trees;
 mod walls;
@@ -27,25 +27,28 @@ use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
 
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
-use spare::Spares;
+use mason::Masons;
 pub use spec::Limits;
 pub(crate) use spec::{Action, Spec};
 
-/// The word that makes this program a helper.
+/// The word that makes this program a mason, who builds walls.
 const WORD: &str = "--bosun-confine";
 
-/// What is said to a helper while its command runs: end it, or have it ended.
+/// What comes with orders: the line on which their end is told, and the command's two pipes.
+const ORDERED: usize = 3;
+
+/// What is said while a command runs: end it, or have it ended.
 const TERM: &[u8; 1] = b"T";
 const KILL: &[u8; 1] = b"K";
 
-/// Shows that this program can be started again as the helper; only `Twin::enter` makes one. It keeps a few helpers
-/// ready, because building walls takes longer than most commands.
+/// Shows that this program can be started again as a mason; only `Twin::enter` makes one. It keeps masons, who have the
+/// next command's walls ready, because building them takes longer than most commands.
 #[derive(Debug, Clone)]
-pub struct Twin(Arc<Spares>);
+pub struct Twin(Arc<Masons>);
 
 impl Twin {
-    /// To be called first thing in `main`, while there is only one thread. If this process was started as the
-    /// helper, it does the helper's work and never comes back.
+    /// To be called first thing in `main`, while there is only one thread. If this process was started as a
+    /// mason, it does the mason's work and never comes back.
     #[must_use]
     pub fn enter() -> Self {
         if std::env::args_os().nth(1).is_some_and(|word| word == WORD) {
@@ -156,7 +159,7 @@ impl Confine {
         timeout: Span,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        let way = Way { spares: &self.twin.0, hosts: &self.hosts };
+        let way = Way { masons: &self.twin.0, hosts: &self.hosts };
         held::run(way, spec, listener, timeout, stop).await
     }
 

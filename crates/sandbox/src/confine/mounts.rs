@@ -88,8 +88,14 @@ const MAX_COPIED: u64 = 64 * 1024;
 const OLD: &str = "/old";
 const NEW: &str = "/new";
 
-/// Builds the new root, goes into it, and leaves the machine's own behind for good.
-pub(super) fn prepare(prelude: &Prelude) -> Result<(), Unbuilt> {
+/// The machine's own `/proc`, until there is another one: the kernel gives a new one only to whom sees one.
+const OLD_PROCESSES: &str = "/.proc";
+
+/// Folders for temporary files.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Builds a root without anything of a command, goes into it, and leaves the machine's own behind for good.
+pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
     step_aside()?;
     for folder in SYSTEM {
         system(Path::new(folder))?;
@@ -98,18 +104,27 @@ pub(super) fn prepare(prelude: &Prelude) -> Result<(), Unbuilt> {
         system(&Path::new("/etc").join(name))?;
     }
     devices()?;
-    processes(prelude)?;
-    for folder in ["/tmp", "/var/tmp", "/dev/shm"] {
-        temporary(Path::new(folder), 0o1777, prelude.temp_bytes)?;
+    let own = TEMPORARY.iter().chain(&["/proc", OLD_PROCESSES]).map(Path::new);
+    for folder in own.chain([prelude.home.as_path()]) {
+        place(&new(folder), folder, true)?;
     }
-    temporary(&prelude.home, 0o700, prelude.temp_bytes)?;
-    for place in TOOLCHAINS.iter().map(|place| prelude.home.join(place)) {
-        visible(&place)?;
-    }
+    bind(&old(Path::new("/proc")), &new(Path::new(OLD_PROCESSES)))
+        .map_err(doing("looking at /proc"))?;
     std::env::set_current_dir(NEW).map_err(doing("going in"))?;
     pivot_root(".", ".").map_err(doing("going in"))?;
     umount2(".", MntFlags::MNT_DETACH).map_err(doing("closing the door"))?;
     std::env::set_current_dir("/").map_err(doing("going in"))
+}
+
+/// Puts in what every command has for itself alone.
+pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
+    processes(prelude)?;
+    for folder in TEMPORARY {
+        temporary(Path::new(folder), 0o1777, prelude.temp_bytes)?;
+    }
+    // A home may lie in one of those.
+    place(&prelude.home, &prelude.home, true)?;
+    temporary(&prelude.home, 0o700, prelude.temp_bytes)
 }
 
 /// Puts in what this command needs and enters its folder. The answer is what may be written to.
@@ -214,8 +229,7 @@ fn mask(path: &Path) -> Result<(), Unbuilt> {
 }
 
 fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
-    place(&new(path), path, true)?;
-    tmpfs(&new(path), &format!("mode={mode:o},size={bytes}"))
+    tmpfs(path, &format!("mode={mode:o},size={bytes}"))
         .map_err(doing(format!("making {}", path.display())))
 }
 
@@ -259,14 +273,14 @@ fn devices() -> Result<(), Unbuilt> {
 /// A `/proc` that shows only what is inside, and that nobody can write to.
 fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
     let path = Path::new("/proc");
-    place(&new(path), path, true)?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), &new(path), Some("proc"), flags, None::<&str>)
+    mount(Some("proc"), path, Some("proc"), flags, None::<&str>)
         .map_err(doing("mounting /proc (in a container, its own /proc must not be masked)"))?;
+    umount2(OLD_PROCESSES, MntFlags::MNT_DETACH).map_err(doing("closing the machine's /proc"))?;
     // On newer kernels this holds for this sandbox alone, and for root too, whom no other limit binds.
     let most = prelude.processes.max(512).to_string();
-    fs::write(new(Path::new("/proc/sys/kernel/pid_max")), most).ok();
-    close(&new(path)).map_err(doing("closing /proc"))
+    fs::write("/proc/sys/kernel/pid_max", most).ok();
+    close(path).map_err(doing("closing /proc"))
 }
 
 /// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,

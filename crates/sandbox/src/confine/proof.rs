@@ -29,7 +29,7 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
 
     // The scope of a task is about another workspace; here, all of it is the scope.
     let confine = Confine { scope: None, ..confine.clone() };
-    // With our own home, so that the helpers that stand ready afterwards are those that commands will need.
+    // With our own home, as commands have it.
     let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
     let variables = home.into_iter().collect();
     let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);

@@ -1,4 +1,4 @@
-//! What is said between us and the helper.
+//! What is said between us and a mason.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use types::{Rung, Scope, WorkPath};
 
-/// What a helper is told before there is a command for it, so that it can build what does not depend on one.
+/// What a mason is told before there is a command for it, so that it can build what does not depend on one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prelude {
     pub(crate) rung: Rung,
+    /// The workspace. The root that is laid out keeps the names of what was put in, which are nobody else's business.
+    pub(crate) root: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) temp_bytes: u64,
     pub(crate) processes: u64,
@@ -48,7 +50,8 @@ impl Spec {
 
     pub(crate) fn prelude(&self) -> Prelude {
         let Limits { temp_bytes, processes, .. } = self.limits;
-        Prelude { rung: self.rung, home: self.home.clone(), temp_bytes, processes }
+        let (root, home) = (self.root.clone(), self.home.clone());
+        Prelude { rung: self.rung, root, home, temp_bytes, processes }
     }
 }
 
@@ -78,6 +81,8 @@ pub(crate) struct Targets {
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// The orders were taken by the process with this number; more will follow.
+    Begun(i32),
     Exited(i32),
     Signalled(i32),
     /// The walls could not be built, so nothing was run.

@@ -11,10 +11,12 @@ use rustix::mount::{OpenTreeFlags, open_tree};
 use serde::{Deserialize, Serialize};
 use types::{Artifact, Scope};
 
+use super::ORDERED;
 use super::inside::{Unbuilt, doing};
+use super::mounts::TOOLCHAINS;
 use super::spec::Spec;
 
-/// Orders for process 1, and which mounts come with them, in this order, after the command's own two pipes.
+/// Orders for process 1, and which mounts come with them, in this order, after what came with the orders themselves.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Handed {
     pub(super) spec: Spec,
@@ -27,7 +29,7 @@ pub(super) struct Handed {
 impl Handed {
     /// How many descriptors come with it.
     pub(super) fn count(&self) -> usize {
-        2 + self.visible.len() + 1 + self.scope.len()
+        ORDERED + self.visible.len() + 1 + self.scope.len()
     }
 }
 
@@ -41,13 +43,15 @@ pub(super) enum Access {
 /// Cuts out what the orders name.
 pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
-    for path in &spec.visible {
+    let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
+    let places = places.filter(|place| !spec.visible.contains(place));
+    for path in spec.visible.iter().cloned().chain(places) {
         // What is not there cannot be seen.
-        let Ok(found) = fs::metadata(path) else { continue };
+        let Ok(found) = fs::metadata(&path) else { continue };
         let what = || format!("putting in {}", path.display());
-        let from = open(path, OFlags::empty()).map_err(doing(what()))?;
+        let from = open(&path, OFlags::empty()).map_err(doing(what()))?;
         trees.push(tree(&from, Access::Read).map_err(doing(what()))?);
-        visible.push((path.clone(), found.is_dir()));
+        visible.push((path, found.is_dir()));
     }
     let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     let access = if spec.scope.is_some() { Access::Read } else { Access::Write };

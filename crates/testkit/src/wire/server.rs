@@ -122,7 +122,7 @@ impl WireServer {
     /// Every provider, asked here.
     pub fn registry(&self) -> anyhow::Result<Registry> {
         let settings = Settings::parse(&self.settings())?;
-        let transport = Arc::new(Http::new(Span::seconds(10))?);
+        let transport = Arc::new(Http::new(Span::seconds(10)));
         Ok(Registry::new(settings, |_| None, transport)?)
     }
 

@@ -113,6 +113,21 @@ async fn another_family_takes_over_in_the_middle() {
     }
 }
 
+/// A43: tools that were chosen stay chosen when another model takes over.
+#[tokio::test]
+async fn chosen_tools_stay_chosen_under_another_model() {
+    let (family, next) = (Family::Anthropic, Family::OpenAi);
+    let replies = vec![Reply::say("One."), Reply::say("Two.")];
+    let stage = Stage::telling(family, Props::default(), replies).await;
+    let few = vec!["read_file".to_owned(), "edit_file".to_owned()];
+    stage.session.change(None, None, Some(few)).await.expect("changed");
+    stage.submit("One.").await;
+    stage.session.change(Some(WireServer::model(next)), None, None).await.expect("changed");
+    stage.submit("Two.").await;
+    let tools: Vec<Vec<String>> = stage.asked().iter().map(|asked| asked.tools()).collect();
+    assert_eq!(tools, [["read_file", "edit_file"], ["read_file", "apply_patch"]]);
+}
+
 /// A7, A60, and that every call has a result: the work is interrupted in the middle of a command, and the session goes on.
 #[tokio::test]
 async fn an_interrupted_command_has_a_result_and_the_session_goes_on() {

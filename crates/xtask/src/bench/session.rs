@@ -1,6 +1,7 @@
 //! How heavy a conversation is: the real program against a model server on the loopback that answers at once, with one
-//! trivial call a turn: a file that is read, or a command, which the sandbox holds as always. Time is taken where requests arrive, so a turn is everything
-//! between two requests: decoding, judging, recording, the command itself, and writing the next request.
+//! trivial call a turn: a file that is read, or a command, without the sandbox and held by it. Time is taken where
+//! requests arrive, so a turn is everything between two requests: decoding, judging, recording, the command itself, and
+//! writing the next request.
 
 mod pacer;
 
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::{Figure, judge, release_binary};
+use super::{Figure, build, judge, release_binary};
 use pacer::{Beat, Call, Pacer};
 
 pub(crate) const ABOUT: &str =
@@ -39,9 +40,10 @@ struct Seen {
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let binary = release_binary(root)?;
+    build(root, "runtime", "bare")?;
     let scratch = root.join("target/bench-session");
     let mut figures = vec![];
-    for call in [Call::Read, Call::Shell] {
+    for call in [Call::Read, Call::Bare, Call::Shell] {
         let word = call.word();
         println!(
             "\n{word}\n{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
@@ -119,6 +121,9 @@ fn judged(call: Call, seen: &Seen) -> Vec<Figure> {
     let growth = mean(&seen.beats, late(seen)) / mean(&seen.beats, early(seen)).max(0.001);
     let (turn, grows, most) = match call {
         Call::Read => ("a turn that reads a file", "late turn to early one, reading", 3.0),
+        Call::Bare => {
+            ("a turn with a command, no sandbox", "late turn to early one, no sandbox", 3.0)
+        }
         Call::Shell => {
             ("a turn with a command in the sandbox", "late turn to early one, commands", 8.0)
         }
@@ -157,20 +162,11 @@ fn converse(
     }
     let repo = repository(scratch)?;
     let pacer = Pacer::start(turns, call)?;
-    let settings = scratch.join("models.toml");
-    let text = format!(
-        "[providers.anthropic]\nbase_url = \"{}\"\nkey_env = []\nkey_needed = false\n",
-        pacer.url()
-    );
-    fs::write(&settings, text).context("writing the settings")?;
-    let policy = scratch.join("solo.toml");
-    fs::write(&policy, rules(root)?).context("writing the rules")?;
-    let mut command = Command::new(binary);
-    command.arg("--home").arg(scratch.join("home"));
-    command.args(["run", "Say how the tide is.", "--headless", "--json"]);
-    command.args(["--model", "anthropic/claude-sonnet-4-5"]);
-    command.arg("--repo").arg(&repo).arg("--policy").arg(&policy);
-    command.env("BOSUN_MODELS", &settings).current_dir(&repo);
+    let mut command = match call {
+        Call::Bare => bare(binary, scratch, &repo, pacer.url()),
+        Call::Read | Call::Shell => program(root, binary, scratch, &repo, pacer.url())?,
+    };
+    command.current_dir(&repo);
     let log = fs::File::create(scratch.join("log.jsonl")).context("making a log")?;
     let errors = log.try_clone().context("making a log")?;
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
@@ -189,6 +185,36 @@ fn converse(
     let (Some(one), Some(end)) = (beats.first(), beats.last()) else { bail!("nothing was asked") };
     let (first, first_bytes, last_bytes) = (one.at.duration_since(begun), one.bytes, end.bytes);
     Ok(Seen { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
+}
+
+/// The program itself, whose commands are held.
+fn program(
+    root: &Path,
+    binary: &Path,
+    scratch: &Path,
+    repo: &Path,
+    url: &str,
+) -> anyhow::Result<Command> {
+    let settings = scratch.join("models.toml");
+    let text =
+        format!("[providers.anthropic]\nbase_url = \"{url}\"\nkey_env = []\nkey_needed = false\n");
+    fs::write(&settings, text).context("writing the settings")?;
+    let policy = scratch.join("solo.toml");
+    fs::write(&policy, rules(root)?).context("writing the rules")?;
+    let mut command = Command::new(binary);
+    command.arg("--home").arg(scratch.join("home"));
+    command.args(["run", "Say how the tide is.", "--headless", "--json"]);
+    command.args(["--model", "anthropic/claude-sonnet-4-5"]);
+    command.arg("--repo").arg(repo).arg("--policy").arg(&policy);
+    command.env("BOSUN_MODELS", &settings);
+    Ok(command)
+}
+
+/// A small program around the same sessions, whose commands nothing holds.
+fn bare(binary: &Path, scratch: &Path, repo: &Path, url: &str) -> Command {
+    let mut command = Command::new(binary.with_file_name("examples").join("bare"));
+    command.arg(url).arg(repo).arg(scratch.join("home"));
+    command
 }
 
 /// The preset for one agent, without its limit of rounds.
@@ -224,16 +250,38 @@ fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
     Ok(repo)
 }
 
-/// Milliseconds of processor time: of the process, and with the commands that it waited for.
+/// Milliseconds of processor time: of the process, and with everything that it and its children have started.
 fn processor(child: &Child) -> anyhow::Result<(f64, f64)> {
-    let text = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
-    let fields = text.rsplit(") ").next().unwrap_or_default();
-    let ticks: Vec<f64> =
-        fields.split(' ').skip(11).take(4).filter_map(|field| field.parse().ok()).collect();
-    let [user, system, waited_user, waited_system] = ticks[..] else { bail!("reading {text}") };
     let to_millis = 1000.0 / TICKS_PER_SECOND;
-    let own = (user + system) * to_millis;
-    Ok((own, own + (waited_user + waited_system) * to_millis))
+    let known = fs::read_dir("/proc")?.flatten();
+    let known: Vec<Ticks> = known.filter_map(|entry| Ticks::read(&entry)).collect();
+    let own = known.iter().find(|one| one.id == child.id()).context("the process is gone")?;
+    let (mut all, mut open) = (0.0, vec![own]);
+    while let Some(one) = open.pop() {
+        all += one.own + one.waited;
+        open.extend(known.iter().filter(|other| other.parent == one.id));
+    }
+    Ok((own.own * to_millis, all * to_millis))
+}
+
+/// What a process took, and what those took whose ends it saw.
+struct Ticks {
+    id: u32,
+    parent: u32,
+    own: f64,
+    waited: f64,
+}
+
+impl Ticks {
+    /// Nothing for what is not a process, or not any more.
+    fn read(entry: &fs::DirEntry) -> Option<Self> {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let text = fs::read_to_string(entry.path().join("stat")).ok()?;
+        let fields: Vec<&str> = text.rsplit(") ").next()?.split(' ').collect();
+        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+        let (own, waited) = (ticks(11)? + ticks(12)?, ticks(13)? + ticks(14)?);
+        Some(Self { id, parent: fields.get(1)?.parse().ok()?, own, waited })
+    }
 }
 
 /// Megabytes: the peak of all, and what is not a file now.

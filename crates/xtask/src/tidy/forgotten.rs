@@ -9,7 +9,7 @@ use crate::tree::Tree;
 /// The folders of `scenarios/`, in the order of the line.
 const STATIONS: &[&str] = &[
     "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
-    "merge", "gate", "failure", "budget", "human", "doors", "talk",
+    "merge", "gate", "failure", "budget", "human", "doors", "talk", "audited", "strict",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {

@@ -9,8 +9,9 @@ use serde_json::Value;
 use types::{Digest, Hint, ModelRef, Policy, Request};
 
 use crate::args;
-use crate::commands::run::{policy, read as read_file};
+use crate::commands::run::read as read_file;
 use crate::exit::Wrong;
+use crate::rules::rules;
 
 /// The most that is read from standard input, in bytes.
 const MOST: u64 = 4 * 1024 * 1024;
@@ -43,8 +44,8 @@ impl Unfit {
 }
 
 pub(super) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
-    let rules = match policy(args.policy.as_deref(), &args.preset) {
-        Ok(policy) => policy,
+    let rules = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
+        Ok(rules) => rules.policy,
         Err(error) => return Ok(Err(Unfit::policy(format!("{error:#}")))),
     };
     let asked = match (&args.request, args.text.as_slice()) {

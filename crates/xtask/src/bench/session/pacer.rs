@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Read,
+    /// A command that nothing holds.
+    Bare,
     Shell,
 }
 
@@ -24,6 +26,7 @@ impl Call {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Read => "one file read a turn",
+            Self::Bare => "one command a turn, without the sandbox",
             Self::Shell => "one command a turn, in the sandbox",
         }
     }
@@ -141,7 +144,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
 fn asking(turn: usize, call: Call) -> String {
     let (tool, input) = match call {
         Call::Read => ("read_file", json!({ "file_path": format!("src/file{}.txt", turn % 50) })),
-        Call::Shell => ("shell", json!({ "command": format!("echo {turn}") })),
+        Call::Bare | Call::Shell => ("shell", json!({ "command": format!("echo {turn}") })),
     };
     let block =
         json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": tool, "input": {} });

@@ -1,0 +1,97 @@
+//! Arguments of the commands around decisions: why, policy, init, show.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use types::{Phase, RunId};
+
+/// Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
+/// decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
+/// started with and what it knew then.
+///
+///   bosun why r_1a2b            every decision, one line each
+///   bosun why r_1a2b 12         line 12 of the run's log
+///   bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
+///   bosun why r_1a2b T1         everything about a task and its attempts
+///   bosun why r_1a2b q0         why a question was asked
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Why {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// A line, a task, an attempt, or a question
+    #[arg(value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Print a JSON line for each decision
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Read a file of rules, hold each rule to its examples, and say what is wrong, line by line; exit code 2 if anything is
+    Check {
+        file: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show rules in their order: those of a preset or a file, or those that a run in this folder would have
+    Show {
+        /// A preset's name, or a file [default: the project's .bosun/policy.toml, or else crew]
+        #[arg(value_name = "PRESET|FILE")]
+        what: Option<String>,
+        /// Print the whole policy as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository. What is there already is left
+/// as it is. Example: bosun init --preset crew
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The preset to start from
+    #[arg(long, default_value = "crew", value_name = "NAME")]
+    pub(crate) preset: String,
+    /// The repository
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) repo: PathBuf,
+    /// Print one JSON object: what was written, what was there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The run [default: the newest one]
+    pub(crate) run: Option<RunId>,
+    /// Print a JSON line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the response object: status, decision, deliverables, resources, next steps, blockers
+    #[arg(long, conflicts_with_all = ["json", "state"])]
+    pub(crate) response: bool,
+    /// Print the spec as the run has brought it on: tasks, decisions, blockers, status
+    #[arg(long, conflicts_with_all = ["json", "response", "state"])]
+    pub(crate) spec: bool,
+    /// Print the whole state of the project as one JSON object
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) state: bool,
+    /// Print the report of one gate as Markdown: initiation, planning, execution, monitoring or closure
+    #[arg(long, value_name = "PHASE", value_parser = phase, conflicts_with_all = ["json", "response", "state", "spec"])]
+    pub(crate) gate: Option<Phase>,
+    /// Print the reports of all gates
+    #[arg(long, conflicts_with_all = ["gate", "json", "response", "state", "spec"])]
+    pub(crate) gates: bool,
+}
+
+fn phase(word: &str) -> Result<Phase, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,109 @@
+//! Arguments of the commands about specs and plans.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// A spec says what is wanted and how one will see that it is there; docs/spec.md has the format.
+///
+///   bosun spec init export.yaml --title "Export to CSV"
+///   bosun spec check export.yaml
+///   bosun spec approve export.yaml
+///   bosun run --spec export.yaml --spec-out export.yaml
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Spec {
+    #[command(subcommand)]
+    pub(crate) command: SpecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpecCommand {
+    /// Write a spec to start from; never overwrites anything
+    Init {
+        /// Where to
+        #[arg(default_value = "spec.yaml")]
+        file: PathBuf,
+        /// What it is called
+        #[arg(long, default_value = "What is wanted, in one line")]
+        title: String,
+        /// What is wanted, and why
+        #[arg(long, default_value = "What is wanted, and why.")]
+        intent: String,
+    },
+    /// Read a spec and say everything that is wrong with it, with path and line; exit code 65 if anything is
+    Check {
+        file: PathBuf,
+        /// Whether it could also stand as an Intent Spec: every requirement with a verification, something out of scope
+        #[arg(long)]
+        intent: bool,
+        /// Print one JSON object: ok, or kind (parse, validation) with the issues
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a spec in its canonical form: keys in order, two blanks for each step, no line folded, no comments
+    Fmt {
+        file: PathBuf,
+        /// Change the file instead of printing
+        #[arg(long, short)]
+        write: bool,
+        /// Print nothing; exit code 1 if the file is not in its canonical form
+        #[arg(long, conflicts_with = "write")]
+        check: bool,
+    },
+    /// What is different between two versions, by dotted path; when they were written is no difference
+    Diff {
+        old: PathBuf,
+        new: PathBuf,
+        /// Print a JSON line for each difference: path, type (added, removed, changed), old_value, new_value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of the format
+    Schema {
+        /// Of the Intent Spec, as a product agent hands it in
+        #[arg(long)]
+        intent: bool,
+    },
+    /// Approve a draft, so that a run may work on it: writes the next version into the file
+    Approve {
+        file: PathBuf,
+        /// Print one JSON object: version, digest
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What a run is to do about its spec and its plan.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Planned {
+    /// What you want done, as a spec; only an approved one is worked on
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request"])]
+    pub(crate) spec: Option<PathBuf>,
+    /// Where to write the version of the spec that the run makes
+    #[arg(long, value_name = "FILE", requires = "spec")]
+    pub(crate) spec_out: Option<PathBuf>,
+    /// Carry out this plan (YAML or JSON, as `bosun plan --out` writes it) instead of having one made
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Ask a person before the plan is carried out
+    #[arg(long)]
+    pub(crate) approve_plan: bool,
+}
+
+/// Admits the request, has a plan made and stops there. The plan can be edited and carried out.
+///
+///   bosun plan "Add a tide command" --out plan.yaml
+///   bosun run --plan plan.yaml "Add a tide command"
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) run: super::Run,
+    /// Where to write the plan: YAML if it ends in .yaml or .yml, JSON otherwise
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the JSON Schema of a plan, and do nothing else
+    #[arg(long)]
+    pub(crate) schema: bool,
+}

@@ -1,0 +1,197 @@
+//! `bosun spec`: write, check, format, compare and approve specs. What a spec may be is decided in the engine; here are
+//! files and screens.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use engine::spec::{self, BadSpec};
+use runtime::{Bosun, Clock as _, RealClock};
+use serde_json::json;
+use types::{RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
+
+use crate::args::{self, SpecCommand};
+use crate::commands::{run::read as read_file, whole};
+use crate::exit::{Exit, Wrong};
+use crate::print;
+
+pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
+    match &args.command {
+        SpecCommand::Init { file, title, intent } => init(file, title, intent),
+        SpecCommand::Check { file, intent, json } => check(file, *intent, *json),
+        SpecCommand::Fmt { file, write, check } => fmt(file, *write, *check),
+        SpecCommand::Diff { old, new, json } => diff(old, new, *json),
+        SpecCommand::Schema { intent } => {
+            print::json(&if *intent { spec::intent::schema() } else { spec::schema() })?;
+            Ok(Exit::Done)
+        }
+        SpecCommand::Approve { file, json } => approve(file, *json),
+    }
+}
+
+/// A spec from a file, or everything that is wrong with it.
+pub(crate) fn load(path: &Path) -> Result<Spec, Wrong> {
+    spec::read(&read_file(path)?).map_err(|bad| Wrong::NotASpec {
+        path: path.display().to_string(),
+        cause: match bad {
+            BadSpec::Parse(error) => error.to_string(),
+            BadSpec::Validation(problems) => {
+                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+            }
+        },
+    })
+}
+
+/// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
+pub(crate) async fn of_run(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
+    let (machine, _) = whole(bosun, run).await?;
+    let made = spec::versions(&machine, RealClock.now()).pop();
+    let given = || machine.request().and_then(|request| request.spec.as_deref().cloned());
+    Ok(made.or_else(given).ok_or_else(|| Wrong::NoSpec { run: run.clone() })?)
+}
+
+/// Writes a file anew, whole or not at all.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let writing = || format!("writing {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut beside =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(writing)?;
+    beside.write_all(text.as_bytes()).with_context(writing)?;
+    if let Ok(there) = std::fs::metadata(path) {
+        beside.as_file().set_permissions(there.permissions()).with_context(writing)?;
+    }
+    beside.persist(path).with_context(writing)?;
+    Ok(())
+}
+
+fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
+    let now = RealClock.now();
+    let nobody = Uuid::of("nobody");
+    let first = Spec {
+        // A run's id is drawn at random; so is what is made of it.
+        id: Uuid::of(runtime::draw_run_id().as_str()),
+        team_id: nobody.clone(),
+        title: title.to_owned(),
+        status: SpecStatus::Draft,
+        meta: SpecMeta { version: 1, created_at: now, updated_at: now, previous: None, run: None },
+        intent: intent.to_owned(),
+        requirements: vec![],
+        constraints: vec![],
+        out_of_scope: vec![],
+        assumptions: vec![],
+        context_refs: vec![],
+        verification: Verification::default(),
+        budget: None,
+        tasks: vec![],
+        decisions: vec![],
+        blockers: vec![],
+        created_by: nobody,
+    };
+    let text = format!("{HEAD}{}", first.text());
+    let writing = || format!("writing {}", file.display());
+    let mut new = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(file)
+        .with_context(writing)?;
+    new.write_all(text.as_bytes()).with_context(writing)?;
+    let name = file.display();
+    print::line(&format!("wrote  {name}"))?;
+    print::line(&format!(
+        "next   fill it in, then: bosun spec check {name} && bosun spec approve {name}"
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// What somebody who writes a spec wants to know. The canonical form has no comments.
+const HEAD: &str = "\
+# What is wanted, and how one will see that it is there. `bosun spec check` says what is wrong.
+# More that may be here:
+#   requirements: [{description: ..., priority: must | should | could, verification: ...}]
+#   out_of_scope: [...]
+#   assumptions: [{statement: ..., source: a document, or operator_input}]
+#   verification: {criteria: [...], checks: [{name: tests, command: make test}], test_plan: ...}
+#   budget: {tokens: 200000, time_ms: 600000, money: \"1.50\"}
+";
+
+fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
+    let read = spec::read(&read_file(file)?).and_then(|spec| {
+        let missing = if intent { spec::intent::missing(&spec) } else { vec![] };
+        if missing.is_empty() { Ok(spec) } else { Err(BadSpec::Validation(missing)) }
+    });
+    let name = file.display();
+    let (object, lines, exit) = match &read {
+        Ok(spec) => {
+            let (version, digest, status) = (spec.meta.version, spec.digest(), spec.status.word());
+            let object =
+                json!({ "ok": true, "status": status, "version": version, "digest": digest });
+            let line = format!("{name} is fine: version {version}, {status}, {}", digest.short());
+            (object, vec![line], Exit::Done)
+        }
+        Err(BadSpec::Parse(error)) => {
+            let object = json!({ "ok": false, "kind": "parse", "message": error.to_string() });
+            (object, vec![format!("{name}: {error}")], Exit::BadFile)
+        }
+        Err(BadSpec::Validation(problems)) => {
+            let message = format!("{} problems", problems.len());
+            let object = json!({ "ok": false, "kind": "validation", "message": message, "issues": problems });
+            (object, problems.iter().map(|one| format!("{name}: {one}")).collect(), Exit::BadFile)
+        }
+    };
+    if as_json {
+        print::json(&object)?;
+    } else {
+        lines.iter().try_for_each(|line| print::line(line))?;
+    }
+    Ok(exit)
+}
+
+fn fmt(file: &Path, in_place: bool, only_check: bool) -> anyhow::Result<Exit> {
+    let text = load(file)?.text();
+    if only_check {
+        let same = read_file(file)? == text;
+        return Ok(if same { Exit::Done } else { Exit::Failed });
+    }
+    if in_place {
+        write(file, &text)?;
+    } else {
+        print::text(&text)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn diff(old: &Path, new: &Path, as_json: bool) -> anyhow::Result<Exit> {
+    for one in spec::diff(&load(old)?, &load(new)?) {
+        if as_json {
+            print::json(&one)?;
+            continue;
+        }
+        let shown = |value: &Option<serde_json::Value>| {
+            value.as_ref().map(|value| one_line(&value.to_string(), 80)).unwrap_or_default()
+        };
+        let (from, to) = (shown(&one.old_value), shown(&one.new_value));
+        let change = match one.kind {
+            "added" => to,
+            "removed" => from,
+            _ => format!("{from} -> {to}"),
+        };
+        print::line(&format!("{:<8} {}  {change}", one.kind, one.path))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn approve(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
+    let draft = load(file)?;
+    let approved = spec::moved(&draft, SpecStatus::Approved, RealClock.now(), None)
+        .map_err(|step| Wrong::NoSuchStep { path: file.display().to_string(), step })?;
+    write(file, &approved.text())?;
+    let (version, digest) = (approved.meta.version, approved.digest());
+    if as_json {
+        print::json(&json!({ "status": "approved", "version": version, "digest": digest }))?;
+    } else {
+        let name = file.display();
+        print::line(&format!("approved  {name}, version {version}, {}", digest.short()))?;
+        print::line(&format!("next      bosun run --spec {name}"))?;
+    }
+    Ok(Exit::Done)
+}

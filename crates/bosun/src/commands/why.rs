@@ -1,0 +1,128 @@
+//! `bosun why`: every decision of a run, or the whole story of one.
+
+use std::fmt::Write as _;
+
+use engine::explain::{Looked, Why, decision, is_about, is_decided, place, why as explain};
+use owo_colors::OwoColorize as _;
+use runtime::Order;
+use types::{AttemptId, Envelope, Event, RunId, TaskId};
+
+use crate::args;
+use crate::commands::{newest, sessions};
+use crate::exit::{Exit, Wrong};
+use crate::home::Home;
+use crate::print::{self, one_line};
+
+/// How much of a reason or an input is shown on a line.
+const SHOWN: usize = 200;
+
+pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    if sessions::one(&bosun, &run).await?.is_some() {
+        return Err(Wrong::NotARun { run }.into());
+    }
+    let blank = bosun.blank(&run).await?;
+    let lines = runtime::recorded(&**bosun.journal(), &run).await?;
+    let decided: Vec<&Envelope> = lines.iter().filter(|line| is_decided(&line.event)).collect();
+    let Some(wanted) = args.event else {
+        for line in decided {
+            if args.json { print::json(&explain(&blank, &lines, line))? } else { list(line)? }
+        }
+        return Ok(Exit::Done);
+    };
+    let found = wanted_of(&run, &wanted, &decided, &lines)?;
+    for (line, again) in found.iter().zip(0..) {
+        let story = explain(&blank, &lines, line);
+        if args.json {
+            print::json(&story)?;
+        } else {
+            let gap = if again > 0 { "\n" } else { "" };
+            print::text(&format!("{gap}{}", told(&story)))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The decisions that somebody asks about.
+fn wanted_of<'a>(
+    run: &RunId,
+    wanted: &str,
+    decided: &[&'a Envelope],
+    lines: &[Envelope],
+) -> Result<Vec<&'a Envelope>, Wrong> {
+    let question = wanted.strip_prefix('q').and_then(|number| number.parse::<u32>().ok());
+    let asked = |line: &Envelope| {
+        matches!(&line.event, Event::QuestionAsked { question: own, .. }
+            if line.attempt.is_none() && Some(*own) == question)
+    };
+    let attempt: Option<AttemptId> = wanted.parse().ok();
+    let task: Option<TaskId> = wanted.parse().ok();
+    let is_wanted = |line: &&&Envelope| {
+        place(line) == wanted
+            || asked(line)
+            || (line.attempt.is_some() && line.attempt == attempt)
+            || task.as_ref().is_some_and(|task| is_about(line, task))
+    };
+    let found: Vec<&Envelope> = decided.iter().filter(is_wanted).copied().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let there = lines.iter().find(|line| place(line) == wanted);
+    let what = there.map_or_else(
+        || format!("there is no line, task, attempt or question {wanted:?} in run {run}"),
+        |line| format!("line {wanted} of run {run}, {}, is no decision", line.event.kind()),
+    );
+    Err(Wrong::NoDecision { what, run: run.clone() })
+}
+
+fn list(line: &Envelope) -> std::io::Result<()> {
+    let (rule, reason) = match decision(&line.event) {
+        Some(decision) => (decision.rule.to_string(), one_line(&decision.reason, 110)),
+        None => ("a rule for each".to_owned(), line.event.summary()),
+    };
+    let row = format!("{:>8}  {:<17} {rule:<30} {reason}", place(line), line.event.kind());
+    print::line(row.trim_end())
+}
+
+fn told(why: &Why) -> String {
+    let mut out = format!("{}  {}  {}\n", why.place.bold(), why.event, why.summary);
+    let mut row = |name: &str, text: &str| {
+        let _ = writeln!(out, "  {name:<9} {text}");
+    };
+    if let Some(decision) = &why.decision {
+        row("rule", decision.rule.as_str());
+        row("reason", &one_line(&decision.reason, 2 * SHOWN));
+    }
+    row("at", &why.at.to_string());
+    for (given, place) in why.inputs.iter().zip(0..) {
+        let value = format!("{:<14} {}", given.name, one_line(&given.value, SHOWN));
+        row(if place == 0 { "from" } else { "" }, &value);
+    }
+    let mut about = None;
+    for (looked, place) in why.rules.iter().zip(0..) {
+        if looked.about != about {
+            about.clone_from(&looked.about);
+            row("about", &one_line(about.as_deref().unwrap_or_default(), SHOWN));
+        }
+        row(if place == 0 { "asked" } else { "" }, &rule_line(looked));
+    }
+    if why.rules.is_empty() && why.decision.is_some() {
+        row("asked", "no rule of the policy: this one is part of the program");
+    }
+    row(
+        "again",
+        match why.again {
+            Some(true) => "the same follows from the log before it",
+            Some(false) => "something else follows from the log before it: another version decided",
+            None => "it answers something that came from outside",
+        },
+    );
+    out
+}
+
+fn rule_line(looked: &Looked) -> String {
+    let mark = if looked.matched { "✔".green().to_string() } else { "·".dimmed().to_string() };
+    let because = one_line(&looked.because.join("; "), SHOWN);
+    format!("{mark} {:<30} {:<20} {because}", looked.rule, looked.says)
+}

@@ -1,0 +1,60 @@
+//! Which rules a command works by: those of a file that is named, of a preset that is named, of the project, or else
+//! the crew's, in this order.
+
+use std::path::{Path, PathBuf};
+
+use runtime::presets;
+use types::Policy;
+
+use crate::commands::run::read;
+use crate::home;
+
+/// What is worked by when nobody says anything.
+const DEFAULT: &str = "crew";
+
+/// Rules, and where they are from.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) policy: Policy,
+    pub(crate) from: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Preset(String),
+    File(PathBuf),
+    /// Found at the top of the project, and not named by anybody.
+    Project(PathBuf),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Preset(name) => write!(f, "the preset {name}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Project(path) => write!(f, "{}, which the project brings along", path.display()),
+        }
+    }
+}
+
+/// The rules for working in a folder.
+pub(crate) fn rules(
+    file: Option<&Path>,
+    preset: Option<&str>,
+    folder: &Path,
+) -> anyhow::Result<Rules> {
+    let top = presets::top(folder);
+    let prompts = home::prompts(Some(&top))?;
+    if let Some(path) = file {
+        let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
+        return Ok(Rules { policy, from: Origin::File(path.to_owned()) });
+    }
+    if preset.is_none()
+        && let Some((path, policy)) = presets::project(&top, &prompts)?
+    {
+        return Ok(Rules { policy, from: Origin::Project(path) });
+    }
+    let name = preset.unwrap_or(DEFAULT);
+    let policy = presets::preset_with(name, &prompts)?;
+    Ok(Rules { policy, from: Origin::Preset(name.to_owned()) })
+}

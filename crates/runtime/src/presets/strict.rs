@@ -1,0 +1,277 @@
+//! A project of the preset `strict`: its layout, and what its files in `config/` say: the goal, who the agents are, and
+//! the limits. A file that is not there means what the preset says; a key that is not known is an error.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use types::{Check, FailureRule, ModelRef, Policy, Remedy, RoleId, RuleId, Span, WorkPath};
+
+/// What `bosun init --preset strict` makes: paths and texts. Folders end with a slash and are empty.
+pub const LAYOUT: [(&str, &str); 13] = [
+    ("prompts/system.md", include_str!("../../../../prompts/strict/system.md")),
+    ("prompts/planner.md", include_str!("../../../../prompts/strict/planner.md")),
+    ("prompts/coder.md", include_str!("../../../../prompts/strict/coder.md")),
+    ("prompts/tester.md", include_str!("../../../../prompts/strict/tester.md")),
+    ("config/tasks.yaml", include_str!("layout/tasks.yaml")),
+    ("config/agents.yaml", include_str!("layout/agents.yaml")),
+    ("config/policies.yaml", include_str!("layout/policies.yaml")),
+    (
+        "kb/README.md",
+        "Notes on the project, one file for each. No agent is given them by itself.\n",
+    ),
+    ("workspace/.gitkeep", ""),
+    ("runs/.gitignore", "*\n"),
+    ("docs/architecture.md", include_str!("layout/architecture.md")),
+    ("docs/decisions.md", "# Decisions\n\nOne line for each, the newest first.\n"),
+    ("README.md", include_str!("layout/README.md")),
+];
+
+/// The command that decides, if nothing else is said.
+const TEST: &str = "pytest -q";
+/// The shortest and the longest goal.
+const GOAL: std::ops::RangeInclusive<usize> = 10..=20_000;
+
+/// Why a project cannot be worked on.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    #[error("reading {path}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("reading {path}, {cause}")]
+    Yaml { path: PathBuf, cause: types::yaml::NotYaml },
+    #[error("reading {path}: {cause}")]
+    Wrong { path: PathBuf, cause: String },
+}
+
+/// What a project says beyond its policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    pub goal: Option<String>,
+    /// What decides, run where the code is.
+    pub check: Check,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tasks {
+    #[serde(alias = "mvp")]
+    goal: Option<String>,
+    plan_id: Option<String>,
+    workspace_dir: Option<String>,
+    acceptance_criteria: Vec<String>,
+    // Known to older files; they say nothing that is needed here.
+    #[serde(rename = "artifacts")]
+    _artifacts: serde_json::Value,
+    #[serde(rename = "constraints")]
+    _constraints: serde_json::Value,
+    #[serde(rename = "run")]
+    _run: serde_json::Value,
+    #[serde(rename = "tests_policy")]
+    _tests_policy: serde_json::Value,
+    #[serde(rename = "context_paths")]
+    _context_paths: serde_json::Value,
+    #[serde(rename = "default_options")]
+    _default_options: serde_json::Value,
+    #[serde(rename = "simple_mode")]
+    _simple_mode: serde_json::Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Agent {
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(alias = "prompt_file")]
+    prompt: String,
+    #[serde(alias = "system_file", default = "Agent::system")]
+    system: String,
+}
+
+impl Agent {
+    fn system() -> String {
+        "prompts/system.md".to_owned()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Policies {
+    max_task_retries: u32,
+    test_command: Option<String>,
+    allowed_commands: Vec<String>,
+    file_access: FileAccess,
+    timeouts: Timeouts,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileAccess {
+    restrict_to_workspace: bool,
+    #[serde(rename = "allow_paths")]
+    _allow_paths: Vec<String>,
+}
+
+impl Default for FileAccess {
+    fn default() -> Self {
+        Self { restrict_to_workspace: true, _allow_paths: vec![] }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Timeouts {
+    per_agent_seconds: Option<u64>,
+    subprocess_seconds: Option<u64>,
+    global_seconds: Option<u64>,
+}
+
+/// Reads what a folder says of itself, and puts it into the policy.
+pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError> {
+    let tasks: Tasks = file(&folder.join("config/tasks.yaml"))?.unwrap_or_default();
+    agents(folder, policy)?;
+    let path = folder.join("config/policies.yaml");
+    let policies: Policies = file(&path)?.unwrap_or_default();
+    let wrong = |path: &str, cause: String| ProjectError::Wrong { path: folder.join(path), cause };
+    limits(policy, &policies);
+    let command = policies.test_command.as_deref().unwrap_or(TEST);
+    may_run(command, &policies).map_err(|cause| wrong("config/policies.yaml", cause))?;
+    let inside = tasks.workspace_dir.as_deref().unwrap_or("workspace").trim_end_matches('/');
+    let root: WorkPath = inside
+        .parse()
+        .map_err(|error: types::BadPath| wrong("config/tasks.yaml", error.to_string()))?;
+    let there = folder.join(root.as_str()).is_dir() && !root.is_root();
+    policy.contracts.root = there.then(|| root.clone());
+    if let Some(id) = &tasks.plan_id {
+        if !id.starts_with("plan_") || id.len() < 6 {
+            return Err(wrong("config/tasks.yaml", format!("plan_id is {id:?}, not plan_…")));
+        }
+        policy.contracts.plan_id = Some(id.clone());
+    }
+    let goal = goal(&tasks).map_err(|cause| wrong("config/tasks.yaml", cause))?;
+    let command = if there { format!("cd '{root}' && {command}") } else { command.to_owned() };
+    Ok(Project { goal, check: Check { name: "tests".to_owned(), command, timeout_ms: None } })
+}
+
+fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
+    let said = tasks.goal.as_deref().map(str::trim).filter(|goal| !goal.is_empty());
+    let Some(goal) = said else { return Ok(None) };
+    let length = goal.chars().count();
+    if !GOAL.contains(&length) {
+        let (least, most) = GOAL.into_inner();
+        return Err(format!("the goal has {length} characters, and needs {least} to {most}"));
+    }
+    let criteria = tasks.acceptance_criteria.iter().map(|line| format!("\n- {}", line.trim()));
+    let criteria: String = criteria.collect();
+    Ok(Some(match criteria.as_str() {
+        "" => goal.to_owned(),
+        criteria => format!("{goal}\n\nIt is done when{criteria}"),
+    }))
+}
+
+/// Who the agents are. All three must be there once one is named.
+fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
+    let path = folder.join("config/agents.yaml");
+    let Some(mut all) = file::<serde_json::Value>(&path)? else { return Ok(()) };
+    let wrong = |cause: String| ProjectError::Wrong { path: path.clone(), cause };
+    if let Some(inner) = all.get_mut("agents") {
+        all = inner.take();
+    }
+    let mut agents: BTreeMap<String, Agent> =
+        serde_json::from_value(all).map_err(|error| wrong(error.to_string()))?;
+    for name in ["planner", "coder", "tester"] {
+        let agent =
+            agents.remove(name).ok_or_else(|| wrong(format!("there is no {name} in it")))?;
+        let Some(role) = policy.roles.get_mut(&RoleId::fixed(name)) else { continue };
+        let (system, prompt) =
+            (text(&folder.join(&agent.system))?, text(&folder.join(&agent.prompt))?);
+        role.prompt = format!("{}\n{prompt}", system.trim_end().to_owned() + "\n");
+        if let Some(model) = &agent.model {
+            let named: Result<ModelRef, _> = model.parse();
+            role.model =
+                Some(named.map_err(|error| wrong(format!("the {name}'s model: {error}")))?);
+        }
+    }
+    match agents.keys().find(|name| *name != "thinker") {
+        Some(other) => {
+            Err(wrong(format!("{other:?} is no agent; there are planner, coder and tester")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn limits(policy: &mut Policy, said: &Policies) {
+    let Timeouts { per_agent_seconds, subprocess_seconds, global_seconds } = said.timeouts;
+    for role in policy.roles.values_mut() {
+        role.budget.time_ms = per_agent_seconds.map(Span::seconds).or(role.budget.time_ms);
+    }
+    policy.budget.time_ms = global_seconds.map(Span::seconds).or(policy.budget.time_ms);
+    if let Some(seconds) = subprocess_seconds {
+        policy.limits.check_timeout_ms = Span::seconds(seconds);
+    }
+    if said.max_task_retries > 0 {
+        let retry = FailureRule {
+            id: RuleId::fixed("failure.task_retries"),
+            classes: vec![types::FaultClass::CheckFailed],
+            codes: vec![],
+            action: Remedy::RetryWithFeedback,
+            reason: "config/policies.yaml allows so many retries with what the tests said"
+                .to_owned(),
+            max_executions: said.max_task_retries.saturating_add(1),
+            backoff_ms: Span::default(),
+            then: None,
+            role: None,
+            model: None,
+            escalation: None,
+            severity: None,
+        };
+        policy.failures.insert(0, retry);
+    }
+}
+
+/// Only commands that are on the list are run, and files are written only inside.
+fn may_run(command: &str, said: &Policies) -> Result<(), String> {
+    if !said.file_access.restrict_to_workspace {
+        return Err("file_access.restrict_to_workspace cannot be switched off".to_owned());
+    }
+    let starts = |allowed: &String| {
+        command == allowed
+            || command.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.starts_with(' '))
+    };
+    if command.trim().is_empty() {
+        return Err("test_command is empty".to_owned());
+    }
+    if said.allowed_commands.is_empty() || said.allowed_commands.iter().any(starts) {
+        return Ok(());
+    }
+    let list = said.allowed_commands.join(", ");
+    Err(format!("test_command is {command:?}, which is not among the allowed_commands: {list}"))
+}
+
+/// A file as one of ours; nothing if it is not there or says nothing.
+fn file<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ProjectError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ProjectError::Io { path: path.to_owned(), source }),
+    };
+    let read = types::yaml::read(&text)
+        .map_err(|cause| ProjectError::Yaml { path: path.to_owned(), cause })?;
+    if read.value.is_null() {
+        return Ok(None);
+    }
+    let value = serde_json::from_value(read.value)
+        .map_err(|error| ProjectError::Wrong { path: path.to_owned(), cause: error.to_string() })?;
+    Ok(Some(value))
+}
+
+fn text(path: &Path) -> Result<String, ProjectError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ProjectError::Io { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use super::*;
+
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in LAYOUT.iter().chain(files) {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    folder
+}
+
+fn strict() -> Policy {
+    super::super::preset("strict").expect("the preset can be read")
+}
+
+fn refused(files: &[(&str, &str)]) -> String {
+    let mut error: &dyn std::error::Error =
+        &read(project(files).path(), &mut strict()).expect_err("it was taken");
+    let mut text = error.to_string();
+    while let Some(cause) = error.source() {
+        text = format!("{text}: {cause}");
+        error = cause;
+    }
+    text
+}
+
+/// M1, M2, M3, M33: what a new project says is what the preset says, with its own prompts and below `workspace/`.
+#[test]
+fn a_new_project_is_the_preset_with_its_own_prompts() {
+    let goal = ("config/tasks.yaml", "goal: Add get_user_stats to src/stats.py\n");
+    let folder = project(&[goal, ("prompts/coder.md", "Write well.\n")]);
+    let mut policy = strict();
+    let project = read(folder.path(), &mut policy).expect("a project");
+    assert_eq!(project.goal.as_deref(), Some("Add get_user_stats to src/stats.py"));
+    assert_eq!(project.check.command, "cd 'workspace' && pytest -q");
+    assert_eq!(policy.contracts.root.as_ref().map(WorkPath::as_str), Some("workspace"));
+    assert!(policy.roles[&RoleId::fixed("coder")].prompt.ends_with("Write well.\n"));
+    let (mut other, mut plain) = (policy.clone(), strict());
+    (other.roles, other.contracts.root) = (plain.roles.clone(), None);
+    plain.contracts.root = None;
+    assert_eq!(other, plain);
+}
+
+/// M3: without any file, everything is as documented.
+#[test]
+fn a_folder_without_files_has_the_documented_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut policy = strict();
+    let project = read(folder.path(), &mut policy).expect("a project");
+    assert_eq!((project.goal, project.check.command.as_str()), (None, "pytest -q"));
+    assert_eq!(policy, strict());
+    assert_eq!(policy.budget.time_ms, Some(Span::seconds(300)));
+    assert_eq!(policy.limits.check_timeout_ms, Span::seconds(120));
+    assert!(policy.roles.values().all(|role| role.budget.time_ms == Some(Span::seconds(60))));
+}
+
+/// M3, M24, M34, M39: limits, retries and the command are what the files say.
+#[test]
+fn a_project_may_have_other_limits_and_another_command() {
+    let policies = "max_task_retries: 3\ntest_command: make check\ntimeouts:\n  per_agent_seconds: 5\n  subprocess_seconds: 6\n  global_seconds: 7\n";
+    let tasks = "mvp: Add get_user_stats to src/stats.py\nplan_id: plan_0007\nacceptance_criteria:\n  - it works\n";
+    let folder = project(&[("config/policies.yaml", policies), ("config/tasks.yaml", tasks)]);
+    let mut policy = strict();
+    let project = read(folder.path(), &mut policy).expect("a project");
+    assert!(project.goal.expect("a goal").ends_with("It is done when\n- it works"));
+    assert!(project.check.command.ends_with("make check"));
+    assert_eq!(policy.contracts.plan_id.as_deref(), Some("plan_0007"));
+    assert_eq!(policy.failures[0].max_executions, 4);
+    assert_eq!(policy.limits.check_timeout_ms, Span::seconds(6));
+    assert_eq!(policy.budget.time_ms, Some(Span::seconds(7)));
+}
+
+/// M1, M2, M18: what is missing, unknown or not allowed is named with its file.
+#[test]
+fn a_project_that_makes_no_sense_is_refused_by_file_and_cause() {
+    for (file, text, part) in [
+        ("config/agents.yaml", "planner:\n  prompt: prompts/planner.md\n", "no coder"),
+        ("config/agents.yaml", "planner:\n  prompt: prompts/none.md\n", "none.md"),
+        ("config/tasks.yaml", "goal: short\n", "5 characters"),
+        ("config/tasks.yaml", "goal: [\n", "tasks.yaml, line"),
+        ("config/tasks.yaml", "goel: Add get_user_stats\n", "goel"),
+        (
+            "config/policies.yaml",
+            "test_command: rm -rf x\nallowed_commands: [pytest]\n",
+            "not among",
+        ),
+        (
+            "config/policies.yaml",
+            "test_command: pytestx\nallowed_commands: [pytest]\n",
+            "not among",
+        ),
+        ("config/policies.yaml", "file_access:\n  restrict_to_workspace: false\n", "switched off"),
+    ] {
+        let said = refused(&[(file, text)]);
+        assert!(said.contains(part), "{part:?} is not in {said:?}");
+    }
+}

@@ -1,0 +1,156 @@
+//! Document 002's folder `runs/`: the communication log of a run, written as it goes and only ever added to, and a
+//! snapshot of its plan. Both follow from the journal, so after a crash the log goes on where it stopped.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use engine::projection::StrictLog;
+use futures::StreamExt as _;
+use store::JournalError;
+use types::{Event, RunId, Timestamp};
+
+use crate::door::Bosun;
+use crate::watch::Mix;
+
+/// How many runs may begin within one second.
+const MOST_ALIKE: u32 = 100;
+
+/// Why the folder is not as it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum RunsError {
+    #[error("writing {path}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl Bosun {
+    /// Writes the log and the plan of a run into a folder, until the run is over.
+    pub async fn write_runs(&self, run: &RunId, folder: &Path) -> Result<(), RunsError> {
+        made(folder)?;
+        let (mut told, mut log) = (StrictLog::default(), None);
+        let mut lines = Box::pin(self.watch(run, Mix::Grouped));
+        while let Some(line) = lines.next().await {
+            let line = line?;
+            for record in told.line(&line) {
+                let text = format!("{record}\n");
+                let log = match &mut log {
+                    Some(log) => log,
+                    None => log.insert(Log::open(folder, line.at, &text)?),
+                };
+                log.add(&text)?;
+            }
+            if let (Event::PlanAdopted { .. }, Some((id, plan))) = (&line.event, told.snapshot()) {
+                let path = folder.join(format!("{}.json", plain(id)));
+                let text = format!("{}\n", serde_json::to_string_pretty(plan).unwrap_or_default());
+                std::fs::write(&path, text).map_err(failed(&path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> RunsError {
+    let path = path.to_owned();
+    move |source| RunsError::Io { path: path.clone(), source }
+}
+
+/// The folder, which git is told to leave alone: what is in it is made by runs, and no run begins in a tree with
+/// changes.
+fn made(folder: &Path) -> Result<(), RunsError> {
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    let ignore = folder.join(".gitignore");
+    if !ignore.exists() {
+        std::fs::write(&ignore, "*\n").map_err(failed(&ignore))?;
+    }
+    Ok(())
+}
+
+/// A name that is a file's name and no path.
+fn plain(id: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    id.chars().take(80).map(|c| if fits(c) { c } else { '_' }).collect()
+}
+
+struct Log {
+    path: PathBuf,
+    file: File,
+    /// What is in the file already and was not told again yet.
+    known: String,
+}
+
+impl Log {
+    /// The log that begins with this record, or a new one. Names are times; two runs may begin in the same second.
+    fn open(folder: &Path, at: Timestamp, first: &str) -> Result<Self, RunsError> {
+        let time: String = at.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
+        let (day, hour) = time.split_at(8.min(time.len()));
+        for n in 1..=MOST_ALIKE {
+            let more = if n == 1 { String::new() } else { format!("-{n}") };
+            let path = folder.join(format!("{day}-{hour}{more}.log.jsonl"));
+            let known = match std::fs::read_to_string(&path) {
+                Ok(known) => known,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+                Err(source) => return Err(RunsError::Io { path, source }),
+            };
+            if known.starts_with(first) || first.starts_with(&known) {
+                let file = OpenOptions::new().append(true).create(true).open(&path);
+                let file = file.map_err(failed(&path))?;
+                return Ok(Self { path, file, known });
+            }
+        }
+        let source = std::io::Error::other("too many runs began in the same second");
+        Err(RunsError::Io { path: folder.to_owned(), source })
+    }
+
+    /// Adds a record, unless it is there; of one that was cut off in the middle, the rest.
+    fn add(&mut self, text: &str) -> Result<(), RunsError> {
+        if let Some(rest) = self.known.strip_prefix(text) {
+            self.known = rest.to_owned();
+            return Ok(());
+        }
+        let rest = text.strip_prefix(std::mem::take(&mut self.known).as_str()).unwrap_or(text);
+        self.file.write_all(rest.as_bytes()).map_err(failed(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// M25: what is there stays; what was cut off goes on.
+    #[test]
+    fn a_log_is_only_added_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = Timestamp::from_millis(1_759_402_800_000);
+        let write = |records: &[&str]| {
+            let mut log = Log::open(folder.path(), at, records[0]).expect("a log");
+            records.iter().for_each(|record| log.add(record).expect("it can be written"));
+            log.path
+        };
+        let path = write(&["{\"a\":1}\n", "{\"b\":2}\n"]);
+        assert_eq!(
+            path.file_name().and_then(|name| name.to_str()),
+            Some("20251002-110000.log.jsonl")
+        );
+        let read = || std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(write(&["{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"]), path);
+        assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n{\"c\":3}\n");
+        std::fs::write(&path, "{\"a\":1}\n{\"b\"").expect("a file");
+        write(&["{\"a\":1}\n", "{\"b\":2}\n"]);
+        assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n");
+        let other = write(&["{\"z\":9}\n"]);
+        assert_ne!(other, path);
+        assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n");
+    }
+
+    #[test]
+    fn a_plans_id_cannot_lead_elsewhere() {
+        assert_eq!(plain("plan_0001"), "plan_0001");
+        assert_eq!(plain("plan_../../x"), "plan_______x");
+    }
+}
