@@ -121,7 +121,7 @@ fn numbers(out: &mut String, view: &RunView) {
 fn gate(gate: &GateView) -> String {
     let word = match (gate.go, gate.reopened) {
         (true, _) => "go",
-        (false, true) => "no-go, then mended",
+        (false, true) => "no-go then mended",
         (false, false) => "no-go",
     };
     let score = gate.card.as_ref().map(|card| match gate.go {
