@@ -72,12 +72,6 @@ pub(crate) struct Init {
 pub(crate) struct Show {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,
-    /// The report of one gate, as Markdown: initiation, planning, execution, monitoring or closure
-    #[arg(long, value_name = "PHASE", value_parser = phase)]
-    pub(crate) gate: Option<Phase>,
-    /// The reports of all gates
-    #[arg(long, conflicts_with = "gate")]
-    pub(crate) gates: bool,
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,
@@ -90,6 +84,12 @@ pub(crate) struct Show {
     /// Print the whole state of the project as one JSON object
     #[arg(long, conflicts_with = "json")]
     pub(crate) state: bool,
+    /// Print the report of one gate as Markdown: initiation, planning, execution, monitoring or closure
+    #[arg(long, value_name = "PHASE", value_parser = phase, conflicts_with_all = ["json", "response", "state", "spec"])]
+    pub(crate) gate: Option<Phase>,
+    /// Print the reports of all gates
+    #[arg(long, conflicts_with_all = ["gate", "json", "response", "state", "spec"])]
+    pub(crate) gates: bool,
 }
 
 fn phase(word: &str) -> Result<Phase, String> {

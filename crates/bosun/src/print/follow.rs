@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, RunId, Status};
+use types::{Envelope, Event, RunId, Status};
 
 use super::live::{Live, progress};
 use super::{json, line, lines, note, prompt, report, text};
@@ -194,7 +194,10 @@ impl Screen {
             Form::Quiet => return Ok(()),
             Form::Live | Form::Plain | Form::Told(_) => {}
         }
-        let text = self.teller.tell(event);
+        let mut text = self.teller.tell(event);
+        if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
+            text.push_str(&report::forecast(&self.run.view(event.at)));
+        }
         match (&mut self.live, text) {
             (Some(live), text) => {
                 if let Some(text) = text {

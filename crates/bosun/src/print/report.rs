@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
-use types::{CheckView, Ended, GateView, RunView, Status, TaskStage, TaskView, one_line};
+use types::{CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, one_line};
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -117,6 +117,21 @@ fn numbers(out: &mut String, view: &RunView) {
     let _ = writeln!(out, "  run       {}", view.run);
 }
 
+/// What it is expected to take, as a line below that of the plan.
+pub(crate) fn forecast(view: &RunView) -> String {
+    view.forecast
+        .as_ref()
+        .map(|forecast| format!("\n  {:<8} {}", "forecast", figures(forecast)))
+        .unwrap_or_default()
+}
+
+fn figures(forecast: &Forecast) -> String {
+    let money = forecast.money.map(|money| format!(", ${money}")).unwrap_or_default();
+    let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
+    let (tokens, from, reserve) = (forecast.tokens, forecast.from.word(), forecast.reserve_percent);
+    format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
+}
+
 /// A gate with its score; of one that was not passed also what it would have needed.
 fn gate(gate: &GateView) -> String {
     let word = match (gate.go, gate.reopened) {
@@ -134,14 +149,8 @@ fn gate(gate: &GateView) -> String {
 /// What it was expected to take, against what it took, in all and for each task.
 fn expected(out: &mut String, view: &RunView) {
     let Some(forecast) = &view.forecast else { return };
-    let money = forecast.money.map(|money| format!(", ${money}")).unwrap_or_default();
-    let (tokens, from) = (forecast.tokens, forecast.from.word());
-    let _ = writeln!(
-        out,
-        "  forecast  {tokens} tokens{money}, from {from} with {} % in reserve; it took {}",
-        forecast.reserve_percent,
-        against(view.spent.tokens, tokens)
-    );
+    let took = against(view.spent.tokens, forecast.tokens);
+    let _ = writeln!(out, "  forecast  {}; it took {took}", figures(forecast));
     for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
         let estimate = one.estimate_tokens.unwrap_or_default();
         let took = one.spent.tokens;

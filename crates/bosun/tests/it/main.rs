@@ -27,6 +27,8 @@ mod tools;
 mod chat;
 // One agent without a person.
 mod solo;
+// What becomes of a result.
+mod settle;
 // How to run the real binary.
 mod binary;
 // How to run it in a terminal.

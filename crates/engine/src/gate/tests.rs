@@ -253,7 +253,7 @@ fn a_go_on_condition_waits_for_a_person() {
 fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
     let mut bench = planned_with(with(Phase::Monitoring, |_| ()), "T1 a; T2 b");
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nT2.1 hands in b\ncheck T2.1/0 exits 0");
-    bench.tell("merge T1 lands\nmerge T2 lands");
+    bench.tell("merge T1 lands\nmerge T2 lands\ncheck landed:T2.1/0 exits 0");
     same(
         &bench.tell("check merged/0 exits 1"),
         "check.finished merged/0 exit 1
@@ -323,7 +323,8 @@ fn tasks_that_did_not_finish_can_be_tried_again_in_their_order() {
          attempt.started T3.1 coder",
     );
     let rest = "T2.2 hands in a\ncheck T2.2/0 exits 0\nmerge T2 lands
-                T3.1 hands in c\ncheck T3.1/0 exits 0\nmerge T3 lands\ncheck merged/0 exits 0";
+                T3.1 hands in c\ncheck T3.1/0 exits 0\nmerge T3 lands
+                check landed:T3.1/0 exits 0\ncheck merged/0 exits 0";
     let events = bench.tell(rest);
     assert!(events.contains("run.finished done"), "{events}");
 }
