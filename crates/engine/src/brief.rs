@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, contract, intake, manifest};
+use crate::{context, contract, intake, intent, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -79,10 +79,7 @@ fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkP
 
 /// The documents that an agent in this role is given.
 pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
-    let side = run.side(role);
-    let selected = run.documents().unwrap_or_default().iter();
-    let given = selected.filter(|selected| selected.side.is_none_or(|only| only == side));
-    given.map(|selected| selected.path.clone()).collect()
+    intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
 }
 
 fn default_model(run: &Run) -> Option<ModelRef> {

@@ -172,6 +172,9 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 
 fn past_time(run: &Run, now: Timestamp, percent: u64) -> Option<String> {
     let (all, until) = (run.ledger().budget.time_ms?, run.deadline()?);
+    if run.funds().asks_for_time() {
+        return None;
+    }
     let gone = all.0.saturating_sub(until.since(now).0);
     let past = u128::from(gone) * 100 >= u128::from(all.0) * u128::from(percent);
     past.then(|| format!("{} of {all}", types::Span(gone)))

@@ -38,6 +38,12 @@ pub(crate) fn planner(run: &Run) -> RoleId {
     product.or_else(|| run.route().cloned()).unwrap_or_else(|| RoleId::fixed("planner"))
 }
 
+/// On which side of the work a role stands.
+pub(crate) fn side(run: &Run, role: &RoleId) -> Side {
+    let product = run.policy().intent.as_ref().is_some_and(|intent| intent.product == *role);
+    if product { Side::Product } else { run.side(role) }
+}
+
 /// The documents that a role is given: those for its side, and, for whoever carries out a spec, those that it rests on.
 pub(crate) fn given(run: &Run, side: Side) -> Vec<&WorkPath> {
     let refs = run.spec().and_then(|spec| spec["context_refs"].as_array());

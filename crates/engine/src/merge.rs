@@ -40,7 +40,7 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
 /// Whether the branch is now something that no check has seen: results of others came in since the attempt began.
 fn needs_proof(run: &Run, lane: &Lane) -> bool {
     let Stage::Landed { before, .. } = lane.stage() else { return false };
-    run.policy().merge.check == MergeCheck::Each && lane.start() != Some(&before.head)
+    run.policy().merge.check == MergeCheck::Each && lane.base() != Some(&before.head)
 }
 
 fn unproven(attempt: types::AttemptId) -> Vec<Event> {
@@ -86,7 +86,13 @@ mod tests {
              merge.started T1 onto base",
         );
         same(
-            &only(&bench.tell("merge T1 lands\nmerge T2 lands\nmerge T3 lands"), &MERGES),
+            &only(
+                &bench.tell(
+                    "merge T1 lands\nmerge T2 lands\ncheck landed:T2.1/0 exits 0\nmerge T3 lands\n
+                     check landed:T3.1/0 exits 0",
+                ),
+                &MERGES,
+            ),
             "merge.finished T1 merged
              task.finished T1
              merge.started T2 onto m-T1
@@ -125,7 +131,7 @@ mod tests {
         same(
             &bench.tell("merge T2 conflicts\ntimer T2 fires"),
             "merge.finished T2 conflict
-             retry.scheduled T2 failure.conflict_retry 1 left
+             retry.scheduled T2 failure.conflict_retry 1 left, told why
              retry.released T2
              attempt.started T2.2 coder",
         );
@@ -163,5 +169,99 @@ mod tests {
              task.finished T1
              run.finished cancelled, person.cancel",
         );
+    }
+
+    /// A run in which T2 is merged after T1 came onto the branch.
+    fn two_together() -> crate::testing::Bench<crate::Run> {
+        let mut bench = planned("T1 a; T2 b");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0\nT2.1 hands in\ncheck T2.1/0 exits 0");
+        bench.tell("merge T1 lands");
+        bench
+    }
+
+    #[test]
+    fn results_that_came_together_are_checked_together() {
+        let mut bench = two_together();
+        same(
+            &bench.tell("merge T2 lands\ncheck landed:T2.1/0 exits 0"),
+            "merge.finished T2 merged
+             check.started merged T2.1/0 tests
+             check.finished merged T2.1/0 exit 0
+             task.finished T2
+             gate.passed execution
+             check.started merged/0 tests",
+        );
+    }
+
+    /// P52: a merge that breaks something goes back to its task with what the check said, and is off the branch.
+    #[test]
+    fn a_merge_that_breaks_the_others_goes_back_with_what_the_check_said() {
+        let mut bench = two_together();
+        same(
+            &only(
+                &bench.tell("merge T2 lands\ncheck landed:T2.1/0 exits 3\ntimer T2 fires"),
+                &["task", "retry", "attempt"],
+            ),
+            "task.rejected T2.1 check_failed
+             retry.scheduled T2 failure.check_feedback 2 left, from m-T2, told why
+             retry.released T2
+             attempt.started T2.2 coder",
+        );
+        assert_eq!(bench.machine.head().0, "m-T1", "what does not work is off the branch");
+        let told = format!("{:?}", bench.asked());
+        assert!(told.contains("merged with the results of other tasks"), "{told}");
+        assert!(told.contains("exited with 3"), "{told}");
+    }
+
+    #[test]
+    fn where_the_policy_says_so_they_are_checked_only_at_the_end() {
+        let mut policy = crate::testing::crew();
+        policy.merge.check = types::MergeCheck::End;
+        let mut bench = crate::testing::planned_with(policy, "T1 a; T2 b");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0\nT2.1 hands in\ncheck T2.1/0 exits 0");
+        let events = bench.tell("merge T1 lands\nmerge T2 lands");
+        assert!(!events.contains("check.started merged T2"), "{events}");
+    }
+
+    #[test]
+    fn a_merge_that_nobody_has_checked_when_the_run_ends_is_off_the_branch() {
+        let mut bench = two_together();
+        same(
+            &bench.tell("merge T2 lands\ncancel\ncheck landed:T2.1/0 breaks"),
+            "merge.finished T2 merged
+             check.started merged T2.1/0 tests
+             run.cancelled ann
+             check.finished merged T2.1/0 stopped
+             task.rejected T2.1 check_failed
+             run.finished cancelled, person.cancel",
+        );
+        assert_eq!(bench.machine.head().0, "m-T1");
+    }
+
+    #[test]
+    fn whoever_meets_a_conflict_is_told_both_sides() {
+        let mut bench = two_together();
+        bench.tell("merge T2 conflicts\ntimer T2 fires");
+        let told = format!("{:?}", bench.asked());
+        assert!(told.contains("<<<<<<< the branch\\nold\\n=======\\nnew"), "{told}");
+    }
+
+    /// What was taken or thrown away is the one line that follows the end, and it is written once.
+    #[test]
+    fn a_result_is_settled_once_and_only_after_the_end() {
+        let settle = |how| {
+            let (commit, by) = (types::CommitId("m".to_owned()), "ann".to_owned());
+            let settled = types::Settled { how, commit, by };
+            types::Input::Command(types::Command::Settle { settled })
+        };
+        let (take, drop) = (types::Settling::Accepted, types::Settling::Discarded);
+        let mut bench = planned("T1 a");
+        same(&crate::testing::render(&bench.send(&settle(take))), "");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+        same(&crate::testing::render(&bench.send(&settle(take))), "result.settled accepted by ann");
+        same(&crate::testing::render(&bench.send(&settle(drop))), "");
+        let view = bench.machine.view(bench.now);
+        assert_eq!(view.settled.map(|settled| settled.how), Some(take));
+        assert_eq!(view.status, types::Status::Done);
     }
 }

@@ -30,6 +30,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     }
     contracts(policy, &mut found);
     manifest::problems(policy, &mut found);
+    budget(policy, &mut found);
     if policy.limits.parallel_tasks == 0 {
         found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
     }
@@ -37,6 +38,25 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     gates(policy, &mut found);
     twice(policy, &mut found);
     found
+}
+
+/// Shares that make no sense.
+fn budget(policy: &Policy, found: &mut Vec<String>) {
+    for (phase, percent) in &policy.budget.phases {
+        let word = phase.word();
+        if !matches!(phase, Phase::Planning | Phase::Execution) {
+            found.push(format!("budget.phases.{word}: only planning and execution spend anything"));
+        }
+        if *percent == 0 || *percent > 100 {
+            found.push(format!("budget.phases.{word} is {percent}; it is a part of a hundred"));
+        }
+    }
+    if policy.budget.estimate_percent == Some(0) {
+        found.push("budget.estimate_percent is 0, so no task could begin".to_owned());
+    }
+    if policy.verify.tests.iter().any(|pattern| pattern.trim_matches('/').is_empty()) {
+        found.push("verify.tests has an empty name, which no file has".to_owned());
+    }
 }
 
 /// Whether a policy is for one agent alone.

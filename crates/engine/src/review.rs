@@ -75,6 +75,11 @@ pub(crate) fn reviewed(run: &Run, review: &TaskId) -> Option<TaskId> {
     (run.place(review).is_none() && run.place(&task).is_some()).then_some(task)
 }
 
+/// Whether a task's id can be told from that of a review, and leaves room for one.
+pub(crate) fn can_be_reviewed(task: &TaskId) -> bool {
+    !task.as_str().ends_with(SUFFIX) && review_of(task).is_some()
+}
+
 /// The id of the review of a task.
 pub(crate) fn review_of(task: &TaskId) -> Option<TaskId> {
     format!("{task}{SUFFIX}").parse().ok()

@@ -4,6 +4,7 @@
 mod apply;
 mod breaker;
 mod decide;
+mod evidence;
 mod funds;
 mod lane;
 mod notes;

@@ -13,7 +13,7 @@ use types::{
 use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
-pub use findings::{findings, watched};
+pub use findings::{findings, is_read, watched};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Neither the plan nor a review has a place in the plan.
@@ -92,7 +92,9 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
     };
     let mut said: Vec<String> = Vec::new();
     for finding in &found {
-        let what = format!("{} {}", finding.kind.says(), finding.path);
+        let foreign = matches!(finding.kind, FindingKind::TestChanged | FindingKind::TestDeleted);
+        let whose = if foreign { ", which its plan does not name" } else { "" };
+        let what = format!("{} {}{whose}", finding.kind.says(), finding.path);
         if !said.contains(&what) {
             said.push(what);
         }

@@ -33,6 +33,7 @@ mod fault;
 mod gate;
 mod id;
 mod input;
+mod kind;
 mod message;
 mod model;
 mod money;

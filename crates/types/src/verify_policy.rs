@@ -45,7 +45,7 @@ impl FindingKind {
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {
-            Self::TestChanged => "changed tests that it does not own in",
+            Self::TestChanged => "changed the tests in",
             Self::TestDeleted => "deleted the tests in",
             Self::AssertionDeleted => "deleted an assertion in",
             Self::TestSkipped => "skips a test in",

@@ -79,7 +79,8 @@ pub(crate) fn tell(error: &anyhow::Error) {
 
 fn reason(view: &RunView) -> String {
     let fault = view.tasks.iter().find_map(|task| task.fault.as_deref());
-    let why = view.why.as_ref().map(|why| why.reason.as_str());
+    // Of a failure that ended everything, the first thing that the rule saw is what went wrong.
+    let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
     let reason = fault.or(why).unwrap_or(view.status.word());
     let reason = reason.split(". It begins: ").next().unwrap_or_default();
     types::one_line(reason, 400)

@@ -3,6 +3,8 @@
 
 // Every scenario as it is written.
 mod scenarios;
+// The same story twice.
+mod twice;
 // Every scenario with the power cut after each line of each log.
 mod crash;
 // The commands of the real binary, with good and with bad input.
@@ -27,6 +29,8 @@ mod tools;
 mod chat;
 // One agent without a person.
 mod solo;
+// What becomes of a result.
+mod settle;
 // How to run the real binary.
 mod binary;
 // How to run it in a terminal.

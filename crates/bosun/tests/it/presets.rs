@@ -6,6 +6,8 @@ use engine::projection::{AuditLog, StrictLog};
 use serde_json::Value;
 use testkit::{Played, Scenario, play, scenarios};
 
+use crate::binary::{Place, stderr, stdout};
+
 fn played(name: &str) -> Played {
     let path = scenarios().join(name);
     let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
@@ -74,26 +76,14 @@ fn what_agents_get_wrong_is_told() {
 fn the_same_run_twice_is_the_same_to_the_byte() {
     for name in ["strict/example.toml", "audited/product.toml"] {
         let (once, again) = (played(name), played(name));
-        let text = |played: &Played| {
-            let lines = played.lines.iter().map(|line| serde_json::to_string(line).expect("JSON"));
+        let told = |played: &Played| {
             let told = strictly(played).into_iter().chain(audited(played));
-            let told = told.map(|record| record.to_string());
-            // Where the repository lies is another folder each time.
-            lines.skip(1).map(|line| without_prev(&line)).chain(told).collect::<Vec<_>>()
+            told.map(|record| record.to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(text(&once), text(&again), "{name}");
+        assert_eq!(told(&once), told(&again), "{name}");
+        assert_eq!(once.trace(), again.trace(), "{name}");
         assert_eq!(once.executed, again.executed, "{name}");
     }
-}
-
-/// The hash of the line before depends on the first line, which names the folder.
-fn without_prev(line: &str) -> String {
-    let mut line: Value = serde_json::from_str(line).expect("JSON");
-    line.as_object_mut().expect("an object").remove("prev");
-    if let Some(data) = line["data"].as_object_mut() {
-        data.remove("log_head");
-    }
-    line.to_string()
 }
 
 /// The ten checks of document 004 on an audit log; what does not hold, if anything.
@@ -179,4 +169,116 @@ fn retries_and_calls_are_in_the_audit() {
     let call = records.iter().find(|record| record["eventType"] == "tool_call").expect("a call");
     assert_eq!(call["data"]["args"]["command"], "cat /etc/passwd");
     assert_eq!(call["data"]["outcome"], "refused");
+}
+
+/// A strict project, committed, whose test is a script.
+fn project(place: &Place, content: &str) -> std::path::PathBuf {
+    let folder = place.path().join("project");
+    let policies = "test_command: sh run_tests.sh\n";
+    let goal = "goal: Add get_user_stats to src/stats.py\n";
+    let test = "grep -q get_user_stats src/stats.py && echo '=== 5 passed in 0.12s ==='\n";
+    let own = [
+        ("config/policies.yaml", policies),
+        ("config/tasks.yaml", goal),
+        ("workspace/run_tests.sh", test),
+    ];
+    for (name, text) in runtime::presets::strict::LAYOUT.iter().chain(&own) {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    place.git(&folder, &["init", "-q", "-b", "main"]);
+    place.git(&folder, &["add", "-A"]);
+    place.git(&folder, &["commit", "-q", "-m", "Start"]);
+    let say = |role: &str, reply: &str| {
+        format!("[[attempt]]\nrole = \"{role}\"\n[[attempt.reply]]\nsay = '''{reply}'''\n")
+    };
+    let script = [
+        say(
+            "planner",
+            r#"{"plan_id":"plan_0001","tasks":[{"id":"T1","title":"Implement get_user_stats","rationale":"Wanted","acceptance":"It is there","artifacts":["src/stats.py"]}]}"#,
+        ),
+        say(
+            "coder",
+            &format!(r#"{{"edits":[{{"path":"src/stats.py","content":"{content}\n"}}]}}"#),
+        ),
+        say("tester", r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ==="}"#),
+    ];
+    std::fs::write(place.path().join("script.toml"), script.concat()).expect("a file");
+    folder
+}
+
+/// The binary with the network switched off.
+#[expect(clippy::disallowed_methods, reason = "a test of the binary has to run it")]
+fn without_network(place: &Place, args: &[&str]) -> std::process::Output {
+    let plain = place.command(args);
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-r", "-n"]).arg(plain.get_program()).args(plain.get_args());
+    for (name, value) in plain.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command.current_dir(place.path()).output().expect("the binary runs")
+}
+
+const RUN: [&str; 7] =
+    ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
+
+/// M1, M9, M17, M25, M29, M33, M37: a project made by the layout runs from its own files with no network at all, and
+/// leaves its log and its plan in `runs/`.
+#[test]
+fn a_strict_project_runs_offline_and_leaves_its_log() {
+    let place = Place::new();
+    let folder = project(&place, "def get_user_stats(data): pass");
+    let run = without_network(&place, &RUN);
+    assert!(run.status.success(), "{}\n{}", stdout(&run), stderr(&run));
+    let runs: Vec<std::path::PathBuf> = std::fs::read_dir(folder.join("runs"))
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    let log = runs.iter().find(|path| path.to_string_lossy().ends_with(".log.jsonl"));
+    let log = std::fs::read_to_string(log.expect("there is a log")).expect("a file");
+    let records: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(words(&records, "type"), ["start", "plan", "patch", "test_result", "end"]);
+    let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
+    assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[1]["data"]);
+    assert_eq!(
+        place.git(&folder, &["status", "--porcelain"]),
+        "",
+        "nothing of the user's is touched"
+    );
+}
+
+/// M16, M38: what fails is said as one object on standard output, and the exit code is not 0.
+#[test]
+fn a_strict_run_that_fails_ends_with_the_error_object() {
+    let place = Place::new();
+    project(&place, "# nothing");
+    let run = place.run(&RUN);
+    assert_eq!(run.status.code(), Some(1), "{}", stderr(&run));
+    let said = stdout(&run);
+    let last: Value = serde_json::from_str(said.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["status"], "error");
+    assert!(
+        last["reason"].as_str().is_some_and(|reason| reason.contains("did not pass")),
+        "{last}"
+    );
+}
+
+/// M1, M2: no goal, or a role that is missing, is an error as an object too.
+#[test]
+fn a_strict_project_without_a_goal_is_an_error() {
+    let place = Place::new();
+    let folder = project(&place, "x");
+    std::fs::write(folder.join("config/tasks.yaml"), "goal:\n").expect("a file");
+    let run = place.run(&RUN);
+    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+    assert!(stdout(&run).starts_with(r#"{"status":"error","reason":"the goal is empty"#));
+    std::fs::write(folder.join("config/agents.yaml"), "planner:\n  prompt: prompts/planner.md\n")
+        .expect("a file");
+    let run = place.run(&RUN);
+    assert_eq!(run.status.code(), Some(65), "{}", stderr(&run));
+    assert!(stdout(&run).contains("there is no coder in it"), "{}", stdout(&run));
 }

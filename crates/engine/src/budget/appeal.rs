@@ -10,7 +10,7 @@ use super::tree::{least, part};
 use super::{CALL, TIME, unpaid};
 use crate::Run;
 use crate::question::{self, STOP};
-use crate::run::{Stage, current};
+use crate::run::Stage;
 
 /// The rule under which a person is asked.
 pub(crate) const ASK: &str = "budget.ask_for_more";
@@ -100,15 +100,19 @@ pub(crate) fn exhausted(
         text,
         decision: Decision::new(RuleId::fixed(ASK), decision.reason)
             .seeing(decision.rule.to_string()),
-        attempt: task.and_then(|task| {
-            let lane = run.lane(task)?;
-            let next = u32::from(!matches!(lane.stage(), Stage::Rejected { .. }));
-            Some(AttemptId::new(task.clone(), current(task, lane).n.saturating_add(next)))
-        }),
+        attempt: task.map(|task| AttemptId::new(task.clone(), stuck(run, task))),
         call: None,
         files: vec![],
         terms: Some(Box::new(terms)),
     }
+}
+
+/// The number of the attempt that cannot go on, or cannot begin.
+fn stuck(run: &Run, task: &TaskId) -> u32 {
+    run.lane(task).map_or(1, |lane| {
+        let next = u32::from(!matches!(lane.stage(), Stage::Rejected { .. }));
+        lane.attempts().saturating_add(next)
+    })
 }
 
 /// What does not fit into its task's or phase's share ends the task alone, or makes the run ask.

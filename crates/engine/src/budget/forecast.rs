@@ -1,7 +1,7 @@
 //! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
 //! took. Figures for people; nothing is decided by them.
 
-use types::{Forecast, ForecastBasis, Task, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Span, Task, TaskId, Variance};
 
 use crate::{Run, intake};
 
@@ -21,7 +21,16 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
     let tokens = u64::try_from(with).unwrap_or(u64::MAX);
     // Conversations are mostly read: three tokens in to one out.
     let money = run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)));
-    Some(Forecast { from, tokens, money, time_ms: None, reserve_percent })
+    let time_ms = time(run, reserve_percent);
+    Some(Forecast { from, tokens, money, time_ms, reserve_percent })
+}
+
+/// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.
+fn time(run: &Run, reserve_percent: u64) -> Option<Span> {
+    let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
+    let sum =
+        seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
+    sum.map(|sum| Span(sum.saturating_mul(10).saturating_mul(reserve_percent.saturating_add(100))))
 }
 
 /// The sum of the estimates; a task without one counts as much as the others on average.

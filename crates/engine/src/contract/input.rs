@@ -92,7 +92,7 @@ fn coder(task: Option<&Task>, running: &Running, policy: &Contracts) -> (Value, 
     let mut input = json!({ "task": {
         "id": task.id,
         "title": title,
-        "rationale": task.description,
+        "rationale": task.rationale,
         "acceptance": task.acceptance.join("\n"),
         "artifacts": artifacts.collect::<Vec<_>>(),
     }});

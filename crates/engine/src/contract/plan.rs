@@ -68,7 +68,7 @@ fn made(place: usize, task: &Task, policy: &Contracts) -> Result<serde_json::Val
     Ok(json!({
         "id": id,
         "title": task.title,
-        "description": task.rationale,
+        "rationale": task.rationale,
         "acceptance": [task.acceptance],
         "artifacts": artifacts,
         "depends_on": after,

@@ -58,8 +58,11 @@ fn a_failed_check_is_handed_over_with_the_files() {
 }
 
 #[test]
-fn a_conflict_starts_afresh() {
-    same(&decided("conflict x.y"), "retry.scheduled T1 failure.conflict_retry 1 left");
+fn a_conflict_goes_back_with_what_it_is_about() {
+    same(
+        &decided("conflict x.y"),
+        "retry.scheduled T1 failure.conflict_retry 1 left, from c-T1.1, told why",
+    );
 }
 
 /// C29-C31, X1: what broke a rule, the spec or its scope is never tried again by itself.

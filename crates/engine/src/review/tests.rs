@@ -65,8 +65,7 @@ fn a_tester_that_lies_is_corrected_and_the_run_halts() {
         "task.reviewed T1.1 failed review.corrected
          task.rejected T1.1 check_failed
          task.failed T1 failure.halt
-         task.skipped T2 schedule.needs_failed_task
-         run.finished failed, gate.execution",
+         run.finished failed, failure.halt",
     );
     let reviewed = bench.log.iter().find_map(|(event, _)| match event {
         types::Event::TaskReviewed { report, .. } => Some(report.to_string()),
@@ -84,9 +83,7 @@ fn a_tester_that_fails_ends_the_run() {
     same(
         &only(&bench.tell("T1-review.1 fails structural contract.malformed"), &["task", "run"]),
         "task.failed T1-review failure.halt
-         task.failed T1 review.none
-         task.skipped T2 schedule.needs_failed_task
-         run.finished failed, gate.execution",
+         run.finished failed, failure.halt",
     );
 }
 
@@ -261,8 +258,55 @@ fn a_judge_is_retried_three_times_by_fresh_instances() {
         }
     }
     assert_eq!(started, 4);
-    assert!(bench.log.iter().any(|(event, _)| matches!(event,
-        types::Event::TaskFailed { task, .. } if task.as_str() == "T1")));
+    let asked =
+        bench.log.iter().filter(|(event, _)| matches!(event, types::Event::QuestionAsked { .. }));
+    assert_eq!(asked.count(), 1, "then a person decides");
+    let events = bench.tell("answer 0 skip");
+    same(
+        &only(&events, &["task"]),
+        "task.skipped T1-review person.skip
+         task.failed T1 review.none",
+    );
+}
+
+/// C25, C26, C62: time-outs, crashes and a busy service are tried again by a fresh instance; a key that is refused and
+/// a rule that is broken are not.
+#[test]
+fn mechanics_are_tried_again_and_judgement_never() {
+    let decided = |fault: &str| {
+        let events = audit("Fix parse() in src/a.py").tell(&format!("T1.1 {fault}"));
+        only(&events, &["retry", "question", "task"])
+    };
+    same(
+        &decided("fails resource session.time_limit"),
+        "retry.scheduled T1 failure.timeout 3 left",
+    );
+    same(&decided("breaks"), "retry.scheduled T1 failure.structural 3 left");
+    same(
+        &decided("fails transient model.rate_limit"),
+        "retry.scheduled T1 failure.structural 3 left",
+    );
+    same(&decided("fails resource model.authentication"), "question.asked 0 failure.escalate");
+    same(
+        &decided("fails semantic contract.outside_artifacts"),
+        "question.asked 0 failure.escalate",
+    );
+}
+
+/// C29, C32: what a person is handed has the input, the documents, the output and what was wrong.
+#[test]
+fn an_escalation_has_everything_that_is_known() {
+    let mut bench = judged();
+    says(&mut bench, "T1-review.1", verdict("fail", "fail", "src/a.py:1 does nothing"));
+    let terms = bench.log.iter().rev().find_map(|(event, _)| match event {
+        types::Event::QuestionAsked { terms, .. } => terms.clone(),
+        _ => None,
+    });
+    let package = terms.and_then(|terms| terms.package).expect("a package");
+    let input: Value = serde_json::from_str(&package.input).expect("what the developer was told");
+    assert_eq!(input["task_id"], "T1");
+    assert!(package.output.contains("def parse(x)"), "{}", package.output);
+    assert!(package.fault.what.contains("REQ-001 fails"), "{}", package.fault.what);
 }
 
 /// C20: an agent that was not given enough is tried once more, with more documents; not twice.

@@ -2,12 +2,12 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
-    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject,
-    TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, GateView, Phase,
+    Plan, RuleId, Said, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
-use super::lane::{Before, CheckState, Lane, Last, Running, Stage};
+use super::evidence::{finish_check, finish_merge, start_check, take_off};
+use super::lane::{CheckState, Lane, Last, Running, Stage};
 use super::notes::Notes;
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};
@@ -134,7 +134,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             run.funds.went_on(&attempt.task);
             run.breakers.started(&role);
             run.ledger.hold(claim(budget));
-            let begun = Some(start.clone());
+            // Files that an earlier attempt left stand where that one stood.
+            let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
             if crate::review::reviewed(run, &attempt.task).is_some() {
@@ -144,7 +145,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
                 lane.proofs.clear();
-                (lane.start, lane.share) = (begun, budget);
+                lane.base = base.or(lane.base.take());
+                lane.share = budget;
                 lane.stage = Stage::Running(Box::new(running));
             });
         }
@@ -255,7 +257,7 @@ fn adopt(run: &mut Run, plan: Plan) {
 }
 
 /// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
-fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
+pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
     if *task == TaskId::plan() {
         how(&mut run.planning);
         return;
@@ -360,67 +362,14 @@ fn finish_attempt(
     }
 }
 
-fn reject(run: &mut Run, task: &TaskId, fault: types::Fault, commit: Option<types::CommitId>) {
+pub(super) fn reject(
+    run: &mut Run,
+    task: &TaskId,
+    fault: types::Fault,
+    commit: Option<types::CommitId>,
+) {
     change(run, task, |lane| {
         lane.faults.push(fault.clone());
         lane.stage = Stage::Rejected { fault, commit };
     });
-}
-
-/// A result that turned out not to work with the others is taken off the branch again.
-fn take_off(run: &mut Run, task: &TaskId) {
-    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
-    let Before { head, changes, missing } = (**before).clone();
-    (run.head, run.changes) = (head, changes);
-    run.missing.truncate(missing);
-}
-
-fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
-    match &check.on {
-        Subject::Merged => run.merged_checks.push(state),
-        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
-        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
-            lane.stage = Stage::Checking { commit: state.commit.clone() };
-            lane.checks.push(state);
-        }),
-    }
-}
-
-fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
-    let index = check.index as usize;
-    match &check.on {
-        Subject::Merged => {
-            if let Some(state) = run.merged_checks.get_mut(index) {
-                state.end = Some(end);
-            }
-        }
-        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
-            if let Some(state) = lane.proofs.get_mut(index) {
-                state.end = Some(end);
-            }
-        }),
-        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
-            if let Some(state) = lane.checks.get_mut(index) {
-                state.end = Some(end);
-            }
-        }),
-    }
-}
-
-fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
-    match end {
-        MergeEnd::Merged { commit, changes, missing } => {
-            let before = Box::new(Before {
-                head: std::mem::replace(&mut run.head, commit.clone()),
-                changes: std::mem::replace(&mut run.changes, changes),
-                missing: run.missing.len(),
-            });
-            run.missing.extend(missing);
-            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
-        }
-        MergeEnd::Conflict { paths, hunks } => {
-            reject(run, task, crate::merge::conflict(&paths, &hunks), None);
-        }
-        MergeEnd::Failed { fault } => reject(run, task, fault, None),
-    }
 }

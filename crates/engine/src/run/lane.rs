@@ -17,8 +17,8 @@ pub(crate) struct Lane {
     pub(super) checks: Vec<CheckState>,
     /// Those that ran again when its result was merged with others.
     pub(super) proofs: Vec<CheckState>,
-    /// What the current attempt began from.
-    pub(super) start: Option<CommitId>,
+    /// Where the branch was that the current attempt's files stand on.
+    pub(super) base: Option<CommitId>,
     /// What the current attempt may spend.
     pub(super) share: Budget,
     /// What all its attempts have spent, and whether it was said that it is most of the task's share.
@@ -146,7 +146,7 @@ impl Lane {
             faults: vec![],
             checks: vec![],
             proofs: vec![],
-            start: None,
+            base: None,
             share: Budget::default(),
             spent: Spend::default(),
             warned: false,
@@ -182,8 +182,9 @@ impl Lane {
         &self.proofs
     }
 
-    pub(crate) fn start(&self) -> Option<&CommitId> {
-        self.start.as_ref()
+    /// Where the branch was that its files stand on.
+    pub(crate) fn base(&self) -> Option<&CommitId> {
+        self.base.as_ref()
     }
 
     /// What the last attempt might spend.

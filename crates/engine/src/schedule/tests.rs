@@ -45,7 +45,8 @@ fn tasks_run_in_parallel_up_to_the_limit() {
 fn a_task_starts_when_everything_it_needs_is_merged() {
     let mut bench = planned("T1 a; T2 b; T3 c after T1,T2");
     same(&only(&bench.tell(&through("T1")), &STARTS), "");
-    same(&only(&bench.tell(&through("T2")), &STARTS), "attempt.started T3.1 coder");
+    let landed = through("T2") + "\ncheck landed:T2.1/0 exits 0";
+    same(&only(&bench.tell(&landed), &STARTS), "attempt.started T3.1 coder");
     let start = bench.asked().iter().find_map(|effect| match effect {
         types::Effect::RunAttempt { brief, .. } => Some(brief.start.to_string()),
         _ => None,
@@ -175,8 +176,10 @@ fn a_task_waits_for_the_merges_under_way_before_the_budget_is_called_exhausted()
     bench.send(&spent("T2.1"));
     same(
         &only(
-            &bench
-                .tell("check T1.1/0 exits 0\ncheck T2.1/0 exits 0\nmerge T1 lands\nmerge T2 lands"),
+            &bench.tell(
+                "check T1.1/0 exits 0\ncheck T2.1/0 exits 0\nmerge T1 lands\nmerge T2 lands\n
+                       check landed:T2.1/0 exits 0",
+            ),
             &["task.finished", "budget", "run"],
         ),
         "task.finished T1

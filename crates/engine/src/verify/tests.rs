@@ -126,8 +126,12 @@ fn on_the_merged_tree_every_command_runs_once() {
          T2.1 hands in b\ncheck T2.1/0 exits 0",
     );
     same(
-        &bench.tell("merge T2 lands\ncheck merged/0 exits 0\ncheck merged/1 exits 0"),
+        &bench.tell(
+            "merge T2 lands\ncheck landed:T2.1/0 exits 0\ncheck merged/0 exits 0\ncheck merged/1 exits 0",
+        ),
         "merge.finished T2 merged
+         check.started merged T2.1/0 unit
+         check.finished merged T2.1/0 exit 0
          task.finished T2
          gate.passed execution
          check.started merged/0 tests
@@ -151,4 +155,86 @@ fn a_check_of_an_older_attempt_says_nothing_about_the_current_one() {
         "task.verified T1.2 verify.checks_passed",
     );
     same(&render(&bench.send(&types::Input::Due)), "");
+}
+
+/// A result with something found in it.
+fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
+    let finding = |(kind, line): &(types::FindingKind, &str)| types::Finding {
+        kind: *kind,
+        path: path.parse().expect("a path"),
+        line: (*line).to_owned(),
+    };
+    let change = types::FileChange { path: path.parse().expect("a path"), added: 1, removed: 1 };
+    let end = types::AttemptEnd {
+        result: types::AttemptResult::Submitted {
+            commit: types::CommitId("c".to_owned()),
+            changes: types::Changes(vec![change]),
+            submission: json!({}),
+            findings: types::Findings(found.iter().map(finding).collect()),
+        },
+        spent: types::Spend::default(),
+        usage: types::Usage::default(),
+        turns: 1,
+        log_head: types::Digest::ZERO,
+        denied: vec![],
+    };
+    let id = types::EffectId::Attempt("T1.1".parse().expect("an attempt"));
+    types::Input::Outcome(id, types::Outcome::Attempt(Box::new(end)))
+}
+
+/// X26, C53: tests are the task's own only if the plan names them; what is done to others counts as a violation.
+#[test]
+fn tests_that_the_task_does_not_own_are_not_to_be_changed() {
+    use types::FindingKind::{TestChanged, TestDeleted};
+    for (scope, path, owned) in [
+        ("./", "tests/a.py", false),
+        ("src/", "src/user_test.go", false),
+        ("tests/a.py", "tests/a.py", true),
+        ("tests/", "tests/deep/a.py", true),
+        ("src/user_test.go", "src/user_test.go", true),
+    ] {
+        for kind in [TestChanged, TestDeleted] {
+            let mut bench = planned(&format!("T1 {scope}"));
+            let events = render(&bench.send(&hands_in(path, &[(kind, "")])));
+            let rejected = events.contains("task.rejected T1.1 semantic");
+            assert_eq!(rejected, !owned, "{scope} {path}: {events}");
+        }
+    }
+}
+
+#[test]
+fn assertions_and_skips_count_also_in_tests_that_the_task_owns() {
+    use types::FindingKind::{AssertionDeleted, CheckWeakened, TestSkipped};
+    for kind in [AssertionDeleted, TestSkipped, CheckWeakened] {
+        let mut bench = planned("T1 tests/a.py");
+        let events = bench.send(&hands_in("tests/a.py", &[(kind, "assert x == 1")]));
+        let fault = events.iter().find_map(|event| match event {
+            types::Event::TaskRejected { fault, .. } => Some(fault.clone()),
+            _ => None,
+        });
+        let fault = fault.expect("it is rejected");
+        assert_eq!(fault.class, types::FaultClass::Semantic);
+        assert!(fault.what.contains("tests/a.py"), "{fault}");
+        assert_eq!(fault.evidence, "tests/a.py: assert x == 1");
+        assert!(fault.code.starts_with("verify."), "{}", fault.code);
+    }
+}
+
+#[test]
+fn what_a_policy_does_not_count_is_no_violation() {
+    let mut policy = crate::testing::crew();
+    policy.verify.violations.clear();
+    let mut bench = crate::testing::planned_with(policy, "T1 ./");
+    let found = [(types::FindingKind::TestSkipped, "#[ignore]")];
+    let events = render(&bench.send(&hands_in("tests/a.rs", &found)));
+    assert!(events.contains("check.started"), "{events}");
+}
+
+#[test]
+fn a_policys_checks_come_before_those_that_were_found() {
+    let mut policy = crate::testing::crew();
+    policy.checks = vec![check("mine", "make mine")];
+    let mut bench = crate::testing::planned_with(policy, "T1 a");
+    let events = bench.tell("T1.1 hands in a");
+    assert!(events.contains("check.started T1.1/0 mine"), "{events}");
 }

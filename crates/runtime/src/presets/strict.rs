@@ -157,7 +157,8 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
 }
 
 fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
-    let Some(goal) = tasks.goal.as_deref().map(str::trim) else { return Ok(None) };
+    let said = tasks.goal.as_deref().map(str::trim).filter(|goal| !goal.is_empty());
+    let Some(goal) = said else { return Ok(None) };
     let length = goal.chars().count();
     if !GOAL.contains(&length) {
         let (least, most) = GOAL.into_inner();

@@ -7,6 +7,8 @@ use types::{Artifact, Timestamp};
 
 use super::*;
 
+mod sharing;
+
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 struct Fixture {

@@ -102,7 +102,7 @@ fn pytest(files: &dyn Files) -> Option<&'static str> {
         || says("setup.cfg", "[tool:pytest]")
         || says("tox.ini", "[pytest]");
     let project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|path| files.has(path));
-    let there = ["tests/", "test/", ""].iter().any(|folder| files.has_below(folder, is_test));
+    let there = ["tests/", "test/"].iter().any(|folder| files.has_below(folder, is_test));
     (named || project || there).then_some("python3 -m pytest -q")
 }
 

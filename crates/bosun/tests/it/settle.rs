@@ -1,0 +1,149 @@
+//! A result is taken onto the person's branch or thrown away, by the real binary; nothing of theirs is touched before.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::binary::{Place, stderr, stdout};
+use crate::commands::{SCRIPT, repository, run};
+
+/// A run that is done, in a repository of its own: where it is, and the run's id.
+fn done(place: &Place) -> (PathBuf, String) {
+    let (repo, script) = repository(place, SCRIPT);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--json");
+    let output = place.run(&args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let last: Value = serde_json::from_str(stdout(&output).lines().last().expect("a report"))
+        .expect("the report is JSON");
+    (repo, last["report"]["run"].as_str().expect("a run").to_owned())
+}
+
+fn says(place: &Place, args: &[&str]) -> (i32, String) {
+    let output = place.run(args);
+    (output.status.code().expect("an exit code"), stdout(&output) + &stderr(&output))
+}
+
+#[test]
+fn a_result_is_taken_by_moving_the_branch_forward_once() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    assert!(!repo.join("greeting.txt").exists());
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("1 file") && said.contains("is on your branch now"), "{said}");
+    assert_eq!(std::fs::read_to_string(repo.join("greeting.txt")).expect("a file"), "hello\n");
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
+    assert_eq!(place.git(&repo, &["branch", "--show-current"]).trim(), "main");
+    let trailers =
+        place.git(&repo, &["log", "-1", "--format=%(trailers:key=Bosun-Task,valueonly)"]);
+    assert_eq!(trailers.trim(), "T1");
+    let trailers = place.git(&repo, &["log", "-1", "--format=%(trailers:key=Bosun-Run,valueonly)"]);
+    assert_eq!(trailers.trim(), run);
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("was accepted by"), "{said}");
+    let (code, said) = says(&place, &["discard", &run, "--yes"]);
+    assert_eq!(code, 2, "what was taken is not thrown away: {said}");
+    assert!(says(&place, &["list"]).1.contains("done, accepted"));
+    assert!(says(&place, &["show", &run]).1.contains("accepted by"));
+    let (code, said) = says(&place, &["log", &run]);
+    assert!(code == 0 && said.contains("result.settled"), "{said}");
+    assert_eq!(says(&place, &["log", &run, "--verify"]).0, 0);
+}
+
+#[test]
+fn uncommitted_work_and_another_branch_are_left_alone() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    std::fs::write(repo.join("mine.txt"), "mine\n").expect("a file");
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 67, "{said}");
+    assert!(said.contains("uncommitted") && said.contains("mine.txt"), "{said}");
+    std::fs::remove_file(repo.join("mine.txt")).expect("it was there");
+    place.git(&repo, &["switch", "--quiet", "--create", "other"]);
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("started on main, and other is checked out"), "{said}");
+    assert!(!repo.join("greeting.txt").exists());
+}
+
+#[test]
+fn a_branch_that_went_on_is_merged_only_when_asked_for() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    std::fs::write(repo.join("mine.txt"), "mine\n").expect("a file");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("main went on") && said.contains("--merge"), "{said}");
+    let (code, said) = says(&place, &["accept", &run, "--merge", "--json"]);
+    assert_eq!(code, 0, "{said}");
+    let told: Value = serde_json::from_str(&said).expect("one JSON object");
+    assert_eq!((&told["how"], &told["way"]), (&"accepted".into(), &"merged".into()));
+    assert!(repo.join("greeting.txt").exists() && repo.join("mine.txt").exists());
+    let parents = place.git(&repo, &["log", "-1", "--format=%P"]);
+    assert_eq!(parents.split_whitespace().count(), 2);
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_merge_that_does_not_fit_leaves_everything_as_it_was() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    std::fs::write(repo.join("greeting.txt"), "another hello\n").expect("a file");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
+    let before = place.git(&repo, &["rev-parse", "HEAD"]);
+    let (code, said) = says(&place, &["accept", &run, "--merge"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("does not fit") && said.contains("greeting.txt"), "{said}");
+    assert_eq!(place.git(&repo, &["rev-parse", "HEAD"]), before);
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_result_is_thrown_away_once_the_person_is_sure() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    let branches = || place.git(&repo, &["branch", "--list", "bosun/*"]);
+    assert!(branches().contains(&run));
+    let (code, said) = says(&place, &["discard", &run]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("--yes") && branches().contains(&run), "{said}");
+    let (code, said) = says(&place, &["discard", &run, "--yes"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(branches(), "");
+    let (code, said) = says(&place, &["accept", &run]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("was discarded by"), "{said}");
+    assert!(says(&place, &["list"]).1.contains("done, discarded"));
+}
+
+#[test]
+fn a_run_that_did_not_end_well_is_taken_only_by_force() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--json");
+    // The task's own check passes; on the merged tree another one does not.
+    let failing = SCRIPT.replace(
+        "artifacts = [\"greeting.txt\"]",
+        "artifacts = [\"greeting.txt\"], checks = [{ name = \"own\", command = \"true\" }]",
+    );
+    std::fs::write(&script, failing).expect("a file");
+    args.extend(["--check", "false"]);
+    let output = place.run(&args);
+    let report = stdout(&output);
+    let last: Value = serde_json::from_str(report.lines().last().expect("a report")).expect("JSON");
+    let last = &last["report"];
+    let id = last["run"].as_str().expect("a run");
+    assert_eq!(last["status"], "no_go", "{last}");
+    let (code, said) = says(&place, &["accept", id]);
+    assert_eq!(code, 6, "{said}");
+    assert!(said.contains("--force") && !repo.join("greeting.txt").exists(), "{said}");
+    let (code, said) = says(&place, &["accept", id, "--force"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(repo.join("greeting.txt").exists());
+}

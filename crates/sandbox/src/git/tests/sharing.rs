@@ -1,0 +1,42 @@
+//! A repository that several processes work in, and what differs between two of its commits.
+
+use super::*;
+
+/// Two processes on one repository: each has its own handle, and only one of them is at the list of worktrees.
+#[tokio::test]
+async fn only_one_of_several_processes_is_at_the_list_of_worktrees() {
+    let fixture = fixture(&[("a", "1")]).await;
+    let other = Repo::discover(fixture.repo.root()).await.expect("the same repository");
+    let alone = fixture.repo.alone().await.expect("nobody else is there");
+    tokio::select! {
+        biased;
+        _ = other.alone() => panic!("both are alone"),
+        () = tokio::task::yield_now() => {}
+    }
+    drop(alone);
+    other.alone().await.expect("the other one is gone");
+}
+
+#[tokio::test]
+async fn a_diff_has_only_what_was_asked_for_and_no_lines_around() {
+    let fixture = fixture(&[("tests/a.py", "one\ntwo\nthree\n"), ("b", "1\n")]).await;
+    let tree = fixture.worktree("t").await;
+    put(&tree, "tests/a.py", "one\n2\nthree\n");
+    put(&tree, "b", "2\n");
+    let sealed = fixture.seal(&tree).await;
+    let path = "tests/a.py".parse().expect("a path");
+    let diff = fixture.repo.diff(&fixture.start, &sealed.commit, &[path]).await.expect("a diff");
+    let lines: Vec<&str> = diff.lines().filter(|line| !line.starts_with("index")).collect();
+    assert_eq!(
+        lines,
+        [
+            "diff --git a/tests/a.py b/tests/a.py",
+            "--- a/tests/a.py",
+            "+++ b/tests/a.py",
+            "@@ -2 +2 @@ one",
+            "-two",
+            "+2",
+        ]
+    );
+    assert_eq!(fixture.repo.diff(&fixture.start, &sealed.commit, &[]).await.expect("none"), "");
+}
