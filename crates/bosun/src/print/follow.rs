@@ -157,7 +157,7 @@ impl Screen {
         }
         let Some(live) = self.live.take() else { return Ok(None) };
         live.clear();
-        let next = prompt::answered_here(bosun, left).await?;
+        let next = Box::pin(prompt::answered_here(bosun, left)).await?;
         self.live = next.is_some().then(Live::new);
         Ok(next)
     }

@@ -86,7 +86,6 @@ fn count(
     measure: Measure,
     deliverables: &[Deliverable],
 ) -> (u64, u64, &'static str) {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
     let lanes = run.lanes();
     let (there, of, what) = match measure {
         Measure::Deliverables => {
@@ -120,22 +119,8 @@ fn count(
             let attempts: usize = lanes.iter().map(|lane| lane.attempts() as usize).sum();
             (tried, attempts, "attempts were needed")
         }
-        Measure::Artifacts => {
-            let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
-            (promised.saturating_sub(run.missing().len()), promised, "artifacts are there")
-        }
-        Measure::Acceptance => {
-            let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
-            (said, tasks.len(), "tasks say how one will see that they are done")
-        }
-        Measure::Estimates => {
-            let said = tasks.iter().filter(|task| task.estimate_tokens.is_some()).count();
-            (said, tasks.len(), "tasks say what they will take")
-        }
-        Measure::Risks => {
-            let risks = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
-            let answered = risks.iter().filter(|risk| risk.is_mitigated()).count();
-            (answered, risks.len(), "risks have an answer")
+        Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
+            planned(run, measure)
         }
         Measure::Budget => {
             let all = run.ledger().budget().tokens;
@@ -149,6 +134,30 @@ fn count(
         },
     };
     (there as u64, of as u64, what)
+}
+
+/// What is counted in the plan.
+fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    match measure {
+        Measure::Artifacts => {
+            let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
+            (promised.saturating_sub(run.missing().len()), promised, "artifacts are there")
+        }
+        Measure::Acceptance => {
+            let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
+            (said, tasks.len(), "tasks say how one will see that they are done")
+        }
+        Measure::Estimates => {
+            let said = tasks.iter().filter(|task| task.estimate_tokens.is_some()).count();
+            (said, tasks.len(), "tasks say what they will take")
+        }
+        _ => {
+            let risks = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
+            let answered = risks.iter().filter(|risk| risk.is_mitigated()).count();
+            (answered, risks.len(), "risks have an answer")
+        }
+    }
 }
 
 /// Critical risks that nothing is done about.

@@ -59,24 +59,6 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             let fault = crate::plan::fault(&problems);
             reject(run, &TaskId::plan(), fault, None);
         }
-        Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
-        Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
-        Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
-            funds::asked(run, question, attempt.as_ref(), &decision.rule);
-            if let Some(attempt) = &attempt {
-                change_running(run, attempt, |running| {
-                    running.asked = running.asked.saturating_add(1);
-                });
-            }
-            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
-                escalate(run, task);
-            }
-            let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
-            run.questions.push(Question { text, rule, from, terms, asked, answer });
-        }
-        Event::QuestionAnswered { question, by, text, choice } => {
-            answered(run, question, Answer { said: Said { by, text }, choice });
-        }
         Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
         Event::BudgetWarned { task: Some(task), .. } => {
             change(run, &task, |lane| lane.warned = true);
@@ -89,7 +71,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         Event::ResultSettled { how, commit, by } => {
             run.settlement.get_or_insert(Settled { how, commit, by });
         }
-        other => apply_to_lane(run, other, at),
+        other => take_verdict(run, other, at),
     }
 }
 
@@ -124,6 +106,31 @@ fn answered(run: &mut Run, number: u32, answer: Answer) {
     }
     if let Some(attempt) = from {
         change_running(run, &attempt, |running| running.answers.push(answer.said));
+    }
+}
+
+/// What gates and people say.
+fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
+    match event {
+        Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
+        Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
+        Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
+            funds::asked(run, question, attempt.as_ref(), &decision.rule);
+            if let Some(attempt) = &attempt {
+                change_running(run, attempt, |running| {
+                    running.asked = running.asked.saturating_add(1);
+                });
+            }
+            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+                escalate(run, task);
+            }
+            let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
+            run.questions.push(Question { text, rule, from, terms, asked, answer });
+        }
+        Event::QuestionAnswered { question, by, text, choice } => {
+            answered(run, question, Answer { said: Said { by, text }, choice });
+        }
+        other => apply_to_lane(run, other, at),
     }
 }
 
