@@ -53,7 +53,7 @@ pub(crate) async fn follow(
     handle: Handle,
     form: Form,
 ) -> anyhow::Result<Exit> {
-    follow_with(home, bosun, handle, form, &[]).await
+    Box::pin(follow_with(home, bosun, handle, form, &[])).await
 }
 
 /// The same, with answers for the first questions that the run waits for.
@@ -86,7 +86,7 @@ pub(crate) async fn follow_with(
             }
         };
         listening.abort();
-        match screen.answered(bosun, &left, answers.next().copied()).await? {
+        match Box::pin(screen.answered(bosun, &left, answers.next().copied())).await? {
             Some(next) => handle = next,
             None => break left,
         }
