@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod question;
 mod rules;
 mod session;
 mod settle;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use question::{Answer, Questions};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Answer the question that a run waits for, and go on with it
     Answer(Answer),
+    /// List everything that waits for an answer, in all runs
+    Questions(Questions),
     /// Stop a run for good
     Cancel(Cancel),
     /// Take a run's result onto your own branch
@@ -319,19 +323,6 @@ pub(crate) struct Doctor {
 pub(crate) struct Resume {
     /// The run [default: the newest one that is not over]
     pub(crate) run: Option<RunId>,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Answer {
-    pub(crate) run: RunId,
-    /// What you have to say; allow or deny, if it is about a call
-    pub(crate) text: String,
-    /// The number of the question, if there are several [default: the first that is open]
-    #[arg(long, value_name = "N")]
-    pub(crate) question: Option<u32>,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,

@@ -74,6 +74,10 @@ pub(crate) enum Wrong {
     SchemaForACrew,
     #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
+    #[error("{0}")]
+    NotAChoice(types::NotAChoice),
+    #[error("gate {phase} was not judged yet")]
+    NoGate { phase: &'static str },
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
     #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
@@ -131,6 +135,8 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::EmptyGoal
             | Wrong::NoModel
             | Wrong::NoQuestion { .. }
+            | Wrong::NotAChoice(_)
+            | Wrong::NoGate { .. }
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew

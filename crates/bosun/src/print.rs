@@ -4,6 +4,8 @@
 pub(crate) mod follow;
 pub(crate) mod lines;
 pub(crate) mod live;
+pub(crate) mod prompt;
+pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod talk;
 

@@ -60,7 +60,7 @@ pub use attempt::{Attempt, calls_of};
 pub use brief::family;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
-pub use verify::{findings, watched};
+pub use verify::{findings, is_read, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

@@ -13,7 +13,7 @@ use types::{
 use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
-pub use findings::{findings, watched};
+pub use findings::{findings, is_read, watched};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Neither the plan nor a review has a place in the plan.

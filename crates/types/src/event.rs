@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, AttemptResult, Brief, Budget, By, CallId, CallOutcome, Category, Changes, Check,
+    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes, Check,
     CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
     Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
-    RoleId, RuleId, Said, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
-    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
+    RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source,
+    Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use types::RunId;
+use types::{Phase, RunId};
 
 /// Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
 /// decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
@@ -84,4 +84,14 @@ pub(crate) struct Show {
     /// Print the whole state of the project as one JSON object
     #[arg(long, conflicts_with = "json")]
     pub(crate) state: bool,
+    /// Print the report of one gate as Markdown: initiation, planning, execution, monitoring or closure
+    #[arg(long, value_name = "PHASE", value_parser = phase, conflicts_with_all = ["json", "response", "state", "spec"])]
+    pub(crate) gate: Option<Phase>,
+    /// Print the reports of all gates
+    #[arg(long, conflicts_with_all = ["gate", "json", "response", "state", "spec"])]
+    pub(crate) gates: bool,
+}
+
+fn phase(word: &str) -> Result<Phase, String> {
+    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }

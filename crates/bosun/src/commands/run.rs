@@ -16,15 +16,16 @@ use crate::print::{
 use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
-    let as_object = args.preset.as_deref() == Some("strict") && args.policy.is_none();
-    let done = work(home, args).await;
+    let mut as_object = args.preset.as_deref() == Some("strict");
+    let done = work(home, args, &mut as_object).await;
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(error);
     }
     done
 }
 
-async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+/// `as_object` is set where errors are said as document 002 has them.
+async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
@@ -34,6 +35,7 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     if let Origin::Project(_) = from {
         print::note(&format!("rules of {from}; --preset names others"));
     }
+    *as_object = engine::policy::is_strict(&policy);
     policy.headless |= args.headless;
     strict::prepare(&mut args, &mut policy)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {

@@ -7,7 +7,8 @@ use futures::StreamExt as _;
 use runtime::{Bosun, SessionError};
 use serde_json::json;
 use types::{
-    Command, Event, LogId, RunId, SessionId, SessionState, SessionView, Status, Timestamp,
+    Command, Event, LogId, QuestionView, RunId, SessionId, SessionState, SessionView, Status,
+    Timestamp,
 };
 
 use crate::args;
@@ -57,6 +58,22 @@ pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<Known>> {
 }
 
 impl Known {
+    /// What it waits for, if it does.
+    pub(crate) fn question(&self) -> Option<QuestionView> {
+        let asked = self.view.question.as_ref()?;
+        Some(QuestionView {
+            id: asked.question,
+            text: asked.text.clone(),
+            answer: None,
+            choice: None,
+            by: None,
+            attempt: None,
+            rule: Some(asked.decision.rule.clone()),
+            asked: self.started,
+            terms: asked.terms.as_deref().cloned(),
+        })
+    }
+
     /// For a list.
     pub(crate) fn line(&self) -> String {
         let state = format!("session {}", self.view.state.word());
@@ -151,17 +168,19 @@ pub(crate) async fn answer(
     args: args::Answer,
 ) -> anyhow::Result<Exit> {
     let asked = known.view.question.as_ref();
-    let asked = asked.filter(|asked| args.question.is_none_or(|number| number == asked.question));
+    let numbers: Vec<u32> = asked.iter().map(|asked| asked.question).collect();
+    let (number, text) = args.said(&numbers);
+    let asked = asked.filter(|asked| number.is_none_or(|number| number == asked.question));
     let question = asked.ok_or(Wrong::NoQuestion { run: known.run.clone() })?.question;
     if bosun.is_driven(&known.run).await? {
-        let command = Command::Answer { by: home::person(), question, text: args.text };
+        let command = Command::Answer { by: home::person(), question, text };
         bosun.post(&known.run, &command).await?;
         print::note("handed on to the process that drives the session");
         return Ok(Exit::Done);
     }
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
-    session.answer(question, args.text).await?;
+    session.answer(question, text).await?;
     solo::stay(home, bosun, &session, Voice::json(args.json), None, last).await
 }
 

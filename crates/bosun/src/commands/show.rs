@@ -38,7 +38,13 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         return Ok(Exit::Done);
     }
     let view = bosun.view(&run).await?;
-    if args.json {
+    if let Some(phase) = args.gate {
+        let judged = view.gates.iter().rev().find(|gate| gate.phase == phase);
+        let judged = judged.ok_or(Wrong::NoGate { phase: phase.word() })?;
+        print::text(&engine::gate::report::one(&view, judged))?;
+    } else if args.gates {
+        print::text(&engine::gate::report::all(&view))?;
+    } else if args.json {
         print::json(&view)?;
     } else {
         print::text(&report::report(&view, home))?;

@@ -9,10 +9,10 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, Event, RunId};
+use types::{Envelope, Event, RunId, Status};
 
 use super::live::{Live, progress};
-use super::{json, line, lines, note, report, text};
+use super::{json, line, lines, note, prompt, report, text};
 use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
@@ -46,11 +46,23 @@ impl Form {
     }
 }
 
+/// Stays with a run until it is over or nobody answers what it asks.
 pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
     form: Form,
+) -> anyhow::Result<Exit> {
+    follow_with(home, bosun, handle, form, &[]).await
+}
+
+/// The same, with answers for the first questions that the run waits for.
+pub(crate) async fn follow_with(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
 ) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
     let mut screen = Screen {
@@ -67,17 +79,39 @@ pub(crate) async fn follow(
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
-    let listening = tokio::spawn(take_signals(handle.suspender()));
     let mut tick = tokio::time::interval(PACE);
     tick.reset();
-    let finished = handle.finished();
-    tokio::pin!(finished);
+    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
-        tokio::select! {
-            left = &mut finished => break left?,
-            Some(event) = events.next() => screen.show(&event?).await?,
-            Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
-            _ = tick.tick() => screen.tick()?,
+        let listening = tokio::spawn(take_signals(handle.suspender()));
+        let finished = handle.finished();
+        tokio::pin!(finished);
+        let left = loop {
+            tokio::select! {
+                left = &mut finished => break left?,
+                Some(event) = events.next() => screen.show(&event?).await?,
+                Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
+                _ = tick.tick() => screen.tick()?,
+            }
+        };
+        listening.abort();
+        if left.view.status == Status::Waiting
+            && !left.suspended
+            && let Some(answer) = answers.next()
+        {
+            handle = prompt::answered_for(bosun, &left, answer).await?;
+            continue;
+        }
+        if screen.live.is_none() {
+            break left;
+        }
+        // The person sits at this terminal: what is asked can be answered here.
+        if let Some(live) = screen.live.take() {
+            live.clear();
+        }
+        match prompt::answered_here(bosun, &left).await? {
+            Some(next) => (handle, screen.live) = (next, Some(Live::new())),
+            None => break left,
         }
     };
     // The run is over or left; what was recorded before that and is not shown yet comes now.
@@ -86,7 +120,6 @@ pub(crate) async fn follow(
             screen.show(&event?).await?;
         }
     }
-    listening.abort();
     if let Some(live) = screen.live {
         live.clear();
     }

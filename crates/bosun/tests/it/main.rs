@@ -3,6 +3,8 @@
 
 // Every scenario as it is written.
 mod scenarios;
+// The same story twice.
+mod twice;
 // Every scenario with the power cut after each line of each log.
 mod crash;
 // The commands of the real binary, with good and with bad input.

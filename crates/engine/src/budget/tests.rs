@@ -249,7 +249,7 @@ fn nobody_is_asked_where_nobody_can_be() {
     let events = planned_with(policy, "T1 a").tell("T1.1 fails resource budget.call_does_not_fit");
     same(
         &only(&events, &["question", "task", "run"]),
-        "task.failed T1 failure.stop\nrun.finished out of budget, gate.execution",
+        "task.failed T1 failure.resource\nrun.finished out of budget, gate.execution",
     );
 }
 

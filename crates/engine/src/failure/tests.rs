@@ -58,8 +58,7 @@ fn a_failed_check_is_handed_over_with_the_files() {
 }
 
 #[test]
-fn a_conflict_starts_afresh() {
-    // A merge that fails hands over no files; whoever does is taken at its word.
+fn a_conflict_goes_back_with_what_it_is_about() {
     same(
         &decided("conflict x.y"),
         "retry.scheduled T1 failure.conflict_retry 1 left, from c-T1.1, told why",

@@ -2,13 +2,12 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    About, AttemptId, AttemptResult, Category, Changes, CheckEnd, CheckId, CommitId, Decision,
-    Event, GateView, MergeEnd, Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, Subject,
-    TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, GateView, Phase,
+    Plan, RuleId, Said, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
 use super::evidence::{finish_check, finish_merge, start_check, take_off};
-use super::lane::{Before, CheckState, Lane, Last, Running, Stage};
+use super::lane::{CheckState, Lane, Last, Running, Stage};
 use super::notes::Notes;
 use super::papers::Reviewed;
 use super::questions::{Answer, Question};

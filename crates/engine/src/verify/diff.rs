@@ -54,6 +54,16 @@ fn header<'a>(file: &mut FileDiff<'a>, line: &'a str) {
         file.old = path(name, "a/");
     } else if let Some(name) = line.strip_prefix("+++ ") {
         file.new = path(name, "b/");
+    } else if let Some(names) = line.strip_prefix("Binary files ") {
+        // Nothing is said of its lines; that it changed is enough.
+        let names = names.strip_suffix(" differ").unwrap_or(names);
+        let sides =
+            names.match_indices(" and ").map(|(at, and)| (&names[..at], &names[at + and.len()..]));
+        let is_name = |name: &str, side: &str| name == "/dev/null" || name.starts_with(side);
+        let found = sides.into_iter().find(|(old, new)| is_name(old, "a/") && is_name(new, "b/"));
+        if let Some((old, new)) = found {
+            (file.old, file.new) = (path(old, "a/"), path(new, "b/"));
+        }
     } else if let Some(name) = line.strip_prefix("rename from ") {
         file.old = Some(name);
     } else if let Some(name) = line.strip_prefix("rename to ") {

@@ -22,6 +22,13 @@ pub fn watched(changes: &Changes, policy: &VerifyPolicy) -> Vec<WorkPath> {
     paths.filter(wanted).cloned().collect()
 }
 
+/// Whether the lines of a file are looked at, whatever is in it: nobody hides an assertion behind a byte that makes a file
+/// look like a picture.
+#[must_use]
+pub fn is_read(path: &WorkPath) -> bool {
+    marks::is_code(path.as_str()) || marks::is_recipe(path.as_str())
+}
+
 /// What is found in a diff in git's own form, without lines of context.
 #[must_use]
 pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
@@ -270,6 +277,17 @@ mod tests {
         let text =
             diff("src/a.rs", "src/a.rs", &["-- a/tests/x.py", "assert!(x);"], &["++ /dev/null"]);
         assert_eq!(found(&text), ["AssertionDeleted src/a.rs assert!(x);"]);
+    }
+
+    #[test]
+    fn a_test_without_lines_is_known_to_have_changed() {
+        let text = "diff --git a/tests/a and b.bin b/tests/a and b.bin\nindex 1..2 100644\n\
+                    Binary files a/tests/a and b.bin and b/tests/a and b.bin differ\n";
+        assert_eq!(found(text), ["TestChanged tests/a and b.bin"]);
+        let gone = "diff --git a/tests/x.png b/tests/x.png\nBinary files a/tests/x.png and /dev/null differ\n";
+        assert_eq!(found(gone), ["TestDeleted tests/x.png"]);
+        assert!(is_read(&"src/a.rs".parse().expect("a path")));
+        assert!(!is_read(&"tests/x.png".parse().expect("a path")));
     }
 
     #[test]

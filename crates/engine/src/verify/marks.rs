@@ -138,6 +138,11 @@ fn language(path: &str) -> Option<&'static Marks> {
     LANGUAGES.iter().find(|language| language.ends.contains(&end))
 }
 
+/// Whether it is known how assertions look in such a file.
+pub(super) fn is_code(path: &str) -> bool {
+    language(path).is_some()
+}
+
 /// Whether tests of this language stand beside the code, in files with any name.
 pub(super) fn may_hold_tests(path: &str) -> bool {
     path.ends_with(".rs")

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
     Brief, CallId, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy,
-    Replied, Scope, StreamItem, Timestamp, ToolOutput,
+    Replied, Scope, StreamItem, Timestamp, ToolOutput, WorkPath,
 };
 
 use super::field::{Field, Tailor};
@@ -183,7 +183,10 @@ impl AttemptHands {
         let sealed = async {
             let mut sealed = repo.seal(&folder.path, start, message, at).await?;
             let watched = engine::watched(&sealed.changes, &self.policy.verify);
-            let diff = repo.diff(start, &sealed.commit, &watched).await?;
+            let (read, named): (Vec<WorkPath>, Vec<WorkPath>) =
+                watched.into_iter().partition(engine::is_read);
+            let mut diff = repo.diff_as_text(start, &sealed.commit, &read).await?;
+            diff.push_str(&repo.diff(start, &sealed.commit, &named).await?);
             sealed.findings = engine::findings(&diff, &self.policy.verify);
             Ok(sealed)
         };

@@ -32,17 +32,36 @@ impl Repo {
     }
 
     /// The lines that differ between two commits in some files, in git's own form, without any around them. A renamed
-    /// file is one file.
+    /// file is one file; one that is not text is only named.
     pub async fn diff(
         &self,
         from: &CommitId,
         to: &CommitId,
         paths: &[WorkPath],
     ) -> Result<String, GitError> {
+        self.diff_by(from, to, paths, "--no-color").await
+    }
+
+    /// The same, whatever is in the files: each is taken as text.
+    pub async fn diff_as_text(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        paths: &[WorkPath],
+    ) -> Result<String, GitError> {
+        self.diff_by(from, to, paths, "--text").await
+    }
+
+    async fn diff_by(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        paths: &[WorkPath],
+        option: &str,
+    ) -> Result<String, GitError> {
         let mut text = String::new();
         for some in paths.chunks(MOST_PATHS) {
-            let mut args =
-                vec!["diff-tree", "-r", "-p", "-U0", "-M", "--no-color", "--no-ext-diff"];
+            let mut args = vec!["diff-tree", "-r", "-p", "-U0", "-M", "--no-ext-diff", option];
             args.extend(["--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"]);
             args.extend([hash(from)?, hash(to)?, "--"]);
             args.extend(some.iter().map(WorkPath::as_str));

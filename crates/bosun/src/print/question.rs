@@ -1,0 +1,84 @@
+//! A question on a terminal: what it is, what may be said, what holds if nobody says anything.
+
+use std::fmt::Write as _;
+
+use owo_colors::OwoColorize as _;
+use types::{Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
+
+/// A question with its head line, its choices and, if that is wanted, everything that belongs to it.
+pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bool) -> String {
+    let mut text = format!("{run} #{}", asked.id);
+    if let Some(terms) = &asked.terms {
+        let kind = terms.escalation.map_or_else(|| terms.kind.word(), |sort| sort.word());
+        let _ = write!(text, "  {kind}, {}", severity(terms.severity));
+    }
+    let _ = writeln!(text, ", asked {} ago", now.since(asked.asked));
+    for line in asked.text.lines().take(20) {
+        let _ = writeln!(text, "  {}", one_line(line, 400).yellow());
+    }
+    if let Some(terms) = &asked.terms {
+        text.push_str(&choices(terms, now));
+        if let Some(package) = terms.package.as_ref().filter(|_| whole) {
+            text.push_str(&contents(package));
+        }
+    }
+    text
+}
+
+/// The answers to choose from.
+pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
+    let mut text = String::new();
+    for (choice, number) in terms.choices.iter().zip(1..) {
+        let words = if choice.words { " [words]" } else { "" };
+        let name = format!("{}{words}", choice.id);
+        let default = if terms.default.as_ref() == Some(&choice.id) { " (default)" } else { "" };
+        let _ = writeln!(text, "    {number} {name:<15} {}{default}", choice.says);
+    }
+    if let Some(expires) = terms.expires {
+        let what = terms.default.as_deref().unwrap_or("stop");
+        let left = expires.since(now);
+        let _ = writeln!(text, "    without an answer: {} in {left}", one_line(what, 60));
+    }
+    text
+}
+
+/// What could be said, for the command line.
+pub(crate) fn example(asked: &QuestionView) -> String {
+    let choices = asked.terms.as_ref().map(|terms| terms.choices.as_slice()).unwrap_or_default();
+    let names: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+    if names.is_empty() { "\"…\"".to_owned() } else { names.join("|") }
+}
+
+fn severity(severity: Severity) -> String {
+    match severity {
+        Severity::Critical | Severity::High => severity.word().red().to_string(),
+        Severity::Medium | Severity::Low => severity.word().to_owned(),
+    }
+}
+
+fn contents(package: &Package) -> String {
+    let mut text = String::new();
+    let fault = &package.fault;
+    let changes: Vec<&str> = package.changes.0.iter().map(|file| file.path.as_str()).collect();
+    let documents: Vec<&str> = package.documents.iter().map(|path| path.as_str()).collect();
+    let commit = package.commit.as_ref().map(ToString::to_string).unwrap_or_default();
+    for (name, what) in [
+        ("attempt", package.attempt.to_string()),
+        ("wrong", format!("{} {}: {}", fault.class.word(), fault.code, fault.what)),
+        ("changed", changes.join(", ")),
+        ("commit", commit),
+        ("given", documents.join(", ")),
+        ("output", package.output.clone()),
+        ("checks", package.evidence.clone()),
+        ("told", package.input.clone()),
+    ] {
+        if what.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "    --- {name}");
+        for line in what.lines() {
+            let _ = writeln!(text, "    {}", one_line(line, 400));
+        }
+    }
+    text
+}
