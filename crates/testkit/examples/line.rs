@@ -81,7 +81,7 @@ struct Played {
 fn play(tasks: usize) -> Result<Played, Box<dyn Error>> {
     let mut policy: Policy = toml::from_str(POLICY)?;
     policy.limits.max_tasks = tasks;
-    policy.budget = types::Budget::default();
+    policy.budget = types::RunBudget::default();
     let id = RunId::fixed("r_bench");
     let mut played = Played {
         run: Run::new(id.clone(), Arc::new(policy)),

@@ -34,8 +34,8 @@ const FILES: [(&str, &str); 8] = [
     ("README.md", include_str!("../../demo/README.md")),
     ("bin/harbor", include_str!("../../demo/bin/harbor")),
     ("lib/version.sh", include_str!("../../demo/lib/version.sh")),
-    ("notes/ships.md", include_str!("../../demo/notes/ships.md")),
-    ("notes/tides.md", include_str!("../../demo/notes/tides.md")),
+    ("notes/ships/sizes.md", include_str!("../../demo/notes/ships/sizes.md")),
+    ("notes/tides/times.md", include_str!("../../demo/notes/tides/times.md")),
     ("test.sh", include_str!("../../demo/test.sh")),
     ("tests/version.sh", include_str!("../../demo/tests/version.sh")),
 ];

@@ -136,7 +136,7 @@ fn figures(forecast: &Forecast) -> String {
 fn gate(gate: &GateView) -> String {
     let word = match (gate.go, gate.reopened) {
         (true, _) => "go",
-        (false, true) => "no-go, then mended",
+        (false, true) => "no-go then mended",
         (false, false) => "no-go",
     };
     let score = gate.card.as_ref().map(|card| match gate.go {
