@@ -71,17 +71,6 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     Ok(exit)
 }
 
-/// Starts a run and stays with it until it is over, waits, or is stopped.
-pub(crate) async fn start(
-    home: &Home,
-    bosun: &Bosun,
-    new: NewRun,
-    form: Form,
-) -> anyhow::Result<Exit> {
-    let handle = bosun.start(new).await?;
-    follow::follow(home, bosun, handle, form).await
-}
-
 /// The model to work with: a script, the one that is named, or the first for which there is a key.
 pub(crate) async fn model(
     home: &Home,

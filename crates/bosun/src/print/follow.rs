@@ -64,6 +64,17 @@ pub(crate) async fn follow_with(
     form: Form,
     answers: &[&str],
 ) -> anyhow::Result<Exit> {
+    // What is on the screen is large, and whoever waits for it need not be.
+    Box::pin(stay(home, bosun, handle, form, answers)).await
+}
+
+async fn stay(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
+) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
     let mut screen = Screen::open(bosun, &run, form).await?;
     let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
