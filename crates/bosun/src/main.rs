@@ -43,7 +43,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => commands::run::run(&home, args).await,
-        Command::Plan(args) => commands::plan::plan(&home, args).await,
+        Command::Plan(args) => Box::pin(commands::plan::plan(&home, args)).await,
         Command::Spec(args) => commands::spec::spec(&args),
         Command::Chat(args) => commands::chat::chat(&home, args).await,
         Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
