@@ -21,7 +21,7 @@ pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, words: Option<
     }
     match (phase, choice) {
         (Phase::Planning, RETRY) => plan_again(run, told),
-        (Phase::Execution, RETRY) => work_again(run, told),
+        (Phase::Execution, RETRY) => work_again(run, told.as_ref()),
         (Phase::Monitoring, RETRY) => mend(run, told),
         (Phase::Monitoring, AGAIN) => run.merged_checks.clear(),
         _ => {}
@@ -39,13 +39,13 @@ fn plan_again(run: &mut Run, told: Option<String>) {
 }
 
 /// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count.
-fn work_again(run: &mut Run, told: Option<String>) {
+fn work_again(run: &mut Run, told: Option<&String>) {
     let lost = |lane: &Lane| lane.is_settled() && !lane.is_finished() && !lane.is_waived();
     let places: Vec<usize> = (0..run.lanes.len()).filter(|at| lost(&run.lanes[*at])).collect();
     for place in &places {
         let lane = &mut run.lanes[*place];
         lane.stage = Stage::Waiting;
-        lane.told.clone_from(&told);
+        lane.told = told.cloned();
         run.retries += u32::from(lane.attempts > 0);
         unsettle(run, *place);
     }
