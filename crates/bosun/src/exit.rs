@@ -157,13 +157,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(of_door(door));
     }
     if let Some(session) = cause.downcast_ref::<SessionError>() {
-        return match session {
-            SessionError::Busy | SessionError::Closed | SessionError::NothingToUndo(_) => {
-                Some(Exit::Usage)
-            }
-            SessionError::Fault(_) => Some(Exit::Refused),
-            SessionError::Door(door) => Some(of_door(door)),
-        };
+        return Some(of_session(session));
     }
     if let Some(settle) = cause.downcast_ref::<SettleError>() {
         return Some(match settle {
@@ -189,6 +183,14 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
+}
+
+fn of_session(error: &SessionError) -> Exit {
+    match error {
+        SessionError::Busy | SessionError::Closed | SessionError::NothingToUndo(_) => Exit::Usage,
+        SessionError::Fault(_) => Exit::Refused,
+        SessionError::Door(door) => of_door(door),
+    }
 }
 
 fn of_door(error: &DoorError) -> Exit {

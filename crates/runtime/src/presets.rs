@@ -42,9 +42,10 @@ pub enum PolicyError {
     #[error("policy {name} is broken: {}", problems.join("; "))]
     Broken { name: String, problems: Vec<String> },
     #[error(
-        "the project's own policy {name} opens the walls ({what}); if you trust it, name it with --policy {name}"
+        "the project's own policy {name} wants more than a project may decide ({what}); if you trust it, name it with \
+         --policy {name}"
     )]
-    OpensWalls { name: String, what: String },
+    TooMuch { name: String, what: String },
 }
 
 /// The text of a policy that ships, as its authors wrote it.

@@ -44,7 +44,7 @@ impl Shell {
         command
     }
 
-    /// The same as orders for a helper.
+    /// The same as orders for a mason.
     pub(crate) fn action(&self, line: String) -> Action {
         Action::Run { shell: self.0.clone(), line }
     }

@@ -62,7 +62,17 @@ pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &s
 
 /// Plays a scenario to its end; if its story has a power cut, with that.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
-    let stage = Stage::set(scenario).await?;
+    play_on(Stage::set(scenario).await?).await
+}
+
+/// The same below a folder of one's own, where a stage always has the same name: played twice, nothing differs.
+pub async fn play_below(scenario: &Scenario, folder: &Path) -> anyhow::Result<Played> {
+    let stage = tempfile::Builder::new().prefix("stage").rand_bytes(0).tempdir_in(folder)?;
+    play_on(Stage::set_in(scenario, stage).await?).await
+}
+
+async fn play_on(stage: Stage<'_>) -> anyhow::Result<Played> {
+    let scenario = stage.scenario;
     if let Some(line) = &scenario.cut_at {
         stage.die(vec![Cut::Like(line.clone())]).await?;
     }
@@ -101,7 +111,10 @@ pub(crate) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(crate) async fn set(scenario: &'a Scenario) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir()?;
+        Self::set_in(scenario, tempfile::tempdir()?).await
+    }
+
+    async fn set_in(scenario: &'a Scenario, folder: tempfile::TempDir) -> anyhow::Result<Self> {
         let repository = folder.path().join("repo");
         std::fs::create_dir(&repository)?;
         for (name, text) in &scenario.files {

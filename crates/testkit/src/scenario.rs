@@ -104,6 +104,9 @@ pub struct Expect {
     /// What is recorded, line by line.
     #[serde(default)]
     pub trace: String,
+    /// Why nothing can begin at all, if that is the story.
+    #[serde(default)]
+    pub problem: Option<String>,
 }
 
 /// Why a file is not a scenario.

@@ -1,5 +1,6 @@
 //! Which requirement is shown where. `docs/requirements.txt` has the ids; what shows one are tests whose doc comment
-//! names it, and scenarios that name it in `shows` or `story`. Whether they show it well is for readers to judge.
+//! names it, scenarios that name it in `shows` or `story`, and benches that name it at their top. Whether they show it
+//! well is for readers to judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,6 +12,7 @@ use crate::scenarios;
 use crate::tree::Tree;
 
 const TABLE: &str = "docs/requirements.txt";
+const BENCHES: &str = "crates/testkit/examples/";
 /// The sources, in the order of their documents.
 const SOURCES: &str = "KPMACX";
 
@@ -121,8 +123,14 @@ fn shown(tree: &Tree) -> BTreeMap<Id, BTreeSet<String>> {
         }
     };
     for (path, text) in tree.rust() {
+        let short = path.trim_start_matches("crates/");
         for (doc, name) in documented_tests(text) {
-            show(&doc, &format!("{}::{name}", path.trim_start_matches("crates/")));
+            show(&doc, &format!("{short}::{name}"));
+        }
+        // A bench is an example of testkit; what it measures stands at its top.
+        if path.starts_with(BENCHES) {
+            let top = text.lines().take_while(|line| line.starts_with("//!"));
+            top.for_each(|line| show(line, short));
         }
     }
     for (path, text) in scenarios::files(tree) {

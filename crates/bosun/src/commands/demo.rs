@@ -8,21 +8,34 @@ use runtime::{Bosun, NewRun, Order, draw_run_id};
 use types::{RunId, Timestamp};
 
 use crate::args;
-use crate::commands::run::start;
 use crate::exit::Exit;
 use crate::home::Home;
-use crate::print::{self, follow::Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
 
-const GOAL: &str = "Add a tide command and a berth command to harbor, and document both";
+const GOAL: &str =
+    "Add a tide command and a berth command to harbor, document both, and move the notes to docs/";
+
+/// What the demo's person says to what is asked, in order: about a test that was emptied, and about the gate that
+/// misses a file.
+const ANSWERS: [&str; 2] =
+    ["retry leave the test of version as it is", "retry CHANGES.md was promised; write it"];
+
+/// What may be spent: so much that most of it is spent near the end.
+const TOKENS: u64 = 300_000;
 
 const SCRIPT: &str = include_str!("../../demo/script.toml");
 
 /// The files of the sample repository.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 8] = [
     ("AGENTS.md", include_str!("../../demo/AGENTS.md")),
     ("README.md", include_str!("../../demo/README.md")),
     ("bin/harbor", include_str!("../../demo/bin/harbor")),
     ("lib/version.sh", include_str!("../../demo/lib/version.sh")),
+    ("notes/ships/sizes.md", include_str!("../../demo/notes/ships/sizes.md")),
+    ("notes/tides/times.md", include_str!("../../demo/notes/tides/times.md")),
     ("test.sh", include_str!("../../demo/test.sh")),
     ("tests/version.sh", include_str!("../../demo/tests/version.sh")),
 ];
@@ -58,12 +71,13 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     let form = Form::choose(args.json, Order::Started);
     if !matches!(form, Form::Json(_)) {
         print::line(
-            "Bosun demo. The model is scripted: its replies come from a file, and no model is called.",
+            "Bosun demo. The model and the person are scripted: what they say comes from files, and no model is called.",
         )?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
         print::line(&format!("  goal     {GOAL}"))?;
     }
-    let exit = start(home, &bosun, new, form).await?;
+    let handle = bosun.start(new).await?;
+    let exit = follow::follow_with(home, &bosun, handle, form, &ANSWERS).await?;
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
         print::note(&format!("and what the model answered: {}", script.display()));
@@ -82,5 +96,7 @@ async fn prepare(bosun: &Bosun, repository: PathBuf) -> anyhow::Result<NewRun> {
         .await
         .context("making the sample repository")?;
     let model = bosun.keep_script(SCRIPT).await?;
-    Ok(NewRun::new(GOAL, repository, model)?)
+    let mut new = NewRun::new(GOAL, repository, model)?;
+    new.request.budget.tokens = Some(TOKENS);
+    Ok(new)
 }

@@ -56,6 +56,12 @@ fn layout(preset: &str) -> anyhow::Result<Vec<(String, String)>> {
     // What ships grows with the product, so a crew's file only says what is different.
     let policy = if preset == "crew" { CREW } else { rules };
     let mut files = vec![(presets::POLICY.to_owned(), policy.to_owned())];
+    if preset == "strict" {
+        // It has a layout of its own, with its prompts in it.
+        let own = presets::strict::LAYOUT.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        files.extend(own);
+        return Ok(files);
+    }
     let shipped = Prompts::default();
     for name in Prompts::names().filter(|name| rules.contains(&format!("@{name}"))) {
         let text = shipped.get(name).unwrap_or_default().to_owned();

@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, Event, RunId};
+use types::{Envelope, Event, RunId, Status};
 
 use super::live::{Live, progress};
 use super::{json, line, lines, note, prompt, report, text};
@@ -46,30 +46,33 @@ impl Form {
     }
 }
 
+/// Stays with a run until it is over or nobody answers what it asks.
 pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
     form: Form,
 ) -> anyhow::Result<Exit> {
+    follow_with(home, bosun, handle, form, &[]).await
+}
+
+/// The same, with answers for the first questions that the run waits for.
+pub(crate) async fn follow_with(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
+) -> anyhow::Result<Exit> {
     let run = handle.run().clone();
-    let mut screen = Screen {
-        form,
-        run: bosun.blank(&run).await?,
-        teller: lines::Teller::default(),
-        live: (form == Form::Live).then(Live::new),
-        projected: None,
-    };
-    if let Form::Told(words) = form {
-        screen.projected = Some(Projected::new(words, bosun.journal().clone()));
-    }
+    let mut screen = Screen::open(bosun, &run, form).await?;
     let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
     let mut tick = tokio::time::interval(PACE);
     tick.reset();
-    let mut handle = handle;
+    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
         let listening = tokio::spawn(take_signals(handle.suspender()));
         let finished = handle.finished();
@@ -83,15 +86,8 @@ pub(crate) async fn follow(
             }
         };
         listening.abort();
-        if screen.live.is_none() {
-            break left;
-        }
-        // The person sits at this terminal: what is asked can be answered here.
-        if let Some(live) = screen.live.take() {
-            live.clear();
-        }
-        match prompt::answered_here(bosun, &left).await? {
-            Some(next) => (handle, screen.live) = (next, Some(Live::new())),
+        match screen.answered(bosun, &left, answers.next().copied()).await? {
+            Some(next) => handle = next,
             None => break left,
         }
     };
@@ -133,6 +129,39 @@ struct Screen {
 }
 
 impl Screen {
+    async fn open(bosun: &Bosun, run: &RunId, form: Form) -> anyhow::Result<Self> {
+        Ok(Self {
+            form,
+            run: bosun.blank(run).await?,
+            teller: lines::Teller::default(),
+            live: (form == Form::Live).then(Live::new),
+            projected: match form {
+                Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
+                _ => None,
+            },
+        })
+    }
+
+    /// The run that goes on, if what it waits for is answered: by what was brought along, or by who sits here.
+    async fn answered(
+        &mut self,
+        bosun: &Bosun,
+        left: &Left,
+        brought: Option<&str>,
+    ) -> anyhow::Result<Option<Handle>> {
+        if left.view.status != Status::Waiting || left.suspended {
+            return Ok(None);
+        }
+        if let Some(answer) = brought {
+            return Ok(Some(prompt::answered_for(bosun, left, answer).await?));
+        }
+        let Some(live) = self.live.take() else { return Ok(None) };
+        live.clear();
+        let next = prompt::answered_here(bosun, left).await?;
+        self.live = next.is_some().then(Live::new);
+        Ok(next)
+    }
+
     /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
     fn tick(&mut self) -> anyhow::Result<()> {
         let now = RealClock.now();

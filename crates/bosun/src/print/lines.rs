@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use types::{AttemptResult, CheckId, Envelope, Event, MergeEnd, Rung, one_line};
+use types::{
+    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId,
+    one_line,
+};
 
 /// A line of a log, with everything.
 pub(crate) fn recorded(line: &Envelope) -> String {
@@ -75,8 +78,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             ("sandbox".to_owned(), format!("{what} ({})", decision.rule))
         }
         Event::PlanAdopted { plan, .. } => {
-            let tasks: Vec<String> = plan.tasks.iter().map(|task| task.id.to_string()).collect();
-            ("plan".to_owned(), format!("{}: {}", good("adopted"), tasks.join(", ")))
+            ("plan".to_owned(), format!("{}: {}", good("adopted"), plan_lines(plan)))
         }
         Event::PlanRefused { problems, .. } => (
             "plan".to_owned(),
@@ -125,23 +127,52 @@ fn of_task(event: &Event) -> Option<(String, String)> {
                 format!("{}: {}", bad("merge failed"), one_line(&fault.what, 120)),
             ),
         },
-        Event::GatePassed { phase, .. } => {
-            ("gate".to_owned(), format!("{} {}", phase.word(), "go".green()))
+        Event::GatePassed { phase, card, .. } => {
+            ("gate".to_owned(), format!("{} {}{}", phase.word(), "go".green(), score(card)))
         }
-        Event::GateBlocked { phase, decision, .. } => {
-            let why = one_line(&decision.reason, 160);
-            ("gate".to_owned(), format!("{} {}: {why}", phase.word(), bad("no-go")))
+        Event::GateBlocked { phase, decision, card } => {
+            let (why, score) = (one_line(&decision.reason, 160), score(card));
+            ("gate".to_owned(), format!("{} {}{score}: {why}", phase.word(), bad("no-go")))
         }
         Event::QuestionAsked { text, .. } => {
             ("question".to_owned(), format!("{}", one_line(text, 300).yellow()))
         }
-        Event::BudgetWarned { decision, .. }
-        | Event::BudgetExhausted { decision }
-        | Event::BudgetRaised { decision, .. } => {
+        Event::QuestionAnswered { by, text, choice, .. } => {
+            let said = choice.as_deref().unwrap_or(text);
+            ("answer".to_owned(), format!("{}: {}", one_line(by, 40), one_line(said, 160)))
+        }
+        Event::BudgetRaised { by, decision, .. } => {
+            let why = one_line(&decision.reason, 160);
+            ("budget".to_owned(), format!("raised by {}: {why}", one_line(by, 40)))
+        }
+        Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
             ("budget".to_owned(), format!("{}", one_line(&decision.reason, 160).yellow()))
         }
         _ => return None,
     })
+}
+
+/// The tasks of a plan, with what each waits for.
+fn plan_lines(plan: &Plan) -> String {
+    const MOST: usize = 12;
+    let row = |task: &Task| {
+        let after: Vec<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
+        let after =
+            if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
+        format!("\n             {:<5} {}{after}", task.id, one_line(&task.title, 60))
+    };
+    let rows: String = plan.tasks.iter().take(MOST).map(row).collect();
+    let count = plan.tasks.len();
+    let more = match count.saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("\n             and {more} more"),
+    };
+    format!("{count} {}{rows}{more}", if count == 1 { "task" } else { "tasks" })
+}
+
+fn score(card: &Option<Box<Scorecard>>) -> String {
+    let of = |card: &Scorecard| format!(", {} of 100", card.score);
+    card.as_deref().map(of).unwrap_or_default()
 }
 
 fn of_attempt(event: &Event) -> Option<String> {

@@ -23,6 +23,20 @@ pub(crate) async fn answered_here(bosun: &Bosun, left: &Left) -> anyhow::Result<
     Ok(Some(bosun.resume(&view.run).await?))
 }
 
+/// Answers for somebody who is not here, and goes on with the run.
+pub(crate) async fn answered_for(
+    bosun: &Bosun,
+    left: &Left,
+    answer: &str,
+) -> anyhow::Result<Handle> {
+    let view = &left.view;
+    let open = view.questions.iter().find(|asked| asked.answer.is_none());
+    let (by, question) = ("the script".to_owned(), open.map_or(0, |asked| asked.id));
+    let command = Command::Answer { by, question, text: answer.to_owned() };
+    bosun.post(&view.run, &command).await?;
+    Ok(bosun.resume(&view.run).await?)
+}
+
 async fn answer_to(asked: &QuestionView) -> anyhow::Result<Option<String>> {
     loop {
         note("your answer, or Enter to leave the run waiting:");

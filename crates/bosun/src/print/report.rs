@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
-use types::{CheckView, Ended, Forecast, RunView, Status, TaskStage, TaskView, one_line};
+use types::{CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, one_line};
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -86,11 +86,7 @@ fn mark(check: &CheckView) -> String {
 }
 
 fn numbers(out: &mut String, view: &RunView) {
-    let gates: Vec<String> = view
-        .gates
-        .iter()
-        .map(|gate| format!("{} {}", gate.phase.word(), if gate.go { "go" } else { "no-go" }))
-        .collect();
+    let gates: Vec<String> = view.gates.iter().map(gate).collect();
     out.push('\n');
     if !gates.is_empty() {
         let _ = writeln!(out, "  gates     {}", gates.join(", "));
@@ -134,6 +130,20 @@ fn figures(forecast: &Forecast) -> String {
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
     let (tokens, from, reserve) = (forecast.tokens, forecast.from.word(), forecast.reserve_percent);
     format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
+}
+
+/// A gate with its score; of one that was not passed also what it would have needed.
+fn gate(gate: &GateView) -> String {
+    let word = match (gate.go, gate.reopened) {
+        (true, _) => "go",
+        (false, true) => "no-go then mended",
+        (false, false) => "no-go",
+    };
+    let score = gate.card.as_ref().map(|card| match gate.go {
+        true => format!(" {}", card.score),
+        false => format!(" {} of {}", card.score, card.threshold),
+    });
+    format!("{} {word}{}", gate.phase.word(), score.unwrap_or_default())
 }
 
 /// What it was expected to take, against what it took, in all and for each task.
@@ -191,11 +201,11 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
             .collect()
         }
         _ if view.head != view.base => vec![
-            format!("see why:     {bosun} log {run}"),
+            format!("see why:     {bosun} why {run}"),
             format!("take it:     {bosun} accept {run} --force"),
             format!("or drop it:  {bosun} discard {run}"),
         ],
-        _ => vec![format!("see why:     {bosun} log {run}")],
+        _ => vec![format!("see why:     {bosun} why {run}")],
     };
     out.push('\n');
     for line in lines {

@@ -3,6 +3,8 @@
 
 // Every scenario as it is written.
 mod scenarios;
+// The same story twice.
+mod twice;
 // Every scenario with the power cut after each line of each log.
 mod crash;
 // The commands of the real binary, with good and with bad input.
@@ -19,6 +21,8 @@ mod presets;
 mod route;
 // Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
 mod rules;
+// Specs and plans, from a draft on disk to what a run hands out.
+mod spec;
 // Tools by hand.
 mod tools;
 // A conversation on a terminal.

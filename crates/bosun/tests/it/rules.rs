@@ -18,7 +18,8 @@ fn fits(response: &Value) {
     assert!(wrong.is_empty(), "{wrong:#?}\n{response:#}");
 }
 
-/// P3, P22, P53, P57: a run answers with document 001's object, at its end and on demand; the coordinator spent nothing.
+/// P3, P22, P49, P53, P57: a run answers with document 001's object, at its end and on demand; the coordinator itself
+/// called no tool and no model, and spent nothing.
 #[test]
 fn a_run_answers_with_the_response_object() {
     let place = Place::new();
@@ -38,6 +39,13 @@ fn a_run_answers_with_the_response_object() {
     assert!(response["resource_usage"]["tokens_used"].as_u64() > Some(0));
     let shown = json(&stdout(&place.run(&["show", "--response"])));
     assert_eq!(shown, response, "nothing has changed since");
+    let own = stdout(&place.run(&["log", "--json"]));
+    let kinds: Vec<String> = own
+        .lines()
+        .map(|line| json(line)["event"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    let deeds = kinds.iter().filter(|kind| kind.starts_with("tool.") || kind.starts_with("model."));
+    assert_eq!(deeds.count(), 0, "only attempts call tools and models: {kinds:?}");
     let state = json(&stdout(&place.run(&["show", "--state"])));
     assert_eq!((&state["status"], &state["phase"]), (&"completed".into(), &"closure".into()));
     assert_eq!(state["plan"]["tasks"][0]["id"], "T1");

@@ -19,13 +19,32 @@ const FILES: &str = "files";
 /// The folders of presets other than the crew, each with stories from one end of the line to the other.
 pub(crate) const PRESETS: [&str; 2] = ["audited", "strict"];
 
+/// The folder of policies by which nothing can begin.
+const UNUSABLE: &str = "policy";
+
+/// C9: a policy that cannot be used is refused before anything is recorded, with what is wrong with it.
+#[test]
+fn unusable_policies() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for path in all_below(&scenarios().join(UNUSABLE)).expect("the folder can be read") {
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let error = match runtime.block_on(play(&scenario)) {
+            Err(error) => format!("{error:#}"),
+            Ok(played) => panic!("{} was played: {}", path.display(), played.trace()),
+        };
+        let problem = scenario.expect.problem.as_deref().expect("it says what is wrong");
+        assert!(error.contains(problem), "{}: {error}", path.display());
+    }
+}
+
 #[test]
 fn no_folder_of_scenarios_is_forgotten() {
     let below = std::fs::read_dir(scenarios()).expect("the folder is there");
     let found: BTreeSet<String> = below
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    let known = STATIONS.iter().chain(&PRESETS).chain(&[TALKS, FILES]).map(ToString::to_string);
+    let known =
+        STATIONS.iter().chain(&PRESETS).chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
     let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }

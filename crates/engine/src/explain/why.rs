@@ -85,6 +85,9 @@ pub fn decision(event: &Event) -> Option<&Decision> {
         | Event::QuestionAsked { decision, .. }
         | Event::BudgetWarned { decision, .. }
         | Event::BudgetExhausted { decision, .. }
+        | Event::BudgetRaised { decision, .. }
+        | Event::SpecWritten { decision, .. }
+        | Event::TaskReviewed { decision, .. }
         | Event::SessionWarned { decision, .. }
         | Event::SessionPaused { decision, .. }
         | Event::SessionCompacted { decision, .. }
@@ -106,7 +109,9 @@ pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
     let of = |attempt: &AttemptId| attempt.task == *task;
     line.attempt.as_ref().is_some_and(of)
         || match &line.event {
-            Event::TaskVerified { attempt, .. } | Event::PlanRefused { attempt, .. } => of(attempt),
+            Event::TaskVerified { attempt, .. }
+            | Event::TaskReviewed { attempt, .. }
+            | Event::PlanRefused { attempt, .. } => of(attempt),
             Event::QuestionAsked { attempt, .. } => attempt.as_ref().is_some_and(of),
             Event::TaskFailed { task: own, .. }
             | Event::TaskSkipped { task: own, .. }

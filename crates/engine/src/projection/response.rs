@@ -191,19 +191,12 @@ fn finished(view: &RunView) -> usize {
 }
 
 pub(super) fn standing(view: &RunView) -> Standing {
-    let planned = view.tasks.iter().filter(|task| task.id != types::TaskId::plan()).count();
-    let (done, all) = (finished(view), planned);
-    let percentage = match (view.status, all) {
-        (Status::Done, _) => 100,
-        (_, 0) => 0,
-        // What is merged is not yet proven as a whole, so only the end is a hundred.
-        _ => u8::try_from(done * 100 / all).unwrap_or(100).min(99),
-    };
+    let progress = &view.progress;
     Standing {
         phase: view.phase,
-        progress_percentage: percentage,
-        tasks_completed: done as u64,
-        tasks_remaining: all.saturating_sub(done) as u64,
+        progress_percentage: u8::try_from(progress.percent).unwrap_or(100).min(100),
+        tasks_completed: progress.completed,
+        tasks_remaining: progress.total.saturating_sub(progress.completed),
     }
 }
 
@@ -289,6 +282,9 @@ fn kind(path: &str) -> Kind {
 #[must_use]
 pub fn next_steps(view: &RunView) -> Vec<String> {
     let run = &view.run;
+    if view.settled.is_some() {
+        return vec![];
+    }
     match view.status {
         Status::Done => vec![
             format!("look at it: git log -p {}..{}", view.base.short(), view.branch),
@@ -313,7 +309,10 @@ pub fn next_steps(view: &RunView) -> Vec<String> {
 }
 
 fn answer(view: &RunView, question: &QuestionView) -> String {
-    format!("answer: bosun answer {} --question {} \"…\"", view.run, question.id)
+    let choices = question.terms.as_ref().map(|terms| terms.choices.as_slice()).unwrap_or_default();
+    let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+    let how = if ids.is_empty() { "\"…\"".to_owned() } else { ids.join(" | ") };
+    format!("answer: bosun answer {} --question {} {how}", view.run, question.id)
 }
 
 /// What stands in the way of the request, the worst first.
@@ -329,7 +328,10 @@ pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
         blockers.push(blocker("critical", format!("{reason} ({})", why.rule), true));
     }
     let open = view.questions.iter().filter(|question| question.answer.is_none());
-    blockers.extend(open.map(|question| blocker("high", one_line(&question.text, SHOWN), true)));
+    blockers.extend(open.map(|question| {
+        let severity = question.terms.as_ref().map_or("high", |terms| terms.severity.word());
+        blocker(severity, one_line(&question.text, SHOWN), true)
+    }));
     let failed = |task: &&TaskView| task.stage == TaskStage::Failed;
     blockers.extend(view.tasks.iter().filter(failed).map(|task| {
         let what = task.fault.as_deref().map(|fault| one_line(fault, SHOWN)).unwrap_or_default();

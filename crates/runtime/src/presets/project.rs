@@ -1,10 +1,10 @@
 //! The rules that a project brings along, in `.bosun/` at its top. They come with the code, perhaps from a stranger, so
-//! what is found there by itself may choose how the work is done, but not open the walls around it; who wants that
-//! names the file.
+//! what is found there by itself may choose how the work is done, but not open the walls around it, spend more, or work
+//! in the person's own files; who wants that names the file.
 
 use std::path::{Path, PathBuf};
 
-use types::{Inherit, Policy, SandboxPolicy};
+use types::{Budget, Inherit, Policy, SandboxPolicy};
 
 use super::{PolicyError, preset, read_with};
 use crate::prompts::Prompts;
@@ -38,11 +38,25 @@ pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)
     }
     let text = std::fs::read_to_string(&path).map_err(|error| unreadable(error.to_string()))?;
     let policy = read_with(&name, &text, prompts)?;
-    let opened = opened(&preset("crew")?.sandbox, &policy.sandbox);
+    let shipped = preset("crew")?;
+    let mut opened = opened(&shipped.sandbox, &policy.sandbox);
+    opened.extend(more(shipped.budget.limits(), policy.budget.limits()).then_some("budget"));
+    opened.extend(engine::policy::is_solo(&policy).then_some("the role solo"));
     if opened.is_empty() {
         return Ok(Some((path, policy)));
     }
-    Err(PolicyError::OpensWalls { name, what: opened.join(", ") })
+    Err(PolicyError::TooMuch { name, what: opened.join(", ") })
+}
+
+/// Whether more may be spent by the one budget than by the other.
+fn more(shipped: Budget, own: Budget) -> bool {
+    fn above<T: Ord>(own: Option<T>, most: Option<T>) -> bool {
+        most.is_some_and(|most| own.is_none_or(|own| own > most))
+    }
+    above(own.tokens, shipped.tokens)
+        || above(own.time_ms, shipped.time_ms)
+        || above(own.money, shipped.money)
+        || above(own.calls, shipped.calls)
 }
 
 /// What of the walls a policy opens that the other keeps shut.
@@ -90,12 +104,22 @@ mod tests {
     }
 
     #[test]
+    fn a_project_may_start_from_a_preset_for_a_crew() {
+        for name in ["crew", "audited", "strict"] {
+            let text = super::super::text(name).expect("it ships");
+            assert!(project_with(text).expect("it may").is_some(), "{name}");
+        }
+    }
+
+    #[test]
     fn a_project_may_not_open_the_walls() {
         for (text, what) in [
             ("[sandbox]\nrequire = \"none\"\n", "require"),
             ("[sandbox]\nnetwork = [\"evil.test\"]\n", "network"),
             ("[sandbox]\nvariables = [\"API_KEY\"]\n", "variables"),
             ("[sandbox]\ninherit = \"inherit_all\"\n", "inherit"),
+            ("[budget]\ntokens = 900000000\n", "budget"),
+            (super::super::text("solo").expect("it ships"), "the role solo"),
         ] {
             let error = project_with(text).expect_err("it opens the walls").to_string();
             assert!(error.contains(what) && error.contains("--policy"), "{error}");

@@ -26,14 +26,19 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(super) struct Masons {
     known: Mutex<Vec<Arc<Mason>>>,
+    ended: Ended,
 }
+
+/// Those who were ended, until the kernel has been told that we know.
+type Ended = Arc<Mutex<Vec<Child>>>;
 
 /// One of them, and the line to it. Dropping it ends it, with everything that it holds.
 #[derive(Debug)]
 pub(super) struct Mason {
     prelude: Prelude,
     line: Mutex<UnixStream>,
-    child: Mutex<Child>,
+    child: Option<Child>,
+    ended: Ended,
 }
 
 impl Masons {
@@ -48,7 +53,9 @@ impl Masons {
 
     /// A new one.
     pub(super) fn hire(&self, prelude: &Prelude) -> io::Result<Arc<Mason>> {
-        let mason = Arc::new(Mason::start(prelude.clone())?);
+        let dead = |child: &mut Child| !matches!(child.try_wait(), Ok(None));
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|child| !dead(child));
+        let mason = Arc::new(Mason::start(prelude.clone(), Arc::clone(&self.ended))?);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.push(Arc::clone(&mason));
         let gone = (known.len() > KEPT).then(|| known.remove(0));
@@ -65,7 +72,7 @@ impl Masons {
 }
 
 impl Mason {
-    fn start(prelude: Prelude) -> io::Result<Self> {
+    fn start(prelude: Prelude, ended: Ended) -> io::Result<Self> {
         let (mut line, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(super::WORD).env_clear().current_dir("/");
@@ -74,9 +81,9 @@ impl Mason {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         own_session(&mut command);
-        let child = command.spawn()?;
+        let child = Some(command.spawn()?);
         line::send(&mut line, &prelude, &[])?;
-        Ok(Self { prelude, line: Mutex::new(line), child: Mutex::new(child) })
+        Ok(Self { prelude, line: Mutex::new(line), child, ended })
     }
 
     /// Gives orders for one command, with the line on which its end is told and the pipes for what it says.
@@ -98,12 +105,11 @@ impl Mason {
 
 impl Drop for Mason {
     fn drop(&mut self) {
-        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(child) = self.child.take() else { return };
         if let Ok(group) = i32::try_from(child.id()) {
             // The only error there is to expect is that nobody is left, which is what was wanted.
             killpg(Pid::from_raw(group), Signal::SIGKILL).ok();
         }
-        // It was just killed; if it is not dead yet, whoever collects our own end collects it.
-        child.try_wait().ok();
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(child);
     }
 }

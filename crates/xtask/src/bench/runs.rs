@@ -1,10 +1,10 @@
-//! Whole runs per second: the example `runs` of testkit.
+//! Whole runs, and many at once: the examples `runs` and `projects` of testkit.
 
 use std::path::Path;
 
-pub(super) const ABOUT: &str =
-    "1,000 scripted runs of ten tool calls, 100 at a time: runs and events per second, memory";
+pub(super) const ABOUT: &str = "1,000 scripted runs of ten tool calls, 100 at a time; 10 projects and 100 requests of 20 turns at once; memory";
 
 pub(super) fn run(root: &Path) -> anyhow::Result<()> {
-    super::example(root, "testkit", "runs")
+    super::example(root, "testkit", "runs")?;
+    super::example(root, "testkit", "projects")
 }

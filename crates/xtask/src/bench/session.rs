@@ -253,7 +253,8 @@ fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
 /// Milliseconds of processor time: of the process, and with everything that it and its children have started.
 fn processor(child: &Child) -> anyhow::Result<(f64, f64)> {
     let to_millis = 1000.0 / TICKS_PER_SECOND;
-    let known: Vec<Ticks> = fs::read_dir("/proc")?.flatten().filter_map(Ticks::read).collect();
+    let known = fs::read_dir("/proc")?.flatten();
+    let known: Vec<Ticks> = known.filter_map(|entry| Ticks::read(&entry)).collect();
     let own = known.iter().find(|one| one.id == child.id()).context("the process is gone")?;
     let (mut all, mut open) = (0.0, vec![own]);
     while let Some(one) = open.pop() {
@@ -273,7 +274,7 @@ struct Ticks {
 
 impl Ticks {
     /// Nothing for what is not a process, or not any more.
-    fn read(entry: fs::DirEntry) -> Option<Self> {
+    fn read(entry: &fs::DirEntry) -> Option<Self> {
         let id = entry.file_name().to_str()?.parse().ok()?;
         let text = fs::read_to_string(entry.path().join("stat")).ok()?;
         let fields: Vec<&str> = text.rsplit(") ").next()?.split(' ').collect();

@@ -9,7 +9,8 @@ use crate::tree::Tree;
 /// The folders of `scenarios/`, in the order of the line.
 const STATIONS: &[&str] = &[
     "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
-    "merge", "gate", "failure", "budget", "human", "doors", "talk", "audited", "strict",
+    "merge", "gate", "failure", "budget", "human", "doors", "talk", "audited", "strict", "spec",
+    "files", "policy",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {

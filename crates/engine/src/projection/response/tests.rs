@@ -72,7 +72,7 @@ fn finished() -> Bench<Run> {
     bench
 }
 
-/// P3, P53: a run that went well says what was made, by whom, where it is, and what to do with it.
+/// P3, P53, P58: a run that went well says what was made, by whom, where it is, and what to do with it.
 #[test]
 fn a_run_that_is_done_lists_what_it_made_and_what_to_do_next() {
     let response = told(&finished());
@@ -176,7 +176,7 @@ fn a_request_keeps_its_name() {
     assert_eq!(plain.request_id.len(), 36);
 }
 
-/// P40, P44: the state of a project can be written, kept and read again without a loss.
+/// P40, P44, P58: the state of a project can be written, kept and read again without a loss.
 #[test]
 fn the_state_of_a_project_survives_writing_and_reading() {
     for bench in [finished(), planned("T1 a; T2 b after T1"), new_run_of("fix it")] {
