@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use types::{Artifact, Plan, Policy, Problem, Task, TaskId};
 
 use super::outlook::{Room, sum, totals};
-use crate::{dag, review};
+use crate::dag;
 
 pub(super) fn of(policy: &Policy, plan: &Plan, room: &Room) -> Vec<Problem> {
     let mut found = Vec::new();
