@@ -69,17 +69,6 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Starts a run and stays with it until it is over, waits, or is stopped.
-pub(crate) async fn start(
-    home: &Home,
-    bosun: &Bosun,
-    new: NewRun,
-    form: Form,
-) -> anyhow::Result<Exit> {
-    let handle = bosun.start(new).await?;
-    follow::follow(home, bosun, handle, form).await
-}
-
 /// The model to work with: a script, the one that is named, or the first for which there is a key.
 pub(crate) async fn model(
     home: &Home,
