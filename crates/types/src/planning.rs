@@ -45,7 +45,6 @@ impl TaskPriority {
         }
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
     #[must_use]
     pub const fn is_medium(&self) -> bool {
         matches!(self, Self::Medium)

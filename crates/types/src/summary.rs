@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
-    Scorecard, Selected, SessionEnd,
+    Selected, SessionEnd,
 };
 
 /// How much of a text from outside is shown.
@@ -56,8 +56,8 @@ impl Event {
                 let problems = one_line(&problems.join("; "), MOST);
                 format!("{problems}{}", unusual(decision, "plan.invalid"))
             }
-            Self::GatePassed { phase, decision, card } => {
-                format!("{}, {}{}", phase.word(), decision.rule, scored(card.as_deref()))
+            Self::GatePassed { phase, decision, .. } => {
+                format!("{}, {}", phase.word(), decision.rule)
             }
             Self::GateBlocked { phase, decision, .. } => {
                 format!("{}, {}", phase.word(), rule(decision))
@@ -181,10 +181,6 @@ impl Event {
             _ => String::new(),
         }
     }
-}
-
-fn scored(card: Option<&Scorecard>) -> String {
-    card.map(|card| format!(", {} of 100", card.score)).unwrap_or_default()
 }
 
 fn word(text: &str) -> String {

@@ -68,6 +68,10 @@ fn conversations() {
 }
 
 #[test]
+fn spec() {
+    cut_all("spec");
+}
+#[test]
 fn intake() {
     cut_all("intake");
 }

@@ -21,6 +21,8 @@ mod presets;
 mod route;
 // Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
 mod rules;
+// Specs and plans, from a draft on disk to what a run hands out.
+mod spec;
 // Tools by hand.
 mod tools;
 // A conversation on a terminal.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use types::{Artifact, Plan, Policy, Problem, Task, TaskId};
 
 use super::outlook::{Room, sum, totals};
-use crate::{dag, review};
+use crate::dag;
 
 pub(super) fn of(policy: &Policy, plan: &Plan, room: &Room) -> Vec<Problem> {
     let mut found = Vec::new();
@@ -48,7 +48,7 @@ fn of_task(policy: &Policy, task: &Task, place: usize, ids: &BTreeSet<&TaskId>) 
     if *id == TaskId::plan() || *id == TaskId::chat() {
         wrong("id", "reserved", format!("{id} is a reserved id; name tasks T1, T2, ..."));
     }
-    if policy.review.is_some() && !review::can_be_reviewed(id) {
+    if policy.review.is_some() && !crate::review::can_be_reviewed(id) {
         let message = format!("{id} leaves no name for its review; name tasks T1, T2, ...");
         wrong("id", "reserved", message);
     }

@@ -52,12 +52,14 @@ impl Notes {
             Event::AttemptStarted { attempt, .. } => {
                 run.notes.began.entry(attempt.task.clone()).or_insert(at);
             }
-            Event::AttemptFinished { attempt, result, .. } => {
-                if let AttemptResult::Submitted { changes, submission, .. } = result {
-                    let artifacts = changes.0.iter().map(|file| file.path.to_string()).collect();
-                    let result = Result { artifacts, decisions: decisions(submission), at };
-                    run.notes.results.insert(attempt.task.clone(), result);
-                }
+            Event::AttemptFinished {
+                attempt,
+                result: AttemptResult::Submitted { changes, submission, .. },
+                ..
+            } => {
+                let artifacts = changes.0.iter().map(|file| file.path.to_string()).collect();
+                let result = Result { artifacts, decisions: decisions(submission), at };
+                run.notes.results.insert(attempt.task.clone(), result);
             }
             Event::TaskFinished { task, .. } | Event::TaskSkipped { task, .. } => {
                 settle(run, task, at);

@@ -71,8 +71,7 @@ fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     let made = plan_tasks.iter().map(|task| task_of(run, task));
     spec.tasks = given.tasks.iter().cloned().chain(made).collect();
     spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
-    let status = |blocker: &Blocker| blocker.clone();
-    spec.blockers = given.blockers.iter().map(status).chain(blockers(run)).collect();
+    spec.blockers = given.blockers.iter().cloned().chain(blockers(run)).collect();
     spec.verification.results = view
         .merged_checks
         .iter()
@@ -159,3 +158,6 @@ fn nonempty(text: &str) -> String {
 pub fn value(spec: &Spec) -> Value {
     serde_json::to_value(spec).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! `bosun spec` and `bosun plan`, from a draft on disk to the version that a run hands out.
+
+use serde_json::Value;
+
+use crate::binary::{Place, stderr, stdout};
+use crate::commands::{SCRIPT, repository};
+
+fn file(place: &Place, name: &str) -> String {
+    std::fs::read_to_string(place.path().join(name)).expect("the file is there")
+}
+
+/// K1, K8, K37, K44, K45, K47: a draft is refused, is approved, is worked on, and comes out done, on disk.
+#[test]
+fn a_spec_goes_from_draft_to_done_on_disk() {
+    let place = Place::new();
+    repository(&place, SCRIPT);
+    let title = ["--title", "Write hello to greeting.txt", "--intent", "Visitors feel welcome."];
+    let init = place.run(&[&["spec", "init", "s.yaml"], title.as_slice()].concat());
+    assert!(init.status.success(), "{}", stderr(&init));
+    let again = place.run(&["spec", "init", "s.yaml"]);
+    assert!(!again.status.success(), "what is there is not overwritten");
+    let check = place.run(&["spec", "check", "s.yaml", "--json"]);
+    let said: Value = serde_json::from_slice(&check.stdout).expect("JSON");
+    assert_eq!((&said["ok"], &said["status"]), (&true.into(), &"draft".into()), "{said}");
+    let run = ["run", "--repo", "repo", "--script", "script.toml", "--spec", "s.yaml"];
+    let refused = place.run(&run);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    assert!(stdout(&refused).contains("bosun spec approve FILE"), "{}", stdout(&refused));
+    let draft = file(&place, "s.yaml");
+    assert!(place.run(&["spec", "approve", "s.yaml"]).status.success());
+    let twice = place.run(&["spec", "approve", "s.yaml"]);
+    assert!(stderr(&twice).contains("cannot go from approved to approved"), "{}", stderr(&twice));
+    let done = place.run(&[run.as_slice(), &["--spec-out", "done.yaml"]].concat());
+    assert!(done.status.success(), "{}{}", stdout(&done), stderr(&done));
+    let text = file(&place, "done.yaml");
+    for expected in ["status: done", "version: 5", "title: Write the greeting", "- greeting.txt"] {
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    }
+    assert_eq!(stdout(&place.run(&["show", "--spec"])), text);
+    assert!(place.run(&["spec", "fmt", "--check", "done.yaml"]).status.success());
+    std::fs::write(place.path().join("draft.yaml"), draft).expect("a file");
+    let diff = stdout(&place.run(&["spec", "diff", "draft.yaml", "done.yaml"]));
+    assert!(diff.contains("changed  status  \"draft\" -> \"done\""), "{diff}");
+    assert!(!diff.contains("updated_at"), "{diff}");
+}
+
+/// K2: a key that no spec has is named with its path and line, and the file is not used.
+#[test]
+fn a_spec_with_an_unknown_key_is_not_used() {
+    let place = Place::new();
+    assert!(place.run(&["spec", "init"]).status.success());
+    let text = file(&place, "spec.yaml").replace("  version: 1", "  version: 1\n  colour: red");
+    std::fs::write(place.path().join("spec.yaml"), text).expect("a file");
+    let check = place.run(&["spec", "check", "spec.yaml"]);
+    assert_eq!(check.status.code(), Some(65));
+    assert!(stdout(&check).contains("meta.colour: unknown key"), "{}", stdout(&check));
+    assert!(stdout(&check).contains("spec.yaml: line "), "{}", stdout(&check));
+}
+
+/// K38: a plan is made, looked at, edited and carried out; a broken one is told what is wrong.
+#[test]
+fn a_plan_is_made_edited_and_carried_out() {
+    let place = Place::new();
+    repository(&place, SCRIPT);
+    let goal = "Write hello to greeting.txt";
+    let with = ["--repo", "repo", "--script", "script.toml", goal];
+    let made = place.run(&[["plan", "--out", "plan.yaml"].as_slice(), &with].concat());
+    assert!(made.status.success(), "{}{}", stdout(&made), stderr(&made));
+    assert!(stdout(&made).contains("T1    Write the greeting"), "{}", stdout(&made));
+    let text = file(&place, "plan.yaml");
+    assert!(text.contains("strategy: incremental"), "{text}");
+    std::fs::write(place.path().join("bad.yaml"), text.replace("greeting.txt", "../x"))
+        .expect("a file");
+    let bad = place.run(&[["run", "--plan", "bad.yaml"].as_slice(), &with].concat());
+    assert_eq!(bad.status.code(), Some(65), "{}", stderr(&bad));
+    assert!(stderr(&bad).contains("tasks.0.artifacts.0"), "{}", stderr(&bad));
+    let run = place.run(&[["run", "--plan", "plan.yaml"].as_slice(), &with].concat());
+    assert!(run.status.success(), "{}{}", stdout(&run), stderr(&run));
+    assert!(!stdout(&run).contains("plan.1"), "no planner was asked: {}", stdout(&run));
+}
+
+/// K9: the formats are exported.
+#[test]
+fn formats_are_printed_as_schemas() {
+    let place = Place::new();
+    for args in
+        [vec!["spec", "schema"], vec!["spec", "schema", "--intent"], vec!["plan", "--schema"]]
+    {
+        let schema: Value =
+            serde_json::from_slice(&place.run(&args).stdout).expect("one JSON object");
+        assert_eq!(
+            (&schema["type"], &schema["additionalProperties"]),
+            (&"object".into(), &false.into())
+        );
+    }
+}
+
+/// P21: while a run goes on, a line says how far it is, at least every ten seconds.
+#[test]
+fn a_long_run_says_how_far_it_is() {
+    let place = Place::new();
+    repository(&place, SCRIPT);
+    let long = ["run", "--json", "--check", "sleep 6", "--repo", "repo", "--script", "script.toml"];
+    let run = place.run(&[long.as_slice(), &["Write hello to greeting.txt"]].concat());
+    let lines = stdout(&run);
+    let values = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let progress: Vec<Value> = values.filter_map(|line| line.get("progress").cloned()).collect();
+    let first = progress.first().unwrap_or_else(|| panic!("no progress in {lines}"));
+    assert_eq!((&first["phase"], &first["total"]), (&"execution".into(), &1.into()), "{first}");
+    assert_eq!(first["current"], serde_json::json!(["T1"]), "{first}");
+}

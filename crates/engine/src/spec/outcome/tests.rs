@@ -1,0 +1,176 @@
+//! What a run makes of the spec that it was given, in every way it can end; and what agents are told of it.
+
+use serde_json::json;
+use types::{Effect, Request, Spec, SpecStatus, SpecTaskStatus, Status};
+
+use super::versions;
+use crate::Run;
+use crate::spec::{moved, read, request as request_for};
+use crate::testing::{Bench, begin, new_run, request, submission, survey};
+
+fn approved() -> Spec {
+    let draft = read(include_str!("../example.yaml")).expect("a spec");
+    moved(&draft, SpecStatus::Approved, draft.meta.updated_at, None).expect("a step")
+}
+
+fn asked_for(spec: Spec) -> Request {
+    request_for(spec, request(""))
+}
+
+/// A run on a spec, with two tasks of which the second needs the first.
+fn begun() -> Bench<Run> {
+    let mut bench = new_run();
+    bench.send(&begin(asked_for(approved()), survey()));
+    bench.tell("plan.1 plans T1 a; T2 b after T1");
+    bench
+}
+
+fn newest(bench: &Bench<Run>) -> Spec {
+    let spec = versions(&bench.machine, bench.now).pop().expect("a version");
+    assert_eq!(read(&spec.text()).expect("a valid spec"), spec);
+    spec
+}
+
+fn briefs(bench: &Bench<Run>) -> Vec<types::Brief> {
+    let brief = |effect| match effect {
+        Effect::RunAttempt { brief, .. } => Some(*brief),
+        _ => None,
+    };
+    bench.asked().into_iter().filter_map(brief).collect()
+}
+
+/// K37: the spec as it is written is the first thing that the planner is told.
+#[test]
+fn the_planner_is_told_the_spec_as_it_is_written() {
+    let mut bench = new_run();
+    bench.send(&begin(asked_for(approved()), survey()));
+    let brief = briefs(&bench).pop().expect("the planner is asked");
+    assert!(brief.task.starts_with(&approved().text()), "{}", brief.task);
+    assert!(brief.task.contains("tests: `sh tests/all.sh`"), "its own checks decide");
+    assert!(!brief.task.contains("make test"), "{}", brief.task);
+}
+
+/// K41: an executor is told which task of how many it has; and what the spec forbids.
+#[test]
+fn an_executor_is_told_its_place_and_the_bounds_of_the_spec() {
+    let brief = briefs(&begun()).pop().expect("a coder is asked");
+    assert!(brief.system.contains("This is task 1 of 2: Do T1"), "{}", brief.system);
+    assert!(brief.task.contains("# What must be kept to\n\n- CON-001: No new dependency"));
+    assert!(brief.task.contains("# What is not to be done\n\n- Import"));
+}
+
+/// K42, K44, K45: tasks with their results, decisions, and the status all the way to done.
+#[test]
+fn a_spec_that_was_worked_on_comes_out_filled_in() {
+    let mut bench = begun();
+    assert_eq!(newest(&bench).status, SpecStatus::InProgress);
+    let handed_in = json!({"summary": "done", "decisions": ["Commas, as everybody has", 7, " "]});
+    bench.send(&submission("T1.1", handed_in));
+    bench.tell("check T1.1/0 exits 0\nmerge T1 lands\nT2.1 hands in b\ncheck T2.1/0 exits 0");
+    bench.tell("merge T2 lands");
+    assert_eq!(newest(&bench).status, SpecStatus::Verifying);
+    bench.tell("check merged/0 exits 0");
+    assert_eq!(bench.machine.status(), Status::Done);
+    let made = versions(&bench.machine, bench.now);
+    let steps: Vec<(u64, SpecStatus)> =
+        made.iter().map(|spec| (spec.meta.version, spec.status)).collect();
+    let expected = [(3, SpecStatus::InProgress), (4, SpecStatus::Verifying), (5, SpecStatus::Done)];
+    assert_eq!(steps, expected);
+    assert_eq!(made[0].meta.previous, Some(approved().digest()), "X36: a chain of versions");
+    assert_eq!(made[2].meta.previous, Some(made[1].digest()));
+    let spec = newest(&bench);
+    let result = spec.tasks[0].result.as_ref().expect("a result");
+    assert_eq!(result.status, SpecTaskStatus::Completed);
+    assert_eq!(result.decisions, ["Commas, as everybody has"]);
+    assert_eq!(spec.tasks[1].result.as_ref().expect("a result").artifacts, ["b"]);
+    assert_eq!(spec.tasks[1].depends_on, [spec.tasks[0].id.clone()]);
+    assert_eq!(spec.decisions[0].decided_by, "coder of T1");
+    assert!(spec.verification.results[0].passed);
+    assert_eq!(spec.blockers, []);
+}
+
+/// K43, K44: a bad end is told too: what failed, what was skipped, what stands in the way.
+#[test]
+fn a_spec_whose_run_failed_says_what_stands_in_the_way() {
+    let mut bench = begun();
+    bench.tell("T1.1 fails semantic x.y");
+    if bench.machine.status() == Status::Waiting {
+        bench.tell("answer 0 stop");
+    }
+    assert!(bench.machine.view(bench.now).ended.is_some());
+    let spec = newest(&bench);
+    assert_eq!(spec.status, SpecStatus::Failed);
+    let of = |place: usize| spec.tasks[place].status.expect("a status");
+    assert_eq!(of(0), SpecTaskStatus::Failed);
+    assert_ne!(of(1), SpecTaskStatus::Completed);
+    assert!(spec.blockers.iter().any(|one| one.description.contains("x.y happened")), "{spec:?}");
+}
+
+/// K56: a question that nobody has answered is a blocker, until somebody does.
+#[test]
+fn an_open_question_is_a_blocker() {
+    let mut bench = begun();
+    bench.tell("T1.1 asks 0 Which separator?");
+    let spec = newest(&bench);
+    assert_eq!(spec.status, SpecStatus::InProgress);
+    assert!(spec.blockers[0].description.contains("Which separator?"));
+    bench.tell("answer 0 allow");
+    let spec = newest(&bench);
+    assert_eq!(spec.blockers, []);
+    assert_eq!(
+        (spec.decisions[0].decided_by.as_str(), spec.decisions[0].description.as_str()),
+        ("ann", "allow")
+    );
+}
+
+/// K45: only an approved spec is worked on, and the refusal says how to approve it.
+#[test]
+fn a_draft_is_refused() {
+    let mut bench = new_run();
+    let draft = read(include_str!("../example.yaml")).expect("a spec");
+    bench.send(&begin(asked_for(draft), survey()));
+    assert_eq!(bench.machine.status(), Status::Refused);
+    assert_eq!(versions(&bench.machine, bench.now), []);
+}
+
+/// The budget of a spec and that of the request both hold.
+#[test]
+fn a_spec_brings_its_budget_along() {
+    let mut spec = approved();
+    spec.budget = Some(types::Budget { tokens: Some(5_000), ..types::Budget::default() });
+    let mut base = request("");
+    base.budget = types::Budget { tokens: Some(9_000), calls: Some(3), ..types::Budget::default() };
+    let budget = request_for(spec, base).budget;
+    assert_eq!((budget.tokens, budget.calls), (Some(5_000), Some(3)));
+}
+
+/// P20: percentage, phase, current tasks, counts, blockers, and what is left by estimates and pace.
+#[test]
+fn progress_is_told_from_estimates_and_from_what_tasks_took() {
+    let mut bench = new_run();
+    bench.tell("begin Build a CLI");
+    assert_eq!(bench.machine.progress(bench.now).remaining_ms, None, "nothing to go by");
+    let mut plan = crate::testing::plan("T1 a; T2 b after T1; T3 c after T2; T4 d after T3");
+    for place in 0..4 {
+        plan["tasks"][place]["estimate_seconds"] = json!(100);
+        plan["tasks"][place]["phase"] = json!("development");
+    }
+    bench.send(&submission("plan.1", plan));
+    let progress = bench.machine.progress(bench.now);
+    assert_eq!((progress.percent, progress.total, progress.running), (0, 4, 1));
+    assert_eq!(
+        progress.remaining_ms,
+        Some(types::Span::seconds(100)),
+        "four at once, as far as one knows"
+    );
+    assert_eq!(progress.plan_phase, Some(types::PlanPhase::Development));
+    bench.now = bench.now.after(types::Span::seconds(50));
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands");
+    let progress = bench.machine.progress(bench.now);
+    assert_eq!((progress.percent, progress.completed, progress.waiting), (25, 1, 2));
+    assert_eq!(progress.current, ["T2".parse().expect("a task")]);
+    // It went twice as fast as estimated.
+    assert_eq!(progress.remaining_ms, Some(types::Span::seconds(50)));
+    bench.tell("T2.1 asks 0 Which?");
+    assert_eq!(bench.machine.progress(bench.now).blockers, 1);
+}
