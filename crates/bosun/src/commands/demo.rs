@@ -77,7 +77,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
         print::line(&format!("  goal     {GOAL}"))?;
     }
     let handle = bosun.start(new).await?;
-    let exit = follow::follow_with(home, &bosun, handle, form, &ANSWERS).await?;
+    let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
         print::note(&format!("and what the model answered: {}", script.display()));

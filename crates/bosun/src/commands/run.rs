@@ -137,3 +137,21 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
         ..Request::new(object.user_request, model)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P59: the model that a request object names, in its own word or in ours, is the one that is asked.
+    #[test]
+    fn a_request_object_may_name_its_model() {
+        let named = |word: &str| {
+            let mut object = UserRequest::of_text("Build a CLI");
+            object.preferences.model = Some(word.to_owned());
+            preferred(&object).map(|model| model.to_string())
+        };
+        assert_eq!(named("claude").as_deref(), Some("anthropic/claude-sonnet-4-5"));
+        assert_eq!(named("ollama").as_deref(), Some("ollama/gemma2"));
+        assert_eq!(named("openai/gpt-5").as_deref(), Some("openai/gpt-5"));
+    }
+}

@@ -162,6 +162,7 @@ fn ordinary_text_is_left_alone() {
     }
 }
 
+/// M30: values of secret variables are taken out of everything that is recorded.
 #[test]
 fn known_secrets_are_found_in_every_form_that_json_gives_them() {
     let secret = "p\"ss\\w0rd\nüber→geheim";
