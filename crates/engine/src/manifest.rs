@@ -73,4 +73,16 @@ mod tests {
             ["read_file", "grep", "web_fetch", "submit"]
         );
     }
+
+    /// C23: a manifest that gives more than the operator does is refused before anything is started.
+    #[test]
+    fn a_manifest_beyond_what_the_operator_grants_is_a_problem() {
+        let mut policy = crate::testing::audited();
+        assert_eq!(crate::policy::problems(&policy), Vec::<String>::new());
+        let dev = policy.roles.get_mut(&types::RoleId::fixed("dev")).expect("it is there");
+        let hosts = NetworkLeave::Hosts(vec!["a.test".to_owned()]);
+        dev.manifest = Some(types::Manifest { network: hosts, filesystem: true });
+        let found = crate::policy::problems(&policy).join("\n");
+        assert!(found.contains("the manifest of dev names a.test"), "{found}");
+    }
 }

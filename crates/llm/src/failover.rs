@@ -107,6 +107,7 @@ mod tests {
         Failover { first: first.clone(), next }
     }
 
+    /// P59: who is not available is replaced by the next.
     #[tokio::test]
     async fn the_next_model_is_asked_and_the_reply_says_who_answered_and_why() {
         let first = Fake::new(vec![failed(Cause::NotFound.fault("no such model"))]);

@@ -5,6 +5,8 @@
 //! cargo run -p runtime --example bare -- http://127.0.0.1:8080 FOLDER STATE
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "it is a program of its own, with words of its own")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

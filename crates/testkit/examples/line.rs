@@ -94,7 +94,7 @@ fn play(tasks: usize) -> Result<Played, Box<dyn Error>> {
     let request =
         Request { checks: vec![check], ..Request::new("Build a CLI", "bench/none".parse()?) };
     let survey = Survey { base: CommitId("base".to_owned()), ..Survey::default() };
-    let begin = Begin { run: id, request, survey, policy: Digest::ZERO };
+    let begin = Begin { run: id, request, survey, policy: Digest::ZERO, price: None };
     played.take(&Input::Begin(Box::new(begin)));
     let mut under_way: BTreeSet<EffectId> = BTreeSet::new();
     let mut waiting = Vec::new();
@@ -202,6 +202,7 @@ fn attempt(brief: &Brief, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
         commit: CommitId(format!("commit-{}", brief.attempt)),
         changes: if plans { Changes::default() } else { Changes(changes.collect()) },
         submission,
+        findings: types::Findings::default(),
     };
     let spent = Spend { tokens: 100, calls: 1, ..Spend::default() };
     let usage = Usage { input: 80, output: 20, ..Usage::default() };

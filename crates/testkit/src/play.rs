@@ -10,11 +10,12 @@ use futures::StreamExt as _;
 use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
 use runtime::{
-    Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls, presets,
+    Acceptance, Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls,
+    presets,
 };
 use types::{
     Arguments, Attack, AttemptId, CallId, Command, CommitId, Contracts, Envelope, Event, LogId,
-    Policy, Proof, Request, RunId, RunView, Rung, Status, Timestamp,
+    Policy, Proof, Request, RunId, RunView, Rung, Settling, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, noted};
@@ -154,11 +155,21 @@ impl<'a> Stage<'a> {
         } else {
             bosun.start(self.new_run(&bosun).await?).await
         };
-        match handle {
-            Ok(handle) => self.stay(&bosun, handle).await,
-            Err(DoorError::Over { .. }) => Ok(bosun.view(&self.run).await?),
-            Err(error) => Err(error.into()),
-        }
+        let view = match handle {
+            Ok(handle) => self.stay(&bosun, handle).await?,
+            Err(DoorError::Over { .. }) => bosun.view(&self.run).await?,
+            Err(error) => return Err(error.into()),
+        };
+        let settles = self.scenario.settle.filter(|_| view.settled.is_none());
+        let by = "person".to_owned();
+        Ok(match settles {
+            None => view,
+            Some(Settling::Discarded) => bosun.discard(&self.run, &by).await?.view,
+            Some(Settling::Accepted) => {
+                let how = Acceptance { by, ..Acceptance::default() };
+                bosun.accept(&self.run, &how).await?.view
+            }
+        })
     }
 
     /// Does the same until the power is cut.

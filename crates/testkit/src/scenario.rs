@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Attachment, Budget, Check, Effort, Hint, Rung, Status};
+use types::{Attachment, Budget, Check, Effort, Hint, Rung, Settling, Status};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -42,6 +42,9 @@ pub struct Scenario {
     /// The power is cut right after an event whose line in the trace starts like this; then the run is resumed.
     #[serde(default)]
     pub cut_at: Option<String>,
+    /// What the person does with the result when the run is over.
+    #[serde(default)]
+    pub settle: Option<Settling>,
     #[serde(default)]
     price: Option<toml::Value>,
     /// What the model answers; the same as in a script.

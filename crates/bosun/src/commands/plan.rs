@@ -22,7 +22,7 @@ pub(crate) async fn plan(home: &Home, args: args::Plan) -> anyhow::Result<Exit> 
     }
     let mut asked = args.run;
     asked.only_plan = Some(args.out);
-    run(home, asked).await
+    Box::pin(run(home, asked)).await
 }
 
 /// The request with its spec and its plan.

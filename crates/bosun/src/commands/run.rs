@@ -16,15 +16,16 @@ use crate::print::{
 use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
-    let as_object = args.preset.as_deref() == Some("strict") && args.policy.is_none();
-    let done = work(home, args).await;
+    let mut as_object = args.preset.as_deref() == Some("strict");
+    let done = work(home, args, &mut as_object).await;
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(error);
     }
     done
 }
 
-async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+/// `as_object` is set where errors are said as document 002 has them.
+async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Exit> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
@@ -34,6 +35,7 @@ async fn work(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     if let Origin::Project(_) = from {
         print::note(&format!("rules of {from}; --preset names others"));
     }
+    *as_object = engine::policy::is_strict(&policy);
     policy.headless |= args.headless;
     strict::prepare(&mut args, &mut policy)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
@@ -133,5 +135,23 @@ fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Re
         },
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P59: the model that a request object names, in its own word or in ours, is the one that is asked.
+    #[test]
+    fn a_request_object_may_name_its_model() {
+        let named = |word: &str| {
+            let mut object = UserRequest::of_text("Build a CLI");
+            object.preferences.model = Some(word.to_owned());
+            preferred(&object).map(|model| model.to_string())
+        };
+        assert_eq!(named("claude").as_deref(), Some("anthropic/claude-sonnet-4-5"));
+        assert_eq!(named("ollama").as_deref(), Some("ollama/gemma2"));
+        assert_eq!(named("openai/gpt-5").as_deref(), Some("openai/gpt-5"));
     }
 }

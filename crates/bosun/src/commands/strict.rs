@@ -1,5 +1,5 @@
-//! What the preset `strict` needs at the terminal: a project's own files are read, its folder `runs/` is written as a run
-//! goes, and whatever fails is said as one JSON object.
+//! What the preset `strict` needs at the terminal: a project's own files are read, its folder `runs/` is written as a
+//! run goes, and whatever fails is said as one JSON object.
 
 use std::path::PathBuf;
 

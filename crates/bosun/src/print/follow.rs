@@ -53,11 +53,23 @@ pub(crate) async fn follow(
     handle: Handle,
     form: Form,
 ) -> anyhow::Result<Exit> {
+    // It is large, and many commands end in it.
     Box::pin(follow_with(home, bosun, handle, form, &[])).await
 }
 
 /// The same, with answers for the first questions that the run waits for.
 pub(crate) async fn follow_with(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
+) -> anyhow::Result<Exit> {
+    // What is on the screen is large, and whoever waits for it need not be.
+    Box::pin(stay(home, bosun, handle, form, answers)).await
+}
+
+async fn stay(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
@@ -86,7 +98,7 @@ pub(crate) async fn follow_with(
             }
         };
         listening.abort();
-        match Box::pin(screen.answered(bosun, &left, answers.next().copied())).await? {
+        match screen.answered(bosun, &left, answers.next().copied()).await? {
             Some(next) => handle = next,
             None => break left,
         }
@@ -157,7 +169,7 @@ impl Screen {
         }
         let Some(live) = self.live.take() else { return Ok(None) };
         live.clear();
-        let next = Box::pin(prompt::answered_here(bosun, left)).await?;
+        let next = prompt::answered_here(bosun, left).await?;
         self.live = next.is_some().then(Live::new);
         Ok(next)
     }

@@ -46,6 +46,7 @@ pub(crate) fn run<'a>(repo: &'a PathBuf, script: &'a PathBuf, goal: &'a str) -> 
     vec!["run", goal, "--repo", text(repo), "--script", text(script)]
 }
 
+/// C35: of the work of the agents nothing is left but the branch and the log.
 #[test]
 fn a_goal_becomes_a_branch_and_the_users_own_tree_is_left_alone() {
     let place = Place::new();

@@ -5,7 +5,7 @@ use crate::scenarios::TALKS;
 use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
-use types::{CommitId, Progress, RunView, Span, Spend, TaskView, Timestamp, Usage};
+use types::{CommitId, Progress, RunView, Settled, Span, Spend, TaskView, Timestamp, Usage};
 
 fn cut_all(station: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -40,6 +40,8 @@ fn essence(played: &Played) -> RunView {
         progress: Progress { elapsed_ms: Span::default(), ..view.progress },
         spent: Spend::default(),
         usage: Usage::default(),
+        variance: vec![],
+        settled: view.settled.map(|settled| Settled { commit: CommitId::default(), ..settled }),
         tasks,
         ..view
     }

@@ -145,7 +145,7 @@ fn an_audit_log_passes_the_ten_checks() {
     }
 }
 
-/// C57: a routing record says which version of which doctrine, which rule, how sure, which manifest, which documents.
+/// C14, C57: a routing record says which version of which doctrine, which rule, how sure, which manifest, which documents.
 #[test]
 fn a_routing_record_has_its_provenance() {
     let records = audited(&played("audited/product.toml"));
@@ -226,7 +226,7 @@ const RUN: [&str; 7] =
     ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
 
 /// M1, M9, M17, M25, M29, M33, M37: a project made by the layout runs from its own files with no network at all, and
-/// leaves its log and its plan in `runs/`.
+/// leaves its log and its plan in `runs/`. C35, C48: no agent's workspace is left.
 #[test]
 fn a_strict_project_runs_offline_and_leaves_its_log() {
     let place = Place::new();
@@ -244,6 +244,8 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     assert_eq!(words(&records, "type"), ["start", "plan", "patch", "test_result", "end"]);
     let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
     assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[1]["data"]);
+    let left = std::fs::read_dir(place.home().join("worktrees")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "no workspace is left");
     assert_eq!(
         place.git(&folder, &["status", "--porcelain"]),
         "",

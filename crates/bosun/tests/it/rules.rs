@@ -168,6 +168,7 @@ fn a_repository_gets_rules_of_its_own_and_works_by_them() {
     assert!(stdout(&output).contains("You are our own coder."), "its prompts are used");
 }
 
+/// C14: a policy is one object with routing, retries, escalations and context, and has a version.
 #[test]
 fn rules_are_shown_in_their_order_with_where_they_are_from() {
     let place = Place::new();
@@ -182,6 +183,11 @@ fn rules_are_shown_in_their_order_with_where_they_are_from() {
         (&shown["from"], &shown["policy"]["name"]),
         (&"the preset solo".into(), &"solo".into())
     );
+    let whole = json(&stdout(&place.run(&["policy", "show", "crew", "--json"])));
+    for part in ["routing", "failures", "gates", "context"] {
+        assert!(whole["policy"][part].as_array().is_some_and(|rules| !rules.is_empty()), "{part}");
+    }
+    assert_eq!(whole["policy"]["version"], 1);
     let missing = place.run(&["policy", "show", "zen"]);
     assert!(!missing.status.success() && stderr(&missing).contains("crew"), "{}", stderr(&missing));
 }

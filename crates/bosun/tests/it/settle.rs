@@ -126,7 +126,7 @@ fn a_run_that_did_not_end_well_is_taken_only_by_force() {
     let place = Place::new();
     let (repo, script) = repository(&place, SCRIPT);
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
-    args.push("--json");
+    args.extend(["--json", "--headless"]);
     // The task's own check passes; on the merged tree another one does not.
     let failing = SCRIPT.replace(
         "artifacts = [\"greeting.txt\"]",

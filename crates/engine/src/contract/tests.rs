@@ -346,7 +346,7 @@ fn an_intent_spec_is_complete_or_not_there() {
     let failed = |kind: &str| {
         let problems = json!([{ "kind": kind, "statement": "which shop?" }]);
         let text = json!({ "status": "failed", "problems": problems }).to_string();
-        read(&brief, &text).map(|_| ())
+        read(&brief, &text)
     };
     for (kind, code) in [
         ("ambiguous", "agent.gave_up"),

@@ -1,5 +1,5 @@
-//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`, enough to tell from them alone what a
-//! run did, with which agents, by which rules and on which documents.
+//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`, enough to tell from them alone what
+//! a run did, with which agents, by which rules and on which documents.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,11 @@ impl AuditLog {
                 vec![("retry", None, data)]
             }
             Event::CheckFinished { check, end } => {
-                let data = json!({ "on": check.on.to_string(), "ended": end.ended.to_string(), "output": end.output.text });
+                let data = json!({
+                    "on": check.on.to_string(),
+                    "ended": end.ended.to_string(),
+                    "output": end.output.text,
+                });
                 vec![("check", None, data)]
             }
             Event::TaskReviewed { review, passed, report, decision, .. } => {

@@ -1,5 +1,5 @@
-//! Document 002's communication log: one record `{ts, role, type, data}` for every step, in the order of time. Nothing in
-//! it is random, so the same run twice differs in `ts` alone.
+//! Document 002's communication log: one record `{ts, role, type, data}` for every step, in the order of time. Nothing
+//! in it is random, so the same run twice differs in `ts` alone.
 
 use std::collections::BTreeMap;
 

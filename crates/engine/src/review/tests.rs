@@ -113,7 +113,7 @@ fn where_the_policy_allows_it_a_failed_test_goes_back_with_its_report() {
     );
 }
 
-/// M4, M5: the planner is told the goal and a sorted list of at most 200 files, and nothing else.
+/// M4, M5, M31: the planner is told the goal and a sorted list of at most 200 files, and nothing else.
 #[test]
 fn a_planner_is_told_the_goal_and_the_files() {
     let mut known = survey();
@@ -339,4 +339,53 @@ fn evidence_is_a_line_or_words_that_are_there() {
     ] {
         assert!(!is_there(bad, &made()), "{bad}");
     }
+}
+
+/// C33: nobody talks to a child while it works.
+#[test]
+fn a_child_at_work_cannot_be_steered() {
+    let mut bench = audit("Fix parse() in src/a.py");
+    same(&bench.tell("steer hurry\nfollow_up and then?\nsubmit now"), "");
+}
+
+/// C52, C58, C59: the judge has neither a file nor a command, and each child may spend what its manifest says.
+#[test]
+fn a_child_has_what_its_manifest_says_and_no_more() {
+    let policy = audited();
+    let tools = |role: &str| {
+        crate::manifest::effective_tools(&policy.roles[&role.parse().expect("a role")])
+    };
+    assert_eq!((tools("qa"), tools("product")), (vec!["grep".to_owned()], vec!["grep".to_owned()]));
+    let brief = |bench: &Bench<Run>| {
+        let brief = bench.asked().into_iter().find_map(|effect| match effect {
+            Effect::RunAttempt { brief, .. } => Some(brief),
+            _ => None,
+        });
+        brief.expect("an attempt is under way")
+    };
+    let dev = brief(&audit("Fix parse() in src/a.py"));
+    assert_eq!((dev.budget.tokens, dev.scope.to_string().as_str()), (Some(400_000), "src/a.py"));
+    let qa = brief(&judged());
+    assert_eq!((qa.budget.tokens, qa.scope.0.len()), (Some(120_000), 0));
+}
+
+/// C16, C40: whoever carries out a spec is given every document that it rests on.
+#[test]
+fn a_developer_is_given_what_the_spec_refers_to() {
+    let mut known = survey();
+    let document = |path: &str, kind: &str| types::Document {
+        path: path.parse().expect("a path"),
+        text: format!("---\nkind: {kind}\n---\nBe kind.\n"),
+    };
+    known.documents =
+        vec![document("context/p.md", "principle"), document("context/q.md", "principle")];
+    let mut bench = run_with(audited());
+    bench.send(&begin(request("As a shop owner I want to see the returns"), known));
+    let spec = json!({ "spec_id": "SPEC-001", "task_id": "T1", "objective": "Show returns.",
+        "requirements": [{ "id": "REQ-001", "description": "d", "verification": "v" }], "constraints": [],
+        "out_of_scope": ["x"], "assumptions": [], "context_refs": ["context/p.md"] });
+    bench.send(&submission("plan.1", spec));
+    let given = told(&bench, "T1.1")["injected_context"].clone();
+    assert_eq!(given.as_array().map(Vec::len), Some(1), "{given}");
+    assert_eq!(given[0]["ref"], "context/p.md");
 }

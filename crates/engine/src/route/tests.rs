@@ -8,6 +8,7 @@ fn routed(text: &str) -> String {
     only(&new_run().tell(&format!("begin {text}")), &["run.routed"])
 }
 
+/// C2, C4: rules are asked in their order, and the first that holds decides.
 #[test]
 fn the_operators_hint_wins_over_what_the_text_says() {
     let mut request = request("Add stats to src/stats.py");

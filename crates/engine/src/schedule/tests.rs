@@ -255,3 +255,10 @@ fn retries_come_before_tasks_that_were_never_tried() {
         "attempt.started T1.2 coder",
     );
 }
+
+/// C33: nobody talks to an attempt while it works: what is said to a run is handed on to none.
+#[test]
+fn what_is_said_to_a_run_reaches_no_agent() {
+    let mut bench = planned("T1 a");
+    assert_eq!(bench.tell("steer hurry up\nsubmit more\nfollow_up and more"), "");
+}

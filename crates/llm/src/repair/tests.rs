@@ -96,7 +96,7 @@ fn ids_that_repeat_or_that_nobody_takes_are_replaced_and_stay_paired() {
 fn every_call_has_one_result_also_after_a_crash() {
     let blocks = vec![call("a", "one"), call("b", "two"), call("c", "three")];
     let results = vec![result("c", "three", "third"), result("x", "stray", "of nothing")];
-    let cut_off = vec![
+    let cut_off = [
         Message::user("go"),
         assistant("anthropic/m", blocks),
         Message::Results { results },

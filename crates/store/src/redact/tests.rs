@@ -69,6 +69,7 @@ fn keys() -> Vec<String> {
     ]
 }
 
+/// M30, C61: what looks like a key is nowhere in a log.
 #[test]
 fn keys_of_well_known_providers_are_taken_out_wherever_they_stand() {
     let redactor = Redactor::none();
@@ -161,6 +162,7 @@ fn ordinary_text_is_left_alone() {
     }
 }
 
+/// M30: values of secret variables are taken out of everything that is recorded.
 #[test]
 fn known_secrets_are_found_in_every_form_that_json_gives_them() {
     let secret = "p\"ss\\w0rd\nüber→geheim";

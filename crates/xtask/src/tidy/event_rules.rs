@@ -9,6 +9,8 @@ use crate::scenarios;
 use crate::tree::Tree;
 
 const MOST: usize = 50;
+/// Where the written names are once more.
+const NAMES: &str = "crates/types/src/kind.rs";
 /// Past tenses that do not end in `ed`.
 const IRREGULAR: &[&str] = &[
     "lost", "sent", "spent", "made", "found", "built", "cut", "chosen", "written", "woken", "told",
@@ -19,6 +21,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         return vec![Finding::new(SOURCE, 1, "the catalogue of events is missing")];
     };
     let kinds = events::kinds(text);
+    let names = tree.file(NAMES).unwrap_or(text);
     let mut findings = Vec::new();
     if kinds.is_empty() {
         findings.push(Finding::new(SOURCE, 1, "no `pub enum Event {` with variants was found"));
@@ -32,7 +35,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         let repeated = !seen.insert(kind.name.as_str());
         let mut problems = problems(kind);
         problems.extend(repeated.then(|| format!("`{}` is named twice", kind.name)));
-        problems.extend(other_name(text, kind));
+        problems.extend(other_name(names, kind));
         findings.extend(problems.into_iter().map(|what| Finding::new(SOURCE, kind.line, what)));
     }
     findings.extend(not_shown(tree, &kinds));

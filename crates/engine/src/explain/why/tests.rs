@@ -73,6 +73,7 @@ fn a_refusal_for_the_budget_shows_its_numbers() {
     assert!(why.inputs.contains(&given("budget", "10 tokens")), "{:?}", why.inputs);
 }
 
+/// C4: rules are asked in order, the first that matches wins, and its id is told.
 #[test]
 fn routing_is_told_rule_by_rule() {
     let why = story(&planned("T1 a"), "run.routed");

@@ -39,7 +39,8 @@ fn briefs(bench: &Bench<Run>) -> Vec<types::Brief> {
     bench.asked().into_iter().filter_map(brief).collect()
 }
 
-/// K37: the spec as it is written is the first thing that the planner is told.
+/// K37, P11: the spec as it is written is the first thing that the planner is told: objective, requirements with their
+/// priorities, what must be true in the end, constraints.
 #[test]
 fn the_planner_is_told_the_spec_as_it_is_written() {
     let mut bench = new_run();
@@ -48,6 +49,10 @@ fn the_planner_is_told_the_spec_as_it_is_written() {
     assert!(brief.task.starts_with(&approved().text()), "{}", brief.task);
     assert!(brief.task.contains("tests: `sh tests/all.sh`"), "its own checks decide");
     assert!(!brief.task.contains("make test"), "{}", brief.task);
+    for part in ["intent: People want", "priority: should", "- The header is right", "id: CON-001"]
+    {
+        assert!(brief.task.contains(part), "{part} is not in {}", brief.task);
+    }
 }
 
 /// K41: an executor is told which task of how many it has; and what the spec forbids.
