@@ -4,6 +4,7 @@
 
 mod counted;
 mod cut;
+mod kept;
 mod play;
 mod points;
 mod scenario;

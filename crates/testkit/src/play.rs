@@ -14,12 +14,13 @@ use runtime::{
     presets,
 };
 use types::{
-    Arguments, Attack, AttemptId, CallId, Command, CommitId, Contracts, Envelope, Event, LogId,
-    Policy, Proof, Request, RunId, RunView, Rung, Settling, Status, Timestamp,
+    Attack, AttemptId, Command, CommitId, Envelope, Event, LogId, Policy, Proof, Request, RunId,
+    RunView, Rung, Settling, Status, Timestamp,
 };
 
-use crate::counted::{self, Executions, noted};
+use crate::counted::{self, Executions};
 use crate::cut::{Cut, Cutting};
+use crate::kept::{nothing_lost, nothing_twice};
 use crate::points::Point;
 use crate::scenario::Scenario;
 
@@ -326,76 +327,6 @@ async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<(
         }
     }
     Ok(())
-}
-
-pub(crate) fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::Result<()> {
-    for line in before {
-        let same = after.iter().any(|other| other == line);
-        ensure!(same, "this line was recorded before the cut and is not there any more: {line:?}");
-    }
-    Ok(())
-}
-
-/// What ran after the cut must be calls that had not finished before it.
-pub(crate) fn nothing_twice(
-    before: &[Envelope],
-    lines: &[Envelope],
-    executed: &[String],
-) -> anyhow::Result<()> {
-    let finished: Vec<(LogId, CallId)> = before
-        .iter()
-        .filter_map(|line| match &line.event {
-            Event::ToolFinished { call, .. } => Some((line.log(), *call)),
-            _ => None,
-        })
-        .collect();
-    let mut allowed: Vec<String> = started(lines)
-        .into_iter()
-        .filter(|(log, call, _)| !finished.contains(&(log.clone(), *call)))
-        .map(|(_, _, noted)| noted)
-        .collect();
-    for execution in executed {
-        let place = allowed.iter().position(|noted| noted == execution);
-        let Some(place) = place else {
-            bail!("a call that had finished was executed again: {execution}");
-        };
-        allowed.swap_remove(place);
-    }
-    Ok(())
-}
-
-/// Every call that was begun, with how its execution is noted down.
-fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
-    let mut calls: BTreeMap<(LogId, CallId), String> = BTreeMap::new();
-    let (mut begun, mut briefs) = (Vec::new(), BTreeMap::new());
-    for line in lines {
-        match &line.event {
-            Event::SessionStarted { session, brief, .. } => {
-                briefs.insert((line.log(), *session), brief);
-            }
-            Event::ModelReplied { session, turn, reply, .. } => {
-                for (call, index) in reply.calls().zip(0_u32..) {
-                    let id = CallId { session: *session, turn: *turn, index };
-                    if let Arguments::Json(arguments) = &call.arguments {
-                        calls.insert((line.log(), id), noted(&call.tool, arguments));
-                    }
-                }
-                // A reply that is JSON stands for calls that code makes.
-                let Some(brief) = briefs.get(&(line.log(), *session)) else { continue };
-                let made = runtime::calls_of(brief, &Contracts::default(), reply);
-                for ((tool, arguments), index) in made.into_iter().zip(0_u32..) {
-                    let id = CallId { session: *session, turn: *turn, index };
-                    calls.insert((line.log(), id), noted(&tool, &arguments));
-                }
-            }
-            Event::ToolStarted { call, .. } => {
-                let noted = calls.get(&(line.log(), *call)).cloned().unwrap_or_default();
-                begun.push((line.log(), *call, noted));
-            }
-            _ => {}
-        }
-    }
-    begun
 }
 
 /// Where the scenarios are, seen from a crate of this workspace.

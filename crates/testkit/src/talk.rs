@@ -12,7 +12,8 @@ use runtime::{NewSession, Session, SessionItem};
 use types::{Envelope, Event, LogId, SessionState};
 
 use crate::cut::{Cut, Cutting};
-use crate::play::{Stage, nothing_lost, nothing_twice, policy, trace_line};
+use crate::kept::{nothing_lost, nothing_twice};
+use crate::play::{Stage, policy, trace_line};
 use crate::points::Point;
 use crate::scenario::{Scenario, Step};
 

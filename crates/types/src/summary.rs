@@ -146,6 +146,12 @@ impl Event {
                 format!("{session} {}, {}", how.word(), rule(decision))
             }
             Self::WorkspaceRestored { to, .. } => format!("as after line {to}"),
+            _ => self.summary_of_turn(),
+        }
+    }
+
+    fn summary_of_turn(&self) -> String {
+        match self {
             Self::ModelAsked { session, turn, summary, .. } => {
                 let what = if *summary { " for a summary" } else { "" };
                 format!("{session} turn {turn}{what}")

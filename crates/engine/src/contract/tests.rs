@@ -1,3 +1,5 @@
+//! Replies by contract: what is taken, what is refused and why, and what the agent is handed.
+
 use serde_json::{Value, json};
 use types::{Brief, Contract, Contracts, FaultClass, ReplyRule, Scope, Strictness};
 

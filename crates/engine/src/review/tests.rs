@@ -1,3 +1,5 @@
+//! Reviews: who looks at a result, what counts of what they say, and what happens when they do not come.
+
 use serde_json::{Value, json};
 use types::{Budget, Effect, Input};
 

@@ -168,6 +168,18 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             start_check(run, &check, CheckState { what, commit, end: None });
         }
         Event::CheckFinished { check, end } => finish_check(run, &check, end),
+        Event::MergeStarted { task, commit, onto } => {
+            change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
+        }
+        Event::MergeFinished { task, end } => finish_merge(run, &task, end),
+        Event::RetryScheduled { .. } | Event::RetryReleased { .. } => again(run, event),
+        other => judged_task(run, other),
+    }
+}
+
+/// What was said of a task.
+fn judged_task(run: &mut Run, event: Event) {
+    match event {
         Event::TaskVerified { attempt, commit, .. } => {
             change(run, &attempt.task, |lane| lane.stage = Stage::Verified { commit });
         }
@@ -211,6 +223,14 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             });
             release(run, &task);
         }
+        // The rest belongs to the logs of attempts.
+        _ => {}
+    }
+}
+
+/// There will be another attempt, or its time has come.
+fn again(run: &mut Run, event: Event) {
+    match event {
         Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
             run.funds.went_on(&task);
             // An attempt that is only put off is not one more.
@@ -228,11 +248,6 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 *released = true;
             }
         }),
-        Event::MergeStarted { task, commit, onto } => {
-            change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
-        }
-        Event::MergeFinished { task, end } => finish_merge(run, &task, end),
-        // The rest belongs to the logs of attempts.
         _ => {}
     }
 }

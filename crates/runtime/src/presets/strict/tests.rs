@@ -1,3 +1,5 @@
+//! The files of a strict project: what is read from them, what is refused, what holds without them.
+
 use super::*;
 
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
