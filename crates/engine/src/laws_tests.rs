@@ -3,7 +3,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use types::{AttemptResult, Command, Digest, EffectId, Event, Input, Status, Timestamp};
+use types::{
+    AttemptResult, Command, Digest, EffectId, Event, Input, MergeCheck, Status, Timestamp,
+};
 
 use crate::testing::drive::Drive;
 use crate::testing::noise::inputs;
@@ -72,6 +74,10 @@ proptest! {
     fn the_order_of_outcomes_does_not_change_the_report(
         world in worlds(), one in any::<u64>(), other in any::<u64>(), parallel in 1..=4_usize,
     ) {
+        // What is merged while an attempt is under way decides whether its result is proved again, so here only the
+        // end is proved.
+        let mut world = world;
+        world.proves = MergeCheck::End;
         let mut elsewhere = world.clone();
         elsewhere.parallel = parallel;
         let (first, second) = (world.ended(one), elsewhere.ended(other));

@@ -163,6 +163,8 @@ mod tests {
         assert_eq!(Place::of("http://127.0.0.1:1/v1"), Place::HereInPlain);
         assert_eq!(Place::of("https://localhost/v1"), Place::Here);
         assert_eq!(Place::of("http://10.0.0.1"), Place::Elsewhere);
+        let http = Http::new(Span::seconds(1));
+        assert!(http.client("http://127.0.0.1:1/v1").is_ok());
         for place in [Place::Elsewhere, Place::Here, Place::HereInPlain] {
             assert!(place.build(Span::seconds(1)).is_ok(), "{place:?}");
         }

@@ -270,7 +270,9 @@ submit = { tasks = [
 ] }
 "#;
     let (repo, script) = repository(&place, circle);
-    let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    let mut words = run(&repo, &script, "Write hello to greeting.txt");
+    words.push("--headless");
+    let output = place.run(&words);
     assert_eq!(output.status.code(), Some(1));
     let said = stdout(&output);
     assert!(

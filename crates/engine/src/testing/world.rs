@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use types::{
     AttemptEnd, AttemptId, AttemptResult, Brief, Budget, Changes, CheckEnd, CommitId, Digest,
-    Effect, Ended, Fault, FaultClass, MergeEnd, Outcome, Plan, Policy, RunView, Shown, Span, Spend,
-    Subject, Task, TaskId, Timestamp, Usage,
+    Effect, Ended, Fault, FaultClass, MergeCheck, MergeEnd, Outcome, Plan, Policy, RunView, Shown,
+    Span, Spend, Subject, Task, TaskId, Timestamp, Usage,
 };
 
 use super::drive::{Drive, Outside};
@@ -40,6 +40,8 @@ pub(crate) struct World {
     planning: Vec<Fate>,
     merged_checks_pass: bool,
     pub(crate) parallel: usize,
+    /// Whether results are proved again when they are merged, or only at the end.
+    pub(crate) proves: MergeCheck,
     pub(crate) budget: Budget,
     /// How much of what it may spend an attempt spends; if nothing is said, the same however much it may.
     pub(crate) percent_spent: Option<u64>,
@@ -52,7 +54,17 @@ pub(crate) fn worlds() -> impl Strategy<Value = World> {
         .prop_map(|(tasks, planning, seed, merged_checks_pass, parallel)| {
             let (plan, fates) = shuffled(&tasks, seed);
             let (budget, percent_spent) = (Budget::default(), None);
-            World { plan, fates, planning, merged_checks_pass, parallel, budget, percent_spent }
+            let proves = MergeCheck::Each;
+            World {
+                plan,
+                fates,
+                planning,
+                merged_checks_pass,
+                parallel,
+                proves,
+                budget,
+                percent_spent,
+            }
         })
 }
 
@@ -119,12 +131,14 @@ impl World {
         }
         let (budget, percent_spent) = (Budget::default(), None);
         let (planning, merged_checks_pass, parallel) = (vec![], true, 4);
-        Self { plan, fates, planning, merged_checks_pass, parallel, budget, percent_spent }
+        let proves = MergeCheck::Each;
+        Self { plan, fates, planning, merged_checks_pass, parallel, proves, budget, percent_spent }
     }
 
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = crew();
         policy.limits.parallel_tasks = self.parallel;
+        policy.merge.check = self.proves;
         policy.limits.max_tasks = policy.limits.max_tasks.max(self.plan.tasks.len());
         policy.budget.tokens = None;
         // Nobody is there to be asked.
