@@ -67,26 +67,32 @@ fn judge(figures: &[Figure]) -> anyhow::Result<()> {
 
 /// Builds and runs an example in release mode, which prints and judges its own figures.
 fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
-    cargo(root, "run", package, name)
-}
-
-/// Builds an example in release mode.
-fn build(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
-    cargo(root, "build", package, name)
-}
-
-fn cargo(root: &Path, word: &str, package: &str, name: &str) -> anyhow::Result<()> {
-    let words = [word, "--quiet", "--release", "--locked", "--package", package, "--example", name];
-    let status =
-        Command::new("cargo").args(words).current_dir(root).status().context("running cargo")?;
+    build(root, package, name)?;
+    let program = release(root).join("examples").join(name);
+    let status = Command::new(program).current_dir(root).status().context("running the bench")?;
     if status.success() { Ok(()) } else { bail!("the bench {name} failed, or missed a target") }
+}
+
+/// Builds an example in release mode. Naming the product beside it makes both take the same features of what they
+/// depend on, so that nothing is built twice.
+fn build(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
+    let words = ["build", "--quiet", "--release", "--locked", "--package", "bosun"];
+    let mut cargo = Command::new("cargo");
+    cargo.args(words).args(["--package", package, "--example", name]).current_dir(root);
+    let status = cargo.status().context("running cargo")?;
+    if status.success() { Ok(()) } else { bail!("the bench {name} could not be built") }
+}
+
+/// Where programs in release mode are built.
+fn release(root: &Path) -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    root.join(target).join("release")
 }
 
 /// The release binary of the product, which the person has to have built.
 fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let binary = root.join(target).join("release/bosun");
+    let binary = release(root).join("bosun");
     if !binary.is_file() {
         bail!("{} is missing; run `cargo build --release -p bosun`", binary.display());
     }

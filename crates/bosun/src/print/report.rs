@@ -132,18 +132,15 @@ fn figures(forecast: &Forecast) -> String {
     format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
 }
 
-/// A gate with its score; of one that was not passed also what it would have needed.
+/// A gate with its score.
 fn gate(gate: &GateView) -> String {
     let word = match (gate.go, gate.reopened) {
         (true, _) => "go",
         (false, true) => "no-go then mended",
         (false, false) => "no-go",
     };
-    let score = gate.card.as_ref().map(|card| match gate.go {
-        true => format!(" {}", card.score),
-        false => format!(" {} of {}", card.score, card.threshold),
-    });
-    format!("{} {word}{}", gate.phase.word(), score.unwrap_or_default())
+    let score = gate.card.as_ref().map(|card| format!(" {}", card.score)).unwrap_or_default();
+    format!("{} {word}{score}", gate.phase.word())
 }
 
 /// What it was expected to take, against what it took, in all and for each task.

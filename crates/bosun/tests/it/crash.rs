@@ -5,7 +5,10 @@ use crate::scenarios::TALKS;
 use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
-use types::{CommitId, Progress, RunView, Settled, Span, Spend, TaskView, Timestamp, Usage};
+use types::{
+    CommitId, Measure, Progress, QuestionView, RunView, Settled, Span, Spend, TaskView, Terms,
+    Timestamp, Usage,
+};
 
 fn cut_all(station: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -28,9 +31,21 @@ fn cut_all(station: &str) {
 
 /// The report without what a cut may change: times, hashes that contain times, and the price of asking once more.
 fn essence(played: &Played) -> RunView {
-    let view = played.view.clone();
+    let mut view = played.view.clone();
+    let cards = view.gates.iter_mut().filter_map(|gate| gate.card.as_mut());
+    for left in
+        cards.flat_map(|card| &mut card.criteria).filter(|one| one.measure == Measure::Budget)
+    {
+        left.seen.clear();
+    }
     let tasks = view.tasks.into_iter().map(|task| TaskView { commit: None, ..task }).collect();
+    let questions = view.questions.into_iter().map(|question| QuestionView {
+        asked: Timestamp::default(),
+        terms: question.terms.map(|terms| Terms { expires: None, package: None, ..terms }),
+        ..question
+    });
     RunView {
+        questions: questions.collect(),
         repository: String::new(),
         base: CommitId::default(),
         head: CommitId::default(),
