@@ -1,5 +1,6 @@
 //! Reading: a few connections that cannot write, handed out one at a time. Each answer comes from one statement and so
-//! from one snapshot, which is what lets rows be checked against the recorded end of their log.
+//! from one snapshot, which is what lets rows be checked against the recorded end of their log. A read goes on by itself
+//! once it has its turn: somebody who follows several logs and looks at one of them does not keep the others' turns.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,13 +22,13 @@ const VERIFIED_AT_ONCE: usize = 512;
 #[derive(Debug)]
 pub(super) struct Readers {
     options: SqliteConnectOptions,
-    idle: Mutex<Vec<SqliteConnection>>,
-    turns: Semaphore,
+    idle: Arc<Mutex<Vec<SqliteConnection>>>,
+    turns: Arc<Semaphore>,
 }
 
 impl Readers {
     pub(super) fn new(options: SqliteConnectOptions) -> Self {
-        Self { options, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+        Self { options, idle: Arc::default(), turns: Arc::new(Semaphore::new(READERS)) }
     }
 
     pub(super) async fn page(
@@ -135,24 +136,29 @@ impl Readers {
     async fn fetch(
         &self,
         doing: &'static str,
-        query: Query<'_, Sqlite, SqliteArguments>,
+        query: Query<'static, Sqlite, SqliteArguments>,
     ) -> Result<Vec<SqliteRow>, JournalError> {
-        let broken = Broken::while_(doing);
-        let _turn = self.turns.acquire().await.map_err(|_| JournalError::Stopped)?;
-        let idle = self.idle().pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => self.options.connect().await.map_err(&broken)?,
-        };
-        let rows = query.fetch_all(&mut connection).await.map_err(&broken)?;
-        // A connection that failed, or whose reader went away, is not used again.
-        self.idle().push(connection);
-        Ok(rows)
+        let (idle, turns) = (Arc::clone(&self.idle), Arc::clone(&self.turns));
+        let options = self.options.clone();
+        let reading = tokio::spawn(async move {
+            let broken = Broken::while_(doing);
+            let _turn = turns.acquire().await.map_err(|_| JournalError::Stopped)?;
+            let known = unpoisoned(&idle).pop();
+            let mut connection = match known {
+                Some(connection) => connection,
+                None => options.connect().await.map_err(&broken)?,
+            };
+            let rows = query.fetch_all(&mut connection).await.map_err(&broken)?;
+            // A connection that failed is not used again.
+            unpoisoned(&idle).push(connection);
+            Ok(rows)
+        });
+        reading.await.map_err(|_| JournalError::Stopped)?
     }
+}
 
-    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn unpoisoned<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a log ends, from a row with `last_seq` and `head`. A head that is not a hash matches no line.

@@ -222,3 +222,18 @@ async fn a_failure_of_the_disk_stops_the_writer_for_good() {
     let error = append(&journal, &lease, 1, "two").await.expect_err("and stays so");
     assert!(matches!(error, JournalError::Stopped), "{error}");
 }
+
+#[tokio::test]
+async fn logs_that_are_followed_and_not_looked_at_do_not_hold_up_other_reads() {
+    let (_folder, path) = folder();
+    let journal = open(&path).await;
+    let id = log("r_0a1b2c3d");
+    filled(&journal, &id, 3).await;
+    // More than there are connections; each has begun to read and is then left alone.
+    let mut followed: Vec<_> = (0..20).map(|_| journal.follow(id.clone(), 0)).collect();
+    for stream in &mut followed {
+        futures::FutureExt::now_or_never(stream.next());
+    }
+    let read = tokio::time::timeout(Duration::from_secs(60), journal.read(&id, 0, 10)).await;
+    assert_eq!(read.expect("it has its turn").expect("a page").len(), 3);
+}
