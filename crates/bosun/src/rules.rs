@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtime::presets;
+use runtime::{Prompts, presets};
 use types::Policy;
 
 use crate::commands::run::read;
@@ -46,7 +46,7 @@ pub(crate) fn rules(
     let top = presets::top(folder);
     let prompts = home::prompts(Some(&top))?;
     if let Some(path) = file {
-        let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
+        let policy = of_file(path, &prompts)?;
         return Ok(Rules { policy, from: Origin::File(path.to_owned()) });
     }
     if preset.is_none()
@@ -57,4 +57,15 @@ pub(crate) fn rules(
     let name = preset.unwrap_or(DEFAULT);
     let policy = presets::preset_with(name, &prompts)?;
     Ok(Rules { policy, from: Origin::Preset(name.to_owned()) })
+}
+
+/// The rules that are named, by a file or else by a preset, whatever the project brings along.
+pub(crate) fn named(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
+    let prompts = home::prompts(None)?;
+    let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
+    of_file(path, &prompts)
+}
+
+fn of_file(path: &Path, prompts: &Prompts) -> anyhow::Result<Policy> {
+    Ok(presets::read_with(&path.display().to_string(), &read(path)?, prompts)?)
 }

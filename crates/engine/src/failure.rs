@@ -114,7 +114,7 @@ fn retry(
     decision: Decision,
 ) -> Event {
     let (start, told) = match how {
-        Remedy::RetryWithFeedback | Remedy::FeedModel => {
+        Remedy::RetryWithFeedback => {
             (failed.commit.cloned(), Some(feedback(run, failed.lane, failed.fault)))
         }
         _ => (None, None),

@@ -168,8 +168,6 @@ pub enum Remedy {
     RetryFresh,
     /// A new attempt that starts from the failed one's files and is told what was wrong.
     RetryWithFeedback,
-    /// The same conversation goes on, and its model is told what was wrong.
-    FeedModel,
     /// A new attempt that knows nothing of the failed one, by another role or with another model.
     Alternative,
     /// A person decides.

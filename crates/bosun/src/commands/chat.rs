@@ -14,6 +14,7 @@ use crate::commands::{run, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print;
+use crate::rules;
 
 /// How many inputs of an earlier conversation are shown again.
 const SHOWN_AGAIN: usize = 3;
@@ -62,7 +63,7 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
     let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
-    let policy = run::policy(args.policy.as_deref(), "solo")?;
+    let policy = rules::named(args.policy.as_deref(), "solo")?;
     let new = NewSession {
         policy,
         effort: args.effort,

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use types::{Access, CallFacts, Permission, Repeat, Scope};
 
 use crate::args;
-use crate::commands::run::policy;
 use crate::exit::{Exit, Wrong};
 use crate::print::{self, one_line};
+use crate::rules;
 
 /// The most that is read from standard input, in bytes; longer lines are refused by the rules anyway.
 const MOST: u64 = 1024 * 1024;
@@ -17,7 +17,7 @@ const MOST: u64 = 1024 * 1024;
 const SHOWN: usize = 200;
 
 pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
-    let policy = policy(args.policy.as_deref(), "crew")?;
+    let policy = rules::named(args.policy.as_deref(), "crew")?;
     let facts = CallFacts {
         access: Access::Execute,
         paths: vec![],

@@ -117,7 +117,7 @@ fn told(plan: &Plan) -> String {
     for advice in &plan.recommendations {
         let _ = writeln!(text, "  advice    {}", one_line(advice, 110));
     }
-    if let Some(totals) = &plan.totals {
+    if let Some(totals) = plan.totals.as_ref().filter(|totals| totals.tokens > 0) {
         let money = totals.money.map(|money| format!(", ${money}")).unwrap_or_default();
         let strategy = plan.strategy.map(|strategy| strategy.word()).unwrap_or_default();
         let _ = writeln!(

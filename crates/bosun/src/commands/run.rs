@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use runtime::{Bosun, NewRun, Order, presets};
-use types::{Budget, Check, ModelRef, Policy, Request, Span, UserRequest};
+use types::{Budget, Check, ModelRef, Request, Span, UserRequest};
 
 use crate::args;
 use crate::commands::{plan, show, solo, strict};
 use crate::exit::{Exit, Wrong};
-use crate::home::{self, Home};
+use crate::home::Home;
 use crate::print::{
     self,
     follow::{self, Form},
@@ -87,13 +87,6 @@ pub(crate) async fn model(
 pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
     std::fs::read_to_string(path)
         .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
-}
-
-/// The rules to work by: those of a file, or else of a preset.
-pub(crate) fn policy(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let prompts = home::prompts(None)?;
-    let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
-    Ok(presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?)
 }
 
 /// A request object, or a plain text in its place.

@@ -98,7 +98,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     let name = file.display();
     print::line(&format!("wrote  {name}"))?;
     print::line(&format!(
-        "next   fill it in, then: bosun spec check {name} && bosun spec approve {name}"
+        "next   fill it in, then: bosun spec check {name} && bosun spec approve {name}; commit it before a run works on it"
     ))?;
     Ok(Exit::Done)
 }

@@ -9,16 +9,17 @@ use tokio_util::sync::CancellationToken;
 use types::{Arguments, Scope};
 
 use crate::args;
-use crate::commands::run::{policy, read};
+use crate::commands::run::read;
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, follow};
+use crate::rules;
 
 /// The most that is read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
 
 pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::Result<Exit> {
-    let policy = policy(args.policy.as_deref(), "crew")?;
+    let policy = rules::named(args.policy.as_deref(), "crew")?;
     let scope = match args.scope.as_slice() {
         [] => Scope(vec!["./".parse()?]),
         places => Scope(places.to_vec()),

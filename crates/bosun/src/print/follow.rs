@@ -53,8 +53,7 @@ pub(crate) async fn follow(
     handle: Handle,
     form: Form,
 ) -> anyhow::Result<Exit> {
-    // It is large, and many commands end in it.
-    Box::pin(follow_with(home, bosun, handle, form, &[])).await
+    follow_with(home, bosun, handle, form, &[]).await
 }
 
 /// The same, with answers for the first questions that the run waits for.

@@ -147,7 +147,8 @@ fn gate(gate: &GateView) -> String {
 fn expected(out: &mut String, view: &RunView) {
     let Some(forecast) = &view.forecast else { return };
     let took = against(view.spent.tokens, forecast.tokens);
-    let _ = writeln!(out, "  forecast  {}; it took {took}", figures(forecast));
+    let took = if view.spent.calls > 0 { format!("; it took {took}") } else { String::new() };
+    let _ = writeln!(out, "  forecast  {}{took}", figures(forecast));
     for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
         let estimate = one.estimate_tokens.unwrap_or_default();
         let took = one.spent.tokens;
@@ -175,6 +176,8 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
                 .to_owned(),
         ],
         _ if view.settled.is_some() => return,
+        // Nothing was made, as by a run that only plans: there is nothing to take.
+        Status::Done if view.head == view.base => vec![format!("see why:     {bosun} why {run}")],
         Status::Done => vec![
             format!(
                 "look at it:  git -C {} log -p {}..{}",
