@@ -204,10 +204,6 @@ impl Environment for LocalEnvironment {
 
     async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
         if let GitRequest::Clone { from, to, .. } = &request {
-            if !self.hidden.is_empty() {
-                // A copy has the whole history in it, and with it what is hidden.
-                return Err(EnvError::Hidden { path: from.clone() });
-            }
             // The source is reached without a link, so it is inside; the target is new, so nothing is overwritten.
             self.blocking(from, |jail, path| jail.folder(path, Links::Refuse)).await?;
             if jail::is_protected(to) {

@@ -37,6 +37,12 @@ pub enum GitError {
     },
     #[error("{dir} is not a worktree of this repository")]
     NoWorktree { dir: String },
+    #[error(
+        "{path} cannot be cloned: its git files are not all in its own folder, as plain files without links"
+    )]
+    NotAlone { path: String },
+    #[error("{path} cannot be cloned: its history has files that are hidden from agents")]
+    HoldsHidden { path: String },
     #[error("{doing} {path}")]
     Io {
         doing: &'static str,
@@ -61,6 +67,9 @@ impl GitError {
             Self::NoCommit => (FaultClass::Structural, "git.no_commit"),
             Self::GitMissing | Self::TooOld { .. } => (FaultClass::Structural, "git.missing"),
             Self::Dirty { .. } => (FaultClass::Person, "git.dirty"),
+            Self::NotAlone { .. } | Self::HoldsHidden { .. } => {
+                (FaultClass::Semantic, "git.not_to_clone")
+            }
             Self::BadName { .. } => (FaultClass::Semantic, "git.bad_name"),
             Self::BadBranch { .. } | Self::CheckedOut { .. } => {
                 (FaultClass::Structural, "git.branch")

@@ -3,6 +3,7 @@
 //! an agent may have replaced it; where its git files are is read from the repository's side.
 
 mod call;
+mod clone;
 mod commit;
 mod create;
 mod error;

@@ -7,6 +7,7 @@ use std::path::Path;
 use types::{Timestamp, WorkPath};
 
 use super::call::{Git, Place, With};
+use super::clone::{Copy, clone};
 use super::{GitError, escaped};
 use crate::search::Hidden;
 
@@ -48,7 +49,8 @@ pub(crate) async fn ask(
             commit(&git, at, message, files, *time).await
         }
         GitRequest::Clone { from, to, branch, depth } => {
-            clone(&git, at, root, from, to, branch.as_deref(), *depth).await
+            let copy = Copy { from, to, branch: branch.as_deref(), depth: *depth };
+            clone(&git, root, copy, hidden).await
         }
     }
 }
@@ -139,35 +141,8 @@ async fn commit(
     Ok(head.line()?.to_string_lossy().into_owned())
 }
 
-async fn clone(
-    git: &Git,
-    at: Place<'_>,
-    root: &Path,
-    from: &WorkPath,
-    to: &WorkPath,
-    branch: Option<&str>,
-    depth: u32,
-) -> Result<String, GitError> {
-    // By address rather than by path, so that depth counts and no file is shared with the source.
-    let address = format!("file://{}", root.join(from.as_str()).display());
-    let depth_text = format!("--depth={depth}");
-    let mut args =
-        vec!["clone", "--quiet", "--template=", "--no-recurse-submodules", "--no-hardlinks"];
-    if depth > 0 {
-        args.push(&depth_text);
-    }
-    if let Some(branch) = branch {
-        args.extend(["--branch", named(branch)?]);
-    }
-    args.extend(["--", &address, to.as_str()]);
-    let settings = ["protocol.file.allow=always".into()];
-    let with = With { settings: &settings, ..With::default() };
-    git.run_with(at, &args, with).await?;
-    Ok(format!("cloned {from} to {to}"))
-}
-
 /// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
-fn named(text: &str) -> Result<&str, GitError> {
+pub(super) fn named(text: &str) -> Result<&str, GitError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);
     if text.is_empty() || text.starts_with('-') || text.len() > 250 || !text.chars().all(plain) {
         return Err(GitError::BadBranch { name: escaped(text.as_bytes()) });

@@ -169,6 +169,58 @@ async fn git_clones_commits_and_shows_changes() {
     assert!(!inner.call("git_commit", json!({"message": "m", "amend": true})).await.success);
 }
 
+/// K33: a clone copies what a folder of the workspace holds itself, never what it points at or what is hidden.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let at = Timestamp::from_millis(0);
+    std::fs::write(outside.path().join("secret"), "s\n").expect("a file");
+    Repo::create(outside.path(), "One\n", at).await.expect("a repository");
+    let git_dir = outside.path().join(".git");
+    let desk = Desk::new(Seen::unguarded());
+    let place = |name: &str| desk.dir.path().join(name);
+    let folder = |name: &str| std::fs::create_dir(place(name)).expect("a folder");
+    folder("pointer");
+    std::fs::write(place("pointer/.git"), format!("gitdir: {}\n", git_dir.display()))
+        .expect("a file");
+    folder("link");
+    std::os::unix::fs::symlink(&git_dir, place("link/.git")).expect("a link");
+    for made in ["borrower", "inner", "own", "own/context"] {
+        folder(made);
+    }
+    for made in ["borrower", "inner"] {
+        std::fs::write(place(made).join("f"), "f\n").expect("a file");
+        Repo::create(&place(made), "One\n", at).await.expect("a repository");
+    }
+    let objects = format!("{}\n", git_dir.join("objects").display());
+    std::fs::create_dir_all(place("borrower/.git/objects/info")).expect("a folder");
+    std::fs::write(place("borrower/.git/objects/info/alternates"), objects).expect("a file");
+    std::fs::remove_dir_all(place("inner/.git/refs")).expect("removed");
+    std::os::unix::fs::symlink(git_dir.join("refs"), place("inner/.git/refs")).expect("a link");
+    for url in ["pointer", "link", "borrower", "inner"] {
+        let output = desk.call("git_clone", json!({"url": url})).await;
+        assert!(output.text.contains("not all in its own folder"), "{url}: {output:?}");
+        assert!(!place("repo").exists(), "{url}");
+    }
+
+    // The registry is hidden; a repository that has nothing of it can be cloned all the same.
+    std::fs::write(place("own/f"), "f\n").expect("a file");
+    std::fs::write(place("own/context/secret.md"), "s\n").expect("a file");
+    Repo::create(&place("own"), "One\n", at).await.expect("a repository");
+    let hiding = |pattern: &str| {
+        let env = LocalEnvironment::open(desk.dir.path()).expect("a workspace");
+        env.hiding(&[pattern]).expect("a pattern")
+    };
+    for pattern in ["context/**", "own/context/**"] {
+        let desk = Desk { env: hiding(pattern), ..Desk::new(Seen::unguarded()) };
+        let output = desk.call("git_clone", json!({"url": "own"})).await;
+        assert!(output.text.contains("hidden from agents"), "{pattern}: {output:?}");
+    }
+    let desk = Desk { env: hiding("other/**"), ..Desk::new(Seen::unguarded()) };
+    assert!(desk.call("git_clone", json!({"url": "own"})).await.success);
+}
+
 /// A23, K26, A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
 #[tokio::test]
 async fn a_command_has_the_time_of_its_family() {
