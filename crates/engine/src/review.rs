@@ -157,4 +157,6 @@ fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
 }
 
 #[cfg(test)]
+mod lanes_tests;
+#[cfg(test)]
 mod tests;

@@ -145,9 +145,6 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
-            if crate::review::reviewed(run, &attempt.task).is_some() {
-                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
-            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -235,7 +232,7 @@ fn again(run: &mut Run, event: Event) {
             run.funds.went_on(&task);
             // An attempt that is only put off is not one more.
             let stage = run.lane(&task).map(Lane::stage);
-            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+            if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
                 run.retries += 1;
             }
             change(run, &task, |lane| {
@@ -284,8 +281,9 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) 
         how(&mut run.planning);
         return;
     }
-    if let Some(lane) = run.papers.reviews.get_mut(task) {
-        how(lane);
+    // Whatever is said first of a review, its lane is there from then on.
+    if crate::review::reviewed(run, task).is_some() {
+        how(run.papers.reviews.entry(task.clone()).or_insert_with(Lane::ready));
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };

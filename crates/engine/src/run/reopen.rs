@@ -38,8 +38,13 @@ fn plan_again(run: &mut Run, told: Option<String>) {
     run.planning.stage = once_more(run, told, None);
 }
 
-/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count.
+/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count,
+/// those of its review do not.
 fn work_again(run: &mut Run, told: Option<&String>) {
+    for review in run.papers.reviews.values_mut().filter(|review| review.is_settled()) {
+        review.stage = Stage::Waiting;
+        review.faults.clear();
+    }
     let lost = |lane: &Lane| lane.is_settled() && !lane.is_finished() && !lane.is_waived();
     let places: Vec<usize> = (0..run.lanes.len()).filter(|at| lost(&run.lanes[*at])).collect();
     for place in &places {
