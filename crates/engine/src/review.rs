@@ -40,12 +40,12 @@ pub(crate) fn hold(
     now: Timestamp,
 ) -> Option<Vec<Event>> {
     let (role, contract) = reviewer(run)?;
+    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
+        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
+    }
     // Failed checks need no judge; a tester words them all the same.
     if contract == Contract::Verdict && !checks_passed {
         return None;
-    }
-    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
-        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
     }
     if let Some(reviewed) = run.reviewed(attempt) {
         let bad = contract == Contract::Verdict && !reviewed.passed;

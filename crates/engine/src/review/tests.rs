@@ -243,8 +243,10 @@ fn calls_that_were_denied_end_the_task_without_a_judge() {
         end.denied = vec!["s1.t1.c0 shell: permit.not_the_roles_tool".to_owned()];
     }
     bench.send(&input);
-    let events = bench.tell("check T1.1/0 exits 0");
-    same(&only(&events, &["task.re", "retry", "attempt"]), "task.rejected T1.1 semantic");
+    for exits in [0, 1] {
+        let events = bench.clone().tell(&format!("check T1.1/0 exits {exits}"));
+        same(&only(&events, &["task.re", "retry", "attempt"]), "task.rejected T1.1 semantic");
+    }
 }
 
 /// C27: a judge whose mechanics fail is replaced by a fresh one, three times; then it is over.
