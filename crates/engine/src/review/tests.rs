@@ -352,7 +352,7 @@ fn a_child_at_work_cannot_be_steered() {
     same(&bench.tell("steer hurry\nfollow_up and then?\nsubmit now"), "");
 }
 
-/// C52, C58, C59: the judge has neither a file nor a command, and each child may spend what its manifest says.
+/// C52, C58, C59: the judge can find lines and neither write nor run, and each child may spend what its manifest says.
 #[test]
 fn a_child_has_what_its_manifest_says_and_no_more() {
     let policy = audited();
