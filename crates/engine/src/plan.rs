@@ -20,6 +20,8 @@ pub use outlook::Room;
 const APPROVAL: &str = "plan.approval";
 const APPROVE: &str = "approve";
 const REJECT: &str = "reject";
+/// The rule by which a plan goes back because a person wants it otherwise. That is nobody's failure.
+pub(crate) const SENT_BACK: &str = "plan.sent_back";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if run.plan().is_some() {
@@ -171,7 +173,7 @@ fn approved(
         _ => {
             let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
             let reason = "whoever was asked to approve the plan wants it otherwise";
-            let decision = Decision::new(RuleId::fixed("plan.sent_back"), reason);
+            let decision = Decision::new(RuleId::fixed(SENT_BACK), reason);
             vec![Event::PlanRefused { attempt, problems, decision }]
         }
     }
@@ -235,5 +237,7 @@ fn work_schema() -> Value {
     })
 }
 
+#[cfg(test)]
+mod approval_tests;
 #[cfg(test)]
 mod tests;

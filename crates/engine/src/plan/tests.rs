@@ -300,65 +300,6 @@ fn a_run_that_only_plans_ends_with_its_plan() {
     );
 }
 
-fn to_be_approved() -> Bench<Run> {
-    let mut bench = new_run();
-    let mut request = request("Build a CLI");
-    request.planning.approve = true;
-    bench.send(&begin(request, survey()));
-    let events = bench.tell("plan.1 plans T1 a");
-    assert!(events.contains("question.asked"), "{events}");
-    assert_eq!(bench.machine.status(), Status::Waiting);
-    bench
-}
-
-#[test]
-fn a_plan_waits_for_approval_where_that_is_wanted() {
-    let mut bench = to_be_approved();
-    same(
-        &only(&bench.tell("answer 0 approve"), &["plan", "attempt"]),
-        "plan.adopted T1
-         attempt.started T1.1 coder",
-    );
-}
-
-#[test]
-fn a_rejected_plan_ends_the_run() {
-    let mut bench = to_be_approved();
-    bench.tell("answer 0 reject");
-    assert_eq!(bench.machine.status(), Status::Cancelled);
-}
-
-#[test]
-fn any_other_answer_goes_back_to_the_planner_a_bounded_number_of_times() {
-    let mut bench = to_be_approved();
-    same(
-        &only(
-            &bench.tell("answer 0 use two tasks\ntimer plan fires"),
-            &["plan", "retry", "attempt"],
-        ),
-        "plan.refused plan.1 ann wants it otherwise: use two tasks
-         retry.scheduled plan failure.plan_invalid 2 left, told why
-         retry.released plan
-         attempt.started plan.2 planner",
-    );
-    assert!(format!("{:?}", bench.asked()).contains("use two tasks"));
-    bench.tell("plan.2 plans T1 a; T2 b\nanswer 1 no\ntimer plan fires");
-    bench.tell("plan.3 plans T1 a\nanswer 2 still no");
-    assert_eq!(bench.machine.status(), Status::Waiting, "a person says how it goes on");
-    bench.tell("answer 3 stop");
-    assert_eq!(bench.machine.status(), Status::Failed);
-}
-
-#[test]
-fn where_nobody_can_be_asked_a_plan_that_needs_approval_is_not_carried_out() {
-    let mut policy = crew();
-    policy.headless = true;
-    policy.plan.approval = types::PlanApproval::Ask;
-    let mut bench = run_with(policy);
-    bench.tell("begin Build a CLI\nplan.1 plans T1 a");
-    assert_eq!(bench.machine.status(), Status::Refused);
-}
-
 #[test]
 fn every_problem_is_named_at_once() {
     refused(

@@ -14,6 +14,7 @@ use super::questions::{Answer, Question};
 use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
+use crate::plan::SENT_BACK;
 use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
@@ -55,6 +56,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
+        Event::PlanRefused { problems, decision, .. } if decision.rule.as_str() == SENT_BACK => {
+            super::reopen::plan_once_more(run, Some(problems.join("; ")));
+        }
         Event::PlanRefused { problems, .. } => {
             let fault = crate::plan::fault(&problems);
             reject(run, &TaskId::plan(), fault, None);

@@ -34,6 +34,11 @@ fn plan_again(run: &mut Run, told: Option<String>) {
     run.places.clear();
     run.order.clear();
     run.ready.clear();
+    plan_once_more(run, told);
+}
+
+/// Another plan is wanted, as often as a person says so; none of the planner's failures are counted for it.
+pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
     run.retries += 1;
     run.planning.stage = once_more(run, told, None);
 }
