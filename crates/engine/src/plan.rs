@@ -34,9 +34,14 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     let Stage::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
     let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
-    let room = Room::of_run(run, now);
+    let shown = approval(run, &attempt);
+    if shown.is_some_and(Question::is_open) {
+        return vec![];
+    }
+    // What a person was shown is what is adopted, however much later.
+    let room = shown.map_or_else(|| Room::of_run(run, now), |question| question.room);
     match judged(run.policy(), request, submission, &room) {
-        Ok(plan) => approved(run, request, plan, attempt, now),
+        Ok(plan) => approved(run, request, plan, (attempt, shown), now),
         Err(problems) => {
             let reason = "a plan must be valid before anything is executed";
             let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
@@ -137,12 +142,19 @@ fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
     Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
 }
 
+/// The question whether the plan of an attempt is to be carried out.
+fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
+    run.questions().iter().rfind(|question| {
+        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(attempt)
+    })
+}
+
 /// Adopts a valid plan, once whoever has to approve it has done so.
 fn approved(
     run: &Run,
     request: &Request,
     plan: Plan,
-    attempt: AttemptId,
+    (attempt, shown): (AttemptId, Option<&Question>),
     now: Timestamp,
 ) -> Vec<Event> {
     let wanted = request.planning.approve || run.policy().plan.approval == PlanApproval::Ask;
@@ -154,12 +166,7 @@ fn approved(
         let decision = Decision::new(RuleId::fixed("plan.nobody_to_approve"), reason);
         return vec![Event::RunRefused { decision }];
     }
-    let about_it = |question: &&Question| {
-        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(&attempt)
-    };
-    let Some(question) = run.questions().iter().rfind(about_it) else {
-        return vec![asked(run, &plan, attempt, now)];
-    };
+    let Some(question) = shown else { return vec![asked(run, &plan, attempt, now)] };
     let Some(answer) = &question.answer else { return vec![] };
     let by = answer.said.by.clone();
     match question.choice() {
@@ -208,7 +215,7 @@ fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
 
 /// What a plan may take, as far as a budget says so.
 impl Room {
-    fn of_run(run: &Run, now: Timestamp) -> Self {
+    pub(crate) fn of_run(run: &Run, now: Timestamp) -> Self {
         let free = run.ledger().free();
         let time_ms = run.deadline().map(|deadline| deadline.since(now));
         Self { left: Budget { time_ms, ..free }, spent: run.ledger().spent() }

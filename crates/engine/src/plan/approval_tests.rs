@@ -29,6 +29,31 @@ fn a_plan_waits_for_approval_where_that_is_wanted() {
     );
 }
 
+/// The process may be away between the answer and what follows from it.
+#[test]
+fn what_was_shown_is_adopted_however_much_later() {
+    let mut bench = new_run();
+    let mut request = request("Build a CLI");
+    request.planning.approve = true;
+    bench.send(&begin(request, survey()));
+    let mut plan = plan("T1 a");
+    plan["tasks"][0]["estimate_seconds"] = json!(5_500);
+    let shown = render(&bench.send(&submission("plan.1", plan)));
+    assert!(shown.contains("question.asked"), "{shown}");
+    let (by, text) = ("ann".to_owned(), "approve".to_owned());
+    let choice = Some(text.clone());
+    let answered = types::Event::QuestionAnswered { question: 0, by, text, choice };
+    bench.machine.apply(&answered, bench.now);
+    bench.now = bench.now.after(types::Span::seconds(3_600));
+    let events = bench.send(&types::Input::Due);
+    let adopted = events.iter().find_map(|event| match event {
+        types::Event::PlanAdopted { plan, .. } => Some(plan),
+        _ => None,
+    });
+    let risks = adopted.expect("the plan is adopted").risks.iter().map(|risk| risk.id.as_str());
+    assert_eq!(risks.collect::<Vec<_>>(), ["RISK-001"]);
+}
+
 #[test]
 fn a_rejected_plan_ends_the_run() {
     let mut bench = to_be_approved();

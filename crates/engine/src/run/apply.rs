@@ -14,7 +14,7 @@ use super::questions::{Answer, Question};
 use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
-use crate::plan::SENT_BACK;
+use crate::plan::{Room, SENT_BACK};
 use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
@@ -129,7 +129,8 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
                 escalate(run, task);
             }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
-            run.questions.push(Question { text, rule, from, terms, asked, answer });
+            let room = Room::of_run(run, at);
+            run.questions.push(Question { text, rule, from, terms, asked, room, answer });
         }
         Event::QuestionAnswered { question, by, text, choice } => {
             answered(run, question, Answer { said: Said { by, text }, choice });

@@ -3,6 +3,8 @@
 
 use types::{About, AttemptId, RuleId, Said, Span, Terms, Timestamp};
 
+use crate::plan::Room;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) text: String,
@@ -11,6 +13,8 @@ pub(crate) struct Question {
     pub(crate) from: Option<AttemptId>,
     pub(crate) terms: Option<Box<Terms>>,
     pub(crate) asked: Timestamp,
+    /// What there was to spend when it was asked.
+    pub(crate) room: Room,
     pub(crate) answer: Option<Answer>,
 }
 
