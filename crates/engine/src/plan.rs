@@ -128,10 +128,20 @@ fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
         let plan = outlook::complete(run.policy(), request, plan.clone(), &room);
         return vec![adopted(plan, "plan.given", "the plan was given and is valid")];
     }
-    let named: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    let reason = format!("the plan that was given is not valid: {}", named.join("; "));
+    let reason = format!("the plan that was given is not valid: {}", named(&problems));
     let decision = Decision::new(RuleId::fixed("plan.given_invalid"), reason);
     vec![Event::RunRefused { decision }]
+}
+
+/// A plan that code has made of a spec is judged like any other; what is wrong with it nobody can mend.
+pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, String> {
+    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    let problems = problems::of(run.policy(), &plan, &Room::of_run(run, now));
+    if problems.is_empty() { Ok(plan) } else { Err(named(&problems)) }
+}
+
+fn named(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
