@@ -35,7 +35,7 @@ pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Even
 
 /// Has somebody been waited for long enough?
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    let late = run.questions().iter().zip(0_u32..).find_map(|(question, number)| {
+    let late = run.open_questions().find_map(|(number, question)| {
         let late = question.expires().is_some_and(|expires| expires <= now);
         Some((number, question.terms.as_deref()?)).filter(|_| late)
     });

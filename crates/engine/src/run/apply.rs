@@ -10,12 +10,11 @@ use super::evidence::{finish_check, finish_merge, start_check, take_off};
 use super::lane::{CheckState, Lane, Last, Running, Stage};
 use super::notes::Notes;
 use super::papers::Reviewed;
-use super::questions::{Answer, Question};
+use super::questions::{self, Answer, Question};
 use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
 use crate::plan::{Room, SENT_BACK};
-use crate::question::{STOP, nobody_answered};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
@@ -95,24 +94,6 @@ fn escalate(run: &mut Run, task: &TaskId) {
     });
 }
 
-fn answered(run: &mut Run, number: u32, answer: Answer) {
-    let Some(question) = run.questions.get_mut(number as usize) else { return };
-    question.answer = Some(answer.clone());
-    let (from, about) = (question.from.clone(), question.about().cloned());
-    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
-    let words = question.words();
-    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
-        super::reopen::answered(run, *phase, choice, words.as_deref());
-        return;
-    }
-    if nobody && about.is_none() {
-        run.halted = Some(nobody_answered(&question.text));
-    }
-    if let Some(attempt) = from {
-        change_running(run, &attempt, |running| running.answers.push(answer.said));
-    }
-}
-
 /// What gates and people say.
 fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
     match event {
@@ -130,10 +111,11 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
             }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
             let room = Room::of_run(run, at);
-            run.questions.push(Question { text, rule, from, terms, asked, room, answer });
+            let question = Question { text, rule, from, terms, asked, room, answer };
+            questions::asked(run, question);
         }
         Event::QuestionAnswered { question, by, text, choice } => {
-            answered(run, question, Answer { said: Said { by, text }, choice });
+            questions::answered(run, question, Answer { said: Said { by, text }, choice });
         }
         other => apply_to_lane(run, other, at),
     }
@@ -307,7 +289,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) 
 }
 
 /// Changes what is known of an attempt that is under way.
-fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
+pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
     change(run, &attempt.task, |lane| {
         if let (Stage::Running(running), true) = (&mut lane.stage, lane.attempts == attempt.n) {
             how(running);
