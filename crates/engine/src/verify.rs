@@ -82,7 +82,7 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         policy.verify.violations.contains(&finding.kind)
             && !(of_file && owns(policy, scope, finding))
     };
-    let found: Vec<&Finding> = findings.0.iter().filter(counts).collect();
+    let found: Vec<&Finding> = findings.0.iter().filter(counts).take(findings::MOST).collect();
     let first = found.first()?;
     let code = match first.kind {
         FindingKind::TestChanged | FindingKind::TestDeleted => "verify.foreign_tests",

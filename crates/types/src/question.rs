@@ -35,7 +35,7 @@ pub struct Terms {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
     /// Whether other words than those of the choices are an answer too.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
     /// The answer that counts if nobody gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,11 +46,6 @@ pub struct Terms {
     /// Everything that whoever decides needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// Why a person is asked.
@@ -147,7 +142,7 @@ pub struct Choice {
     /// What follows from it.
     pub says: String,
     /// Whether something may be said with it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub words: bool,
 }
 

@@ -278,6 +278,7 @@ fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
          merge.started T2 onto m-T2
          merge.finished T2 merged
          task.finished T2
+         gate.passed execution
          check.started merged/0 tests
          check.finished merged/0 exit 0
          gate.passed monitoring
@@ -285,7 +286,7 @@ fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
          run.finished done, report.done",
     );
     let view = bench.machine.view(bench.now);
-    assert_eq!(view.gates.iter().filter(|gate| gate.reopened).count(), 1);
+    assert_eq!(view.gates.iter().filter(|gate| gate.reopened).count(), 2);
     assert_eq!((view.status, view.why), (Status::Done, None));
 }
 
