@@ -109,7 +109,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
         Talk::Answering if session.round.is_empty() => {
-            if let Some(end) = written::end(session, &attempt.policy.contracts) {
+            if let Some(end) = written::end(session, &attempt.policy) {
                 return end;
             }
             let role = &session.brief.role;
@@ -118,7 +118,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Answering => calls::next(attempt, session),
         Talk::ToAsk if session.round.iter().any(|slot| slot.ours) => {
-            written::end(session, &attempt.policy.contracts).unwrap_or_default()
+            written::end(session, &attempt.policy).unwrap_or_default()
         }
         Talk::ToAsk => match handed_in(session) {
             Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
