@@ -13,6 +13,7 @@ use types::{
 use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
+pub(crate) use findings::is_test;
 pub use findings::{findings, is_read, watched};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
