@@ -98,7 +98,8 @@ async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64
         }
     }
     if inputs > SHOWN_AGAIN {
-        app.note(format!("… {} inputs before this: bosun log {run}", inputs - SHOWN_AGAIN));
+        let before = types::count(inputs - SHOWN_AGAIN, "input");
+        app.note(format!("… {before} before this: bosun log {run}"));
     }
     kept.iter().flatten().for_each(|line| app.recall(line));
     Ok(last)
@@ -113,7 +114,7 @@ async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
     let (run, view) = (session.id().clone(), session.view());
     session.suspend().await?;
     let cost = view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
-    print::note(&format!("{run}: {} turns{cost}", view.turns));
+    print::note(&format!("{run}: {}{cost}", types::count(view.turns, "turn")));
     if view.state != SessionState::Closed {
         print::note(&format!("go on with: {} chat --resume {run}", home.flag()));
     }

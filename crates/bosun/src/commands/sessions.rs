@@ -8,7 +8,7 @@ use runtime::{Bosun, SessionError};
 use serde_json::json;
 use types::{
     Command, Event, LogId, QuestionView, RunId, SessionId, SessionState, SessionView, Status,
-    Timestamp,
+    Timestamp, count,
 };
 
 use crate::args;
@@ -77,8 +77,8 @@ impl Known {
     /// For a list.
     pub(crate) fn line(&self) -> String {
         let state = format!("session {}", self.view.state.word());
-        let (turns, about) = (self.view.turns, one_line(&self.about, 60));
-        format!("{:<12} {}  {state:<20} {turns} turns  {about}", self.run, self.started)
+        let (turns, about) = (count(self.view.turns, "turn"), one_line(&self.about, 60));
+        format!("{:<12} {}  {state:<20} {turns}  {about}", self.run, self.started)
     }
 
     /// For programs.
@@ -114,8 +114,10 @@ impl Known {
         let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
         let _ = writeln!(
             out,
-            "  spent     {} tokens in, {} out, {cost}, {} turns",
-            view.usage.input, view.usage.output, view.turns
+            "  spent     {} tokens in, {} out, {cost}, {}",
+            view.usage.input,
+            view.usage.output,
+            count(view.turns, "turn")
         );
         let _ = writeln!(out, "  session   {}\n", self.run);
         let (bosun, run) = (home.flag(), &self.run);

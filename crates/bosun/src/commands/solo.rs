@@ -120,8 +120,9 @@ async fn finish(
     let Some(known) = known else { return Ok(exit) };
     let cost = known.view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
     print::note(&format!(
-        "{run}: {} turns, {} tokens{cost}",
-        known.view.turns, known.view.spent.tokens
+        "{run}: {}, {} tokens{cost}",
+        types::count(known.view.turns, "turn"),
+        known.view.spent.tokens
     ));
     if let Some(asked) = known.view.question {
         print::note(&format!("it asks: {}", print::one_line(&asked.text, 300)));
