@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
-use runtime::{Bosun, NewSession, Order, Session};
+use runtime::{Bosun, NewSession, Order, Session, presets};
 use types::{Envelope, Event, LogId, RunId, SessionId, SessionState, Telling};
 
 use crate::args;
@@ -14,7 +14,7 @@ use crate::commands::{run, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print;
-use crate::rules;
+use crate::rules::rules;
 
 /// How many inputs of an earlier conversation are shown again.
 const SHOWN_AGAIN: usize = 3;
@@ -25,6 +25,7 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Wrong::NoTerminal.into());
     }
+    home.work_in(&presets::top(&args.folder));
     let bosun = home.open(Order::Arrival).await?;
     let session = match &args.resume {
         Some(named) => {
@@ -63,7 +64,7 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
     let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
-    let policy = rules::named(args.policy.as_deref(), "solo")?;
+    let policy = rules(args.policy.as_deref(), Some("solo"), &args.folder)?.policy;
     let new = NewSession {
         policy,
         effort: args.effort,
