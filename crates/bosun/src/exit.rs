@@ -126,6 +126,8 @@ pub(crate) enum Wrong {
 
 /// The exit code for an error, found by what is at the bottom of it.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
+    Link { path: String },
     error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
 }
 
@@ -148,7 +150,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
             Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
+            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
             Wrong::Tampered(_) => Exit::Damaged,
         });
