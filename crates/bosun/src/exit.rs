@@ -84,6 +84,8 @@ pub(crate) enum Wrong {
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
     NoDecision { what: String, run: types::RunId },
+    #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
+    NotOpen { run: types::RunId, number: u32 },
     #[error("there is no folder {path}; --repo names the repository")]
     NoFolder { path: String },
     #[error("reading {path}: {source}")]
@@ -141,6 +143,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoGate { .. }
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
+            | Wrong::NotOpen { .. }
             | Wrong::SchemaForACrew
             | Wrong::NotARun { .. }
             | Wrong::NoDecision { .. }
@@ -172,6 +175,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | SettleError::OtherBranch { .. } => Exit::Usage,
         });
     }
+            | SettleError::Waiting { .. }
     if let Some(journal) = cause.downcast_ref::<JournalError>() {
         return Some(of_journal(journal));
     }

@@ -127,6 +127,7 @@ fn a_script_that_is_replaced_before_it_was_allowed_does_not_run() {
     let replies = r#"
 [[attempt.reply]]
 call = { tool = "shell", command = "rm -r old && bash build.sh" }
+delay_ms = 20
 [[attempt.reply]]
 say = "Built."
 "#;
@@ -138,6 +139,16 @@ say = "Built."
     let listed: Value =
         serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
     let id = listed["run"].as_str().expect("an id").to_owned();
+    let waits: Value =
+        serde_json::from_str(&stdout(&place.run(&["questions", "--json"]))).expect("one line");
+    let log = stdout(&place.run(&["log", &id, "--json"]));
+    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let asked = lines.find(|line| line["event"] == "question.asked").expect("it asks");
+    assert_eq!((&waits["run"], &waits["asked"]), (&id.as_str().into(), &asked["at"]));
+    assert!(waits["age_ms"].as_u64() > Some(0), "{waits}");
+    let gates = place.run(&["show", &id, "--gates"]);
+    assert_eq!(gates.status.code(), Some(2), "a session has none: {}", stdout(&gates));
+    assert_eq!(place.run(&["show", &id, "--gate", "planning"]).status.code(), Some(2));
     std::fs::write(work.join("build.sh"), "echo other > built\n").expect("a script");
     let again = place.run(&["answer", &id, "allow"]);
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
