@@ -225,7 +225,7 @@ pub(crate) struct Models {
 /// each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask and 5 for deny.
 #[derive(Debug, Args)]
 pub(crate) struct Permit {
-    /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's
+    /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's [default: the project's .bosun/policy.toml, or else crew]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Where the task may write, as in a plan: a file, or a folder with a slash at its end
@@ -289,7 +289,7 @@ pub(crate) struct Tool {
     /// The workspace that it works in
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) workspace: PathBuf,
-    /// The rules to work by: a file [default: the preset crew]
+    /// The rules to work by: a file [default: the .bosun/policy.toml of the workspace, or else crew]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Where it may write: a file, or a folder that ends with a slash; may be given several times [default: everywhere in the workspace]

@@ -72,6 +72,10 @@ pub(crate) enum Wrong {
     NoSessionHere,
     #[error("--output-schema is for one agent alone; add --preset solo")]
     SchemaForACrew,
+    #[error(
+        "{what} is not for one agent alone; leave it out, or name rules of a crew with --preset"
+    )]
+    ForACrew { what: &'static str },
     #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
     #[error("{0}")]
@@ -80,6 +84,8 @@ pub(crate) enum Wrong {
     NoGate { phase: &'static str },
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
+    #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
+    NotOpen { run: types::RunId, number: u32 },
     #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
@@ -120,6 +126,8 @@ pub(crate) enum Wrong {
     CannotWork(types::Fault),
     #[error("there is no terminal to ask on; add --yes to throw the result of run {run} away")]
     NotSure { run: types::RunId },
+    #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
+    Link { path: String },
     #[error("{0}")]
     Tampered(String),
 }
@@ -135,11 +143,13 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::EmptyGoal
             | Wrong::NoModel
             | Wrong::NoQuestion { .. }
+            | Wrong::NotOpen { .. }
             | Wrong::NotAChoice(_)
             | Wrong::NoGate { .. }
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew
+            | Wrong::ForACrew { .. }
             | Wrong::NotARun { .. }
             | Wrong::NoDecision { .. }
             | Wrong::NoFolder { .. }
@@ -148,7 +158,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
             Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
+            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
             Wrong::Tampered(_) => Exit::Damaged,
         });
@@ -165,6 +175,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
             SettleError::Door(door) => of_door(door),
             SettleError::NotOver { .. }
+            | SettleError::Waiting { .. }
             | SettleError::Settled { .. }
             | SettleError::Nothing { .. }
             | SettleError::OtherBranch { .. } => Exit::Usage,

@@ -59,13 +59,6 @@ pub(crate) fn rules(
     Ok(Rules { policy, from: Origin::Preset(name.to_owned()) })
 }
 
-/// The rules that are named, by a file or else by a preset, whatever the project brings along.
-pub(crate) fn named(file: Option<&Path>, preset: &str) -> anyhow::Result<Policy> {
-    let prompts = home::prompts(None)?;
-    let Some(path) = file else { return Ok(presets::preset_with(preset, &prompts)?) };
-    of_file(path, &prompts)
-}
-
 fn of_file(path: &Path, prompts: &Prompts) -> anyhow::Result<Policy> {
     Ok(presets::read_with(&path.display().to_string(), &read(path)?, prompts)?)
 }

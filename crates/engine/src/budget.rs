@@ -1,6 +1,6 @@
-//! Money, tokens and calls: what may be spent, what is set aside, what is gone. Nothing is begun that does not
-//! fit in its worst case, so a budget cannot be overshot. How it is shared out is in `tree`, what happens when it is
-//! spent in `appeal`, what was expected in `forecast`.
+//! Money, tokens and calls: what may be spent, what is set aside, what is gone. Nothing is begun whose estimate, on the
+//! high side, does not fit. How it is shared out is in `tree`, what happens when it is spent in `appeal`, what was expected
+//! in `forecast`.
 
 mod appeal;
 mod forecast;
@@ -136,8 +136,8 @@ pub(crate) fn share(free: Budget, role: Budget, among: u64) -> Budget {
     }
 }
 
-/// How many tokens a text of this many bytes has at the very most. Real texts have half as many; what is not used
-/// is given back when the reply is there.
+/// How many tokens a text of this many bytes has, on the high side. Ordinary texts have half as many, some have more; what
+/// is not used is given back when the reply is there.
 pub(crate) const fn most_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(2)
 }

@@ -86,7 +86,7 @@ pub use session::*;
 pub use shape::{Field, Problem, Shape};
 pub use spec::*;
 pub use spending::*;
-pub use summary::one_line;
+pub use summary::{count, one_line};
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;

@@ -32,6 +32,18 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
+/// So many of something: `1 retry`, `2 retries`.
+#[must_use]
+pub fn count(number: impl std::fmt::Display, one: &str) -> String {
+    let number = number.to_string();
+    match one.strip_suffix("ry") {
+        _ if number == "1" => format!("1 {one}"),
+        Some(stem) => format!("{number} {stem}ries"),
+        None if one.ends_with("ch") => format!("{number} {one}es"),
+        None => format!("{number} {one}s"),
+    }
+}
+
 impl Event {
     /// The event in one line, without its name.
     #[must_use]
@@ -50,7 +62,7 @@ impl Event {
                 format!("{}, {}", proof.rung.word(), rule(decision))
             }
             Self::PlanAdopted { plan, decision } => {
-                format!("{}{}", plural(plan.tasks.len(), "task"), unusual(decision, "plan.valid"))
+                format!("{}{}", count(plan.tasks.len(), "task"), unusual(decision, "plan.valid"))
             }
             Self::PlanRefused { problems, decision, .. } => {
                 let problems = one_line(&problems.join("; "), MOST);
@@ -181,7 +193,7 @@ impl Event {
                 let found = findings.0.first().map(|finding| {
                     format!(", {} {}", finding.kind.says(), word(finding.path.as_str()))
                 });
-                format!("{}{}", plural(changes.0.len(), "file"), found.unwrap_or_default())
+                format!("{}{}", count(changes.0.len(), "file"), found.unwrap_or_default())
             }
             Self::SealFailed { fault } => word(&fault.what),
             _ => String::new(),
@@ -216,10 +228,6 @@ fn selected(included: &[Selected], excluded: &[Selected]) -> String {
     one_line(&line, MOST)
 }
 
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 fn on(check: &CheckId) -> String {
     format!("{} #{}", check.on, check.index + 1)
 }
@@ -227,7 +235,7 @@ fn on(check: &CheckId) -> String {
 fn ended(result: &AttemptResult) -> String {
     match result {
         AttemptResult::Submitted { changes, .. } => {
-            format!("submitted, {}", plural(changes.0.len(), "file"))
+            format!("submitted, {}", count(changes.0.len(), "file"))
         }
         AttemptResult::Failed { fault, .. } => {
             format!("failed, {} {}", fault.class.word(), fault.code)
@@ -258,5 +266,13 @@ mod tests {
     fn a_line_cannot_act_on_a_terminal() {
         assert_eq!(one_line("a\u{1b}[2Jb\r\nc\u{202e}d  e", 80), "a [2Jb cd e");
         assert_eq!(one_line("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn one_of_something_is_not_several() {
+        let told = |number: u64| ["model call", "retry", "match"].map(|one| count(number, one));
+        assert_eq!(told(0), ["0 model calls", "0 retries", "0 matches"]);
+        assert_eq!(told(1), ["1 model call", "1 retry", "1 match"]);
+        assert_eq!(told(21), ["21 model calls", "21 retries", "21 matches"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 use serde_json::Value;
-use types::{Arguments, Call, CallOutcome, Shown, Span, one_line};
+use types::{Arguments, Call, CallOutcome, Shown, Span, count, one_line};
 
 use super::diff;
 use super::look::{BAD, DIM};
@@ -78,20 +78,16 @@ fn done(call: &Call, text: &str) -> String {
     }
     let lines = text.lines().count();
     match call.tool.as_str() {
-        "grep" | "glob" => count(lines, "match", "matches"),
+        "grep" | "glob" => found(lines, "match"),
         "spawn_agent" | "send_input" | "close_agent" | "wait" => "done".to_owned(),
-        "list_dir" => count(lines, "entry", "entries"),
+        "list_dir" => found(lines, "entry"),
         _ if lines == 1 => one_line(text, 60),
-        _ => count(lines, "line", "lines"),
+        _ => found(lines, "line"),
     }
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
-    match number {
-        0 => "nothing".to_owned(),
-        1 => format!("1 {one}"),
-        n => format!("{n} {many}"),
-    }
+fn found(number: usize, one: &str) -> String {
+    if number == 0 { "nothing".to_owned() } else { count(number, one) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! running turn as steering. Esc and Ctrl-C stop the turn and never the session.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use types::count;
 
 use super::app::{App, State};
 use super::look::{BOLD, DIM};
@@ -138,7 +139,7 @@ impl App {
         let standing = &self.standing;
         let cost =
             standing.cost.as_ref().map_or("cost unknown".to_owned(), |cost| format!("${cost}"));
-        let text = format!("{cost}, {} tokens, {} turns", standing.tokens, standing.turns);
+        let text = format!("{cost}, {} tokens, {}", standing.tokens, count(standing.turns, "turn"));
         self.note(text);
     }
 

@@ -23,8 +23,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         let how = done.settled.how.word();
         print::json(&json!({"run": args.run, "how": how, "commit": commit, "way": way}))?;
     } else {
-        let files = done.view.changes.0.len();
-        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        let files = types::count(done.view.changes.0.len(), "file");
         print::line(&format!(
             "run {}: its result ({files}) {said}, at {}",
             args.run,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
-use runtime::{Bosun, NewSession, Order, Session};
+use runtime::{Bosun, NewSession, Order, Session, presets};
 use types::{Envelope, Event, LogId, RunId, SessionId, SessionState, Telling};
 
 use crate::args;
@@ -14,7 +14,7 @@ use crate::commands::{run, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print;
-use crate::rules;
+use crate::rules::rules;
 
 /// How many inputs of an earlier conversation are shown again.
 const SHOWN_AGAIN: usize = 3;
@@ -25,6 +25,7 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Wrong::NoTerminal.into());
     }
+    home.work_in(&presets::top(&args.folder));
     let bosun = home.open(Order::Arrival).await?;
     let session = match &args.resume {
         Some(named) => {
@@ -63,7 +64,7 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
     let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
-    let policy = rules::named(args.policy.as_deref(), "solo")?;
+    let policy = rules(args.policy.as_deref(), Some("solo"), &args.folder)?.policy;
     let new = NewSession {
         policy,
         effort: args.effort,
@@ -98,7 +99,8 @@ async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64
         }
     }
     if inputs > SHOWN_AGAIN {
-        app.note(format!("… {} inputs before this: bosun log {run}", inputs - SHOWN_AGAIN));
+        let before = types::count(inputs - SHOWN_AGAIN, "input");
+        app.note(format!("… {before} before this: bosun log {run}"));
     }
     kept.iter().flatten().for_each(|line| app.recall(line));
     Ok(last)
@@ -113,7 +115,7 @@ async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
     let (run, view) = (session.id().clone(), session.view());
     session.suspend().await?;
     let cost = view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
-    print::note(&format!("{run}: {} turns{cost}", view.turns));
+    print::note(&format!("{run}: {}{cost}", types::count(view.turns, "turn")));
     if view.state != SessionState::Closed {
         print::note(&format!("go on with: {} chat --resume {run}", home.flag()));
     }

@@ -74,7 +74,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
             "Bosun demo. The model and the person are scripted: what they say comes from files, and no model is called.",
         )?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
-        print::line(&format!("  goal     {GOAL}"))?;
+        print::line(&print::lines::row("goal", GOAL))?;
     }
     let handle = bosun.start(new).await?;
     let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;

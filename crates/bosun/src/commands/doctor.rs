@@ -65,7 +65,11 @@ async fn journal(home: &Home) -> Finding {
     let what = "journal".to_owned();
     let opened = async { anyhow::Ok(home.open(Order::Arrival).await?.list().await?.len()) };
     match opened.await {
-        Ok(count) => Finding { what, good: true, says: format!("can be read, {count} runs") },
+        Ok(count) => Finding {
+            what,
+            good: true,
+            says: format!("can be read, {}", types::count(count, "run")),
+        },
         Err(error) => Finding { what, good: false, says: format!("{error:#}") },
     }
 }

@@ -1,6 +1,7 @@
 //! `bosun permit`: what the rules say about a command line, part by part, without running anything.
 
 use std::io::Read as _;
+use std::path::Path;
 
 use engine::permit::{PartPermit, Permit, judge};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use types::{Access, CallFacts, Permission, Repeat, Scope};
 use crate::args;
 use crate::exit::{Exit, Wrong};
 use crate::print::{self, one_line};
-use crate::rules;
+use crate::rules::rules;
 
 /// The most that is read from standard input, in bytes; longer lines are refused by the rules anyway.
 const MOST: u64 = 1024 * 1024;
@@ -17,7 +18,7 @@ const MOST: u64 = 1024 * 1024;
 const SHOWN: usize = 200;
 
 pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
-    let policy = rules::named(args.policy.as_deref(), "crew")?;
+    let policy = rules(args.policy.as_deref(), None, Path::new("."))?.policy;
     let facts = CallFacts {
         access: Access::Execute,
         paths: vec![],

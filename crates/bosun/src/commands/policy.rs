@@ -4,6 +4,7 @@ use std::path::Path;
 
 use runtime::presets::{self, Problem};
 use serde_json::{Map, Value, json};
+use types::count;
 
 use crate::args::{self, PolicyCommand};
 use crate::commands::run::read;
@@ -62,8 +63,9 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
             + policy.permissions.len()
             + policy.failures.len()
             + policy.gates.len();
-        let examples = presets::examples(&policy);
-        print::line(&format!("{name} is fine: {rules} rules, {examples} examples hold"))?;
+        let (rules, examples) =
+            (count(rules, "rule"), count(presets::examples(&policy), "example"));
+        print::line(&format!("{name} is fine: {rules}, held to {examples}"))?;
     }
     Ok(exit)
 }

@@ -133,7 +133,7 @@ fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
             (object, vec![format!("{name}: {error}")], Exit::BadFile)
         }
         Err(BadSpec::Validation(problems)) => {
-            let message = format!("{} problems", problems.len());
+            let message = types::count(problems.len(), "problem");
             let object = json!({ "ok": false, "kind": "validation", "message": message, "issues": problems });
             (object, problems.iter().map(|one| format!("{name}: {one}")).collect(), Exit::BadFile)
         }

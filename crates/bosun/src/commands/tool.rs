@@ -13,13 +13,13 @@ use crate::commands::run::read;
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, follow};
-use crate::rules;
+use crate::rules::rules;
 
 /// The most that is read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
 
 pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::Result<Exit> {
-    let policy = rules::named(args.policy.as_deref(), "crew")?;
+    let policy = rules(args.policy.as_deref(), None, &args.workspace)?.policy;
     let scope = match args.scope.as_slice() {
         [] => Scope(vec!["./".parse()?]),
         places => Scope(places.to_vec()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId,
+    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId, count,
     one_line,
 };
 
@@ -47,8 +47,13 @@ impl Teller {
             }
             (None, event) => of_run(event)?,
         };
-        Some(format!("  {who:<8} {what}"))
+        Some(row(&who, &what))
     }
+}
+
+/// A line of what happens; the longest names are those of results that were merged and of reviews.
+pub(crate) fn row(who: &str, what: &str) -> String {
+    format!("  {who:<12} {what}")
 }
 
 fn of_run(event: &Event) -> Option<(String, String)> {
@@ -72,7 +77,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         Event::SandboxProbed { proof, decision } => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
             let what = match proof.rung {
-                Rung::Full => format!("{} {held} attacks from inside", good("held")),
+                Rung::Full => format!("{} {} from inside", good("held"), count(held, "attack")),
                 Rung::Landlock | Rung::None => bad(&one_line(&decision.reason, 300)),
             };
             ("sandbox".to_owned(), format!("{what} ({})", decision.rule))
@@ -159,15 +164,14 @@ fn plan_lines(plan: &Plan) -> String {
         let after: Vec<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
         let after =
             if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
-        format!("\n             {:<5} {}{after}", task.id, one_line(&task.title, 60))
+        format!("\n{:<17}{:<5} {}{after}", "", task.id, one_line(&task.title, 60))
     };
     let rows: String = plan.tasks.iter().take(MOST).map(row).collect();
-    let count = plan.tasks.len();
-    let more = match count.saturating_sub(MOST) {
+    let more = match plan.tasks.len().saturating_sub(MOST) {
         0 => String::new(),
-        more => format!("\n             and {more} more"),
+        more => format!("\n{:<17}and {more} more", ""),
     };
-    format!("{count} {}{rows}{more}", if count == 1 { "task" } else { "tasks" })
+    format!("{}{rows}{more}", count(plan.tasks.len(), "task"))
 }
 
 fn score(card: &Option<Box<Scorecard>>) -> String {
@@ -189,4 +193,20 @@ fn of_attempt(event: &Event) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use types::Subject;
+
+    use super::*;
+
+    #[test]
+    fn what_happens_is_told_in_one_column() {
+        let column = |who: &str| row(who, "|").find('|');
+        let landed = Subject::Landed("T10.2".parse().expect("an attempt")).to_string();
+        for who in ["run", "question", "T10-review.1", &landed] {
+            assert_eq!(column(who), column(""), "{who}");
+        }
+    }
 }

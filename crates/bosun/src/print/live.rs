@@ -6,6 +6,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use runtime::{Delta, DeltaKind};
 use types::{Progress, RunView, TaskId, TaskStage, TaskView, one_line};
 
+use super::lines::row;
+
 /// Below this many tasks each has a line of its own; of more, only those that are under way.
 const FEW: usize = 12;
 
@@ -59,7 +61,7 @@ impl Live {
             self.tasks.push(bar);
         }
         for (place, bar) in self.tasks.iter().enumerate() {
-            bar.set_message(shown.get(place).map(|task| row(task)).unwrap_or_default());
+            bar.set_message(shown.get(place).map(|task| task_row(task)).unwrap_or_default());
         }
     }
 
@@ -82,7 +84,7 @@ impl Live {
 /// How far a run is, in a line.
 pub(crate) fn progress(progress: &Progress) -> String {
     let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
-    format!("  {:<8} {} {}", progress.phase.word(), far(progress), current.join(" "))
+    row(progress.phase.word(), &format!("{} {}", far(progress), current.join(" ")))
 }
 
 fn far(progress: &Progress) -> String {
@@ -92,7 +94,7 @@ fn far(progress: &Progress) -> String {
     format!("{percent} %  {done}/{total} tasks{left}")
 }
 
-fn row(task: &TaskView) -> String {
+fn task_row(task: &TaskView) -> String {
     let tries =
         if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
     format!("{:<5} {:<9} {}{tries}", task.id, task.stage.word(), one_line(&task.title, 50))

@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::question;
+use super::{lines::row, question};
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
-use types::{CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, one_line};
+use types::{
+    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, count,
+    one_line,
+};
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -23,9 +26,9 @@ pub(crate) fn report(view: &RunView, home: &Home) -> String {
         let _ = writeln!(out, "  {}", task_line(task));
     }
     if !view.changes.0.is_empty() {
-        let (count, added, removed) =
-            (view.changes.0.len(), view.changes.added(), view.changes.removed());
-        let _ = writeln!(out, "\n  changes   {count} files, +{added} -{removed}");
+        let files = count(view.changes.0.len(), "file");
+        let (added, removed) = (view.changes.added(), view.changes.removed());
+        let _ = writeln!(out, "\n  changes   {files}, +{added} -{removed}");
         for file in &view.changes.0 {
             let _ =
                 writeln!(out, "            {:<40} +{} -{}", file.path, file.added, file.removed);
@@ -61,8 +64,7 @@ fn task_line(task: &TaskView) -> String {
     };
     let tries = match task.attempts {
         0 => String::new(),
-        1 => "1 attempt".to_owned(),
-        n => format!("{n} attempts"),
+        tries => count(tries, "attempt"),
     };
     let checks: Vec<String> = task
         .checks
@@ -92,20 +94,25 @@ fn numbers(out: &mut String, view: &RunView) {
         let _ = writeln!(out, "  gates     {}", gates.join(", "));
     }
     if let Some(walls) = &view.walls {
-        let (rung, held) = (walls.rung.word(), walls.decision.seen.len());
-        let _ =
-            writeln!(out, "  sandbox   {rung}, attacked {held} times ({})", walls.decision.rule);
+        let (rung, held) = (walls.rung.word(), count(walls.decision.seen.len(), "time"));
+        let _ = writeln!(out, "  sandbox   {rung}, attacked {held} ({})", walls.decision.rule);
     }
     let _ = writeln!(
         out,
-        "  spent     {} tokens ({} in, {} out), ${}, {} model calls",
-        view.spent.tokens, view.usage.input, view.usage.output, view.spent.money, view.spent.calls
+        "  spent     {} tokens ({} in, {} out), ${}, {}",
+        view.spent.tokens,
+        view.usage.input,
+        view.usage.output,
+        view.spent.money,
+        count(view.spent.calls, "model call")
     );
     expected(out, view);
     let _ = writeln!(
         out,
-        "  took      {}, {} attempts, {} retries",
-        view.elapsed_ms, view.attempts, view.retries
+        "  took      {}, {}, {}",
+        view.elapsed_ms,
+        count(view.attempts, "attempt"),
+        count(view.retries, "retry")
     );
     if let Some(settled) = &view.settled {
         let (how, by) = (settled.how.word(), one_line(&settled.by, 40));
@@ -121,7 +128,7 @@ fn numbers(out: &mut String, view: &RunView) {
 pub(crate) fn forecast(view: &RunView) -> String {
     view.forecast
         .as_ref()
-        .map(|forecast| format!("\n  {:<8} {}", "forecast", figures(forecast)))
+        .map(|forecast| format!("\n{}", row("forecast", &figures(forecast))))
         .unwrap_or_default()
 }
 
@@ -192,11 +199,12 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
             open.flat_map(|asked| {
-                let (number, answers) = (asked.id, question::example(asked));
-                [
-                    format!("asked:       {}", one_line(&asked.text, 300)),
-                    format!("answer:      {bosun} answer {run} {number} {answers}"),
-                ]
+                let (number, answer) = (asked.id, question::example(asked));
+                let known = asked.terms.as_ref().map(Terms::known).filter(|all| !all.is_empty());
+                let asks = format!("asked:       {}", one_line(&asked.text, 300));
+                let says = format!("answer:      {bosun} answer {run} {number} {answer}");
+                let of = known.map(|all| format!("choices:     {}", one_line(&all, 300)));
+                [Some(asks), of, Some(says)].into_iter().flatten()
             })
             .collect()
         }

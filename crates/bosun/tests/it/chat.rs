@@ -92,6 +92,22 @@ say = "# Done\n\n- changed `a.txt`\n\n```rust\nfn main() {}\n```\n"
     assert!(left.contains("chat --resume r_") && left.contains("3 turns"), "{left}");
 }
 
+/// The prompts of the project are those that the agent is told.
+#[test]
+fn a_conversation_has_the_prompts_of_its_project() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"hi\"\n");
+    std::fs::create_dir_all(folder.join(".bosun/prompts")).expect("a folder");
+    std::fs::write(folder.join(".bosun/prompts/base.md"), "You are our own.\n").expect("a file");
+    let screen = Screen::open(&place, &folder, 80, 24);
+    begins(&screen, &script);
+    let log = stdout(&place.run(&["log", "--json"]));
+    assert!(log.contains("You are our own."), "{log}");
+}
+
 /// A84: what a rule says to ask about waits for a yes, and a no with a reason reaches the model.
 #[test]
 fn a_dangerous_command_waits_for_a_yes() {

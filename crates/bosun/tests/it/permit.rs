@@ -59,6 +59,25 @@ fn a_file_with_only_permissions_is_laid_over_the_crews() {
     assert!(said.contains("mine.toml, line 5"), "{said}");
 }
 
+/// What a run here would work by is what `permit` and `tool` say and do, too.
+#[test]
+fn the_rules_that_a_project_brings_along_are_those_that_are_told() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join(".bosun")).expect("a folder");
+    let rules = "[[permissions]]\nid = \"mine.look\"\nverdict = \"deny\"\nreason = \"look elsewhere\"\n\
+                 commands = [\"ls\"]\n";
+    std::fs::write(place.path().join(".bosun/policy.toml"), rules).expect("a file");
+    let (code, denied) = judged(&place, &["--", "ls"]);
+    assert_eq!((code, &denied["rule"]), (5, &Value::from("mine.look")));
+    let made = place.run(&["tool", "shell", "--args", r#"{"command": "ls"}"#, "--json"]);
+    assert_eq!(made.status.code(), Some(5), "{}", stderr(&made));
+    let made: Value = serde_json::from_slice(&made.stdout).expect("one object");
+    assert_eq!(made["rule"], "mine.look");
+    std::fs::write(place.path().join("none.toml"), "headless = true\n").expect("a file");
+    let (code, _) = judged(&place, &["--policy", "none.toml", "--", "ls"]);
+    assert_eq!(code, 0, "a file that is named wins");
+}
+
 #[test]
 fn a_task_that_may_write_nowhere_runs_no_commands() {
     let place = Place::new();

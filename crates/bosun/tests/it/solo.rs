@@ -56,6 +56,36 @@ fn when_the_time_is_up_it_is_out_of_budget() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
 }
 
+/// So are calls and money.
+#[test]
+fn calls_and_money_bind_one_agent_too() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "write_file", path = "a.txt", content = "hi\n" }
+[[attempt.reply]]
+say = "It is written."
+"#;
+    let output = run(&place, replies, &["--calls", "1"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let output = run(&place, replies, &["--money", "1.50"]);
+    assert_ne!(output.status.code(), Some(0), "nobody knows what the script costs");
+    assert!(stderr(&output).contains("price is not known"), "{}", stderr(&output));
+}
+
+/// What needs a plan is refused before anything is done in the person's own files.
+#[test]
+fn one_agent_makes_no_plans() {
+    let place = Place::new();
+    let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"Yes.\"\n");
+    let folder = folder.display().to_string();
+    let words = ["--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
+    let output = place.run(&[["plan"].as_slice(), &words].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("bosun plan is not for one agent"), "{}", stderr(&output));
+    assert_eq!(stdout(&place.run(&["list", "--json"])), "", "nothing was begun");
+}
+
 /// JSON lines, of which the last is the report.
 #[test]
 fn json_lines_end_with_a_report() {
@@ -97,6 +127,7 @@ fn a_question_is_answered_by_another_process() {
     let place = Place::new();
     let replies = r#"
 [[attempt.reply]]
+delay_ms = 20
 call = { tool = "ask_user", question = "Which colour?" }
 [[attempt.reply]]
 say = "Green it is."
@@ -108,6 +139,16 @@ say = "Green it is."
         serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
     assert_eq!(listed["session"]["question"]["text"], "Which colour?");
     let id = listed["run"].as_str().expect("an id").to_owned();
+    let waits: Value =
+        serde_json::from_str(&stdout(&place.run(&["questions", "--json"]))).expect("one line");
+    let log = stdout(&place.run(&["log", &id, "--json"]));
+    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let asked = lines.find(|line| line["event"] == "question.asked").expect("it asks");
+    assert_eq!((&waits["run"], &waits["asked"]), (&id.as_str().into(), &asked["at"]));
+    assert!(waits["age_ms"].as_u64() > Some(0), "{waits}");
+    let gates = place.run(&["show", &id, "--gates"]);
+    assert_eq!(gates.status.code(), Some(2), "a session has none: {}", stdout(&gates));
+    assert_eq!(place.run(&["show", &id, "--gate", "planning"]).status.code(), Some(2));
     let answered = place.run(&["answer", &id, "green"]);
     assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
     assert_eq!(stdout(&answered), "Green it is.\n");

@@ -180,9 +180,9 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
 
 fn shown(add: Budget) -> String {
     let parts: Vec<String> = [
-        add.tokens.map(|tokens| format!("{tokens} tokens more")),
+        add.tokens.map(|tokens| format!("{} more", types::count(tokens, "token"))),
         add.money.map(|money| format!("${money} more")),
-        add.calls.map(|calls| format!("{calls} calls more")),
+        add.calls.map(|calls| format!("{} more", types::count(calls, "call"))),
         add.time_ms.map(|time| format!("{time} more")),
     ]
     .into_iter()

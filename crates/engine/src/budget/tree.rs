@@ -71,11 +71,11 @@ fn needs(least: u64) -> String {
 }
 
 fn rest(left: Budget) -> String {
-    let tokens = left.tokens.map(|tokens| format!("{tokens} tokens"));
+    let tokens = left.tokens.map(|tokens| types::count(tokens, "token"));
     let money = left.money.map(|money| format!("${money}"));
     let calls = left
         .calls
-        .map(|calls| if calls == 0 { "no calls".to_owned() } else { format!("{calls} calls") });
+        .map(|calls| if calls == 0 { "no calls".to_owned() } else { types::count(calls, "call") });
     let parts: Vec<String> = [tokens, money, calls].into_iter().flatten().collect();
     format!("{} are left", parts.join(" and "))
 }

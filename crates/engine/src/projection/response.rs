@@ -170,8 +170,8 @@ fn message(view: &RunView) -> String {
     let goal = one_line(&view.goal, SHOWN);
     match view.status {
         Status::Done => format!(
-            "done: {goal}; {tasks}, {} files changed (+{} -{}), all checks passed on branch {}",
-            view.changes.0.len(),
+            "done: {goal}; {tasks}, {} changed (+{} -{}), all checks passed on branch {}",
+            types::count(view.changes.0.len(), "file"),
             view.changes.added(),
             view.changes.removed(),
             view.branch

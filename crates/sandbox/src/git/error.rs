@@ -16,7 +16,8 @@ pub enum GitError {
     #[error("git {found} is too old; 2.38 or newer is needed")]
     TooOld { found: String },
     #[error(
-        "the working tree has {count} uncommitted changes ({}); commit or stash them first",
+        "the working tree has {} ({}); commit or stash first",
+        types::count(count, "uncommitted change"),
         paths.join(", ")
     )]
     Dirty {
