@@ -6,8 +6,8 @@ use types::{
     Decision, Digest, Event, IntentSpec, Phase, RoleId, RuleId, Side, Timestamp, WorkPath,
 };
 
-use crate::{plan, reading};
 use crate::run::{Run, Stage};
+use crate::{plan, reading};
 
 /// The only task, and what it is called in every message.
 pub(crate) const TASK: &str = "T1";

@@ -71,7 +71,9 @@ mod tests {
         assert_eq!(with(""), ["read_file", "grep", "web_fetch", "submit"]);
         assert_eq!(with("manifest = { filesystem = false }"), ["grep", "submit"]);
         assert_eq!(with("manifest = { network = true }"), ["grep", "submit"]);
-        let git = role("tools = ['git_diff', 'git_commit', 'git_clone']\nmanifest = { filesystem = false }");
+        let git = role(
+            "tools = ['git_diff', 'git_commit', 'git_clone']\nmanifest = { filesystem = false }",
+        );
         assert_eq!(effective_tools(&git), ["git_diff"]);
         assert_eq!(
             with("manifest = { network = ['a.test'], filesystem = true }"),
