@@ -56,6 +56,7 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
                 missing: run.missing.len(),
             });
             run.missing.extend(missing);
+            run.tip = Some(commit.clone());
             change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
         MergeEnd::Conflict { paths, hunks } => {
