@@ -120,6 +120,8 @@ pub(crate) enum Wrong {
     CannotWork(types::Fault),
     #[error("there is no terminal to ask on; add --yes to throw the result of run {run} away")]
     NotSure { run: types::RunId },
+    #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
+    Link { path: String },
     #[error("{0}")]
     Tampered(String),
 }
@@ -148,7 +150,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
             Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } => Exit::Usage,
+            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
             Wrong::Tampered(_) => Exit::Damaged,
         });

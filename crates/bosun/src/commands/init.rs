@@ -27,7 +27,7 @@ pub(crate) fn init(args: &args::Init) -> anyhow::Result<Exit> {
     let top = presets::top(&args.repo);
     let (mut written, mut kept) = (vec![], vec![]);
     for (path, text) in layout(&args.preset)? {
-        if put(&top.join(&path), &text)? { written.push(path) } else { kept.push(path) }
+        if put(&top, &path, &text)? { written.push(path) } else { kept.push(path) }
     }
     if args.json {
         print::json(
@@ -71,19 +71,50 @@ fn layout(preset: &str) -> anyhow::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// Writes a file that is not there yet; whether it did.
-fn put(path: &Path, text: &str) -> anyhow::Result<bool> {
-    let writing = || format!("writing {}", path.display());
-    if let Some(above) = path.parent() {
-        std::fs::create_dir_all(above).with_context(writing)?;
+/// Writes a file that is not there yet, below a folder; whether it did. Links are not followed, and nothing that is
+/// there is touched.
+fn put(top: &Path, path: &str, text: &str) -> anyhow::Result<bool> {
+    let writing = || format!("writing {}", top.join(path).display());
+    let mut folder = top.to_owned();
+    for name in Path::new(path).parent().into_iter().flatten() {
+        folder.push(name);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(there) if there.is_symlink() => {
+                return Err(Wrong::Link { path: folder.display().to_string() }.into());
+            }
+            Ok(_) => {}
+            Err(_) => std::fs::create_dir(&folder).with_context(writing)?,
+        }
     }
-    // Links are not followed, and nothing that is there is touched.
-    match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
+    match std::fs::OpenOptions::new().write(true).create_new(true).open(top.join(path)) {
         Ok(mut file) => {
             file.write_all(text.as_bytes()).with_context(writing)?;
             Ok(true)
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error).with_context(writing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_put_where_none_is_and_never_through_a_link() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (top, elsewhere) = (place.path().join("top"), place.path().join("elsewhere"));
+        std::fs::create_dir_all(top.join("context")).expect("a folder");
+        std::fs::create_dir(&elsewhere).expect("a folder");
+        std::os::unix::fs::symlink(&elsewhere, top.join(".bosun")).expect("a link");
+        let refused = put(&top, ".bosun/prompts/a.md", "x").expect_err("it leads elsewhere");
+        assert!(refused.to_string().contains("is a link"), "{refused}");
+        assert_eq!(std::fs::read_dir(&elsewhere).expect("a folder").count(), 0);
+        assert!(put(&top, "context/new/a.md", "x").expect("it is written"));
+        assert!(!put(&top, "context/new/a.md", "y").expect("it is left"));
+        let nowhere = elsewhere.join("b.md");
+        std::os::unix::fs::symlink(&nowhere, top.join("context/b.md")).expect("a link");
+        assert!(!put(&top, "context/b.md", "x").expect("it is left"));
+        assert!(!nowhere.exists());
     }
 }
