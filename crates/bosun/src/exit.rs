@@ -80,6 +80,8 @@ pub(crate) enum Wrong {
     NoGate { phase: &'static str },
     #[error("run {run} waits for no answer")]
     NoQuestion { run: types::RunId },
+    #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
+    NotOpen { run: types::RunId, number: u32 },
     #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
@@ -137,6 +139,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::EmptyGoal
             | Wrong::NoModel
             | Wrong::NoQuestion { .. }
+            | Wrong::NotOpen { .. }
             | Wrong::NotAChoice(_)
             | Wrong::NoGate { .. }
             | Wrong::NoModelToAsk
@@ -167,6 +170,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
             SettleError::Door(door) => of_door(door),
             SettleError::NotOver { .. }
+            | SettleError::Waiting { .. }
             | SettleError::Settled { .. }
             | SettleError::Nothing { .. }
             | SettleError::OtherBranch { .. } => Exit::Usage,

@@ -29,6 +29,10 @@ pub enum SettleError {
         "run {run} is not over ({status}); finish it with `bosun resume {run}`, or end it with `bosun cancel {run}`"
     )]
     NotOver { run: RunId, status: &'static str },
+    #[error(
+        "run {run} waits for an answer to question #{question} ({text}); give it with `bosun answer {run} {question} …`, or end the run with `bosun cancel {run}`"
+    )]
+    Waiting { run: RunId, question: u32, text: String },
     #[error("run {run} ended as {status}; take what it has all the same with --force")]
     NotDone { run: RunId, status: &'static str },
     #[error("the result of run {run} was {} by {}", settled.how.word(), settled.by)]
@@ -120,6 +124,11 @@ impl Bosun {
     async fn finished(&self, run: &RunId) -> Result<Drive<Run>, SettleError> {
         let known = self.load(run).await?;
         let view = known.view(self.shop.clock.now());
+        let open = view.questions.iter().find(|asked| asked.answer.is_none());
+        if let (Status::Waiting, Some(asked)) = (view.status, open) {
+            let (question, text) = (asked.id, types::one_line(&asked.text, 200));
+            return Err(SettleError::Waiting { run: run.clone(), question, text });
+        }
         if matches!(view.status, Status::Running | Status::Waiting) {
             return Err(SettleError::NotOver { run: run.clone(), status: view.status.word() });
         }

@@ -1,11 +1,11 @@
 //! `bosun answer`: answer a question that a run waits for, and go on with it.
 
 use runtime::Order;
-use types::{Command, QuestionView};
+use types::Command;
 
 use crate::args;
 use crate::commands::sessions;
-use crate::exit::{Exit, Wrong};
+use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{
     self,
@@ -18,16 +18,10 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
         return sessions::answer(home, &bosun, &known, args).await;
     }
     let view = bosun.view(&args.run).await?;
-    let open: Vec<&QuestionView> =
-        view.questions.iter().filter(|question| question.answer.is_none()).collect();
-    let numbers: Vec<u32> = open.iter().map(|question| question.id).collect();
-    let (number, text) = args.said(&numbers);
-    let asked = open.into_iter().find(|asked| number.is_none_or(|number| number == asked.id));
-    let asked = asked.ok_or(Wrong::NoQuestion { run: args.run.clone() })?;
-    if let Some(terms) = &asked.terms {
-        terms.choose(&text).map_err(Wrong::NotAChoice)?;
-    }
-    let command = Command::Answer { by: home::person(), question: asked.id, text };
+    let open = view.questions.iter().filter(|asked| asked.answer.is_none());
+    let open: Vec<_> = open.map(|asked| (asked.id, asked.terms.as_ref())).collect();
+    let (question, text) = args.said(&open)?;
+    let command = Command::Answer { by: home::person(), question, text };
     bosun.post(&args.run, &command).await?;
     if bosun.is_driven(&args.run).await? {
         print::note("handed on to the process that drives the run");

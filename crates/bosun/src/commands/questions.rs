@@ -1,8 +1,8 @@
 //! `bosun questions`: everything that waits for a person, with the command that answers it.
 
-use runtime::Order;
+use runtime::{Clock as _, Order, RealClock};
 use serde_json::json;
-use types::{QuestionView, RunId, Timestamp};
+use types::{QuestionView, RunId};
 
 use crate::args;
 use crate::commands::sessions;
@@ -12,22 +12,22 @@ use crate::print::{self, question};
 
 pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let mut open: Vec<(RunId, QuestionView, Timestamp)> = Vec::new();
+    let now = RealClock.now();
+    let mut open: Vec<(RunId, QuestionView)> = Vec::new();
     for view in bosun.list().await?.into_iter().filter(|view| view.ended.is_none()) {
-        let now = view.started.after(view.elapsed_ms);
         let asked = view.questions.into_iter().filter(|asked| asked.answer.is_none());
-        open.extend(asked.map(|asked| (view.run.clone(), asked, now)));
+        open.extend(asked.map(|asked| (view.run.clone(), asked)));
     }
     for known in sessions::all(&bosun).await? {
-        open.extend(known.question().map(|asked| (known.run.clone(), asked, known.started)));
+        open.extend(known.question(&bosun).await?.map(|asked| (known.run.clone(), asked)));
     }
     // The most serious first, then the oldest.
     let severity = |asked: &QuestionView| asked.terms.as_ref().map(|terms| terms.severity);
-    open.sort_by_key(|(_, asked, _)| (std::cmp::Reverse(severity(asked)), asked.asked));
+    open.sort_by_key(|(_, asked)| (std::cmp::Reverse(severity(asked)), asked.asked));
     if open.is_empty() && !args.json {
         print::note("nothing waits for an answer");
     }
-    for (run, asked, now) in &open {
+    for (run, asked) in &open {
         let command = format!("{} answer {run} {}", home.flag(), asked.id);
         if args.json {
             let mut line = serde_json::to_value(asked)?;
@@ -36,7 +36,7 @@ pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Re
             line["command"] = json!(format!("{command} {}", question::example(asked)));
             print::json(&line)?;
         } else {
-            print::text(&question::shown(run, asked, *now, args.whole))?;
+            print::text(&question::shown(run, asked, now, args.whole))?;
             print::line(&format!("    {command} {}\n", question::example(asked)))?;
         }
     }

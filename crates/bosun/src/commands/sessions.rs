@@ -13,7 +13,7 @@ use types::{
 
 use crate::args;
 use crate::commands::solo::{self, Voice};
-use crate::exit::{Exit, Wrong};
+use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{self, one_line};
 
@@ -59,9 +59,13 @@ pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<Known>> {
 
 impl Known {
     /// What it waits for, if it does.
-    pub(crate) fn question(&self) -> Option<QuestionView> {
-        let asked = self.view.question.as_ref()?;
-        Some(QuestionView {
+    pub(crate) async fn question(&self, bosun: &Bosun) -> anyhow::Result<Option<QuestionView>> {
+        let Some(asked) = &self.view.question else { return Ok(None) };
+        let lines = runtime::recorded(&**bosun.journal(), &self.run).await?;
+        let since = lines.iter().rev().find(|line| {
+            matches!(&line.event, Event::QuestionAsked { question, .. } if *question == asked.question)
+        });
+        Ok(Some(QuestionView {
             id: asked.question,
             text: asked.text.clone(),
             answer: None,
@@ -69,9 +73,9 @@ impl Known {
             by: None,
             attempt: None,
             rule: Some(asked.decision.rule.clone()),
-            asked: self.started,
+            asked: since.map_or(self.started, |line| line.at),
             terms: asked.terms.as_deref().cloned(),
-        })
+        }))
     }
 
     /// For a list.
@@ -169,11 +173,9 @@ pub(crate) async fn answer(
     known: &Known,
     args: args::Answer,
 ) -> anyhow::Result<Exit> {
-    let asked = known.view.question.as_ref();
-    let numbers: Vec<u32> = asked.iter().map(|asked| asked.question).collect();
-    let (number, text) = args.said(&numbers);
-    let asked = asked.filter(|asked| number.is_none_or(|number| number == asked.question));
-    let question = asked.ok_or(Wrong::NoQuestion { run: known.run.clone() })?.question;
+    let open = known.view.question.iter();
+    let open: Vec<_> = open.map(|asked| (asked.question, asked.terms.as_deref())).collect();
+    let (question, text) = args.said(&open)?;
     if bosun.is_driven(&known.run).await? {
         let command = Command::Answer { by: home::person(), question, text };
         bosun.post(&known.run, &command).await?;

@@ -14,7 +14,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     let bosun = home.open(Order::Arrival).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
-        if args.response || args.state || args.spec {
+        if args.response || args.state || args.spec || args.gates || args.gate.is_some() {
             return Err(Wrong::NotARun { run }.into());
         }
         if args.json {

@@ -42,12 +42,15 @@ pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
     text
 }
 
-/// What could be said, for the command line.
-pub(crate) fn example(asked: &QuestionView) -> String {
-    let choices = asked.terms.as_ref().map(|terms| terms.choices.as_slice()).unwrap_or_default();
-    let names: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
-    if names.is_empty() { "\"…\"".to_owned() } else { names.join("|") }
+/// What could be said, so that it can be pasted into a shell: what holds if nobody says anything, or else the first choice.
+pub(crate) fn example(asked: &QuestionView) -> &str {
+    let Some(terms) = &asked.terms else { return WORDS };
+    let default = terms.choices.iter().find(|choice| terms.default.as_ref() == Some(&choice.id));
+    default.or(terms.choices.first()).map_or(WORDS, |choice| &choice.id)
 }
+
+/// In place of words of one's own.
+const WORDS: &str = "\"…\"";
 
 fn severity(severity: Severity) -> String {
     match severity {
@@ -81,4 +84,40 @@ fn contents(package: &Package) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{About, Choice, Escalation, QuestionKind};
+
+    use super::*;
+
+    fn asked(terms: Option<Terms>) -> QuestionView {
+        QuestionView {
+            id: 0,
+            text: "What now?".to_owned(),
+            answer: None,
+            choice: None,
+            by: None,
+            attempt: None,
+            rule: None,
+            asked: Timestamp::from_millis(0),
+            terms,
+        }
+    }
+
+    /// A `|` in it would start another program.
+    #[test]
+    fn the_example_is_one_answer() {
+        let choices = || vec![Choice::new("retry", "once more"), Choice::new("stop", "end it")];
+        let escalation = |default| {
+            let (sort, high) = (Escalation::Unknown, Severity::High);
+            Terms::escalation(sort, high, About::Budget, choices(), default)
+        };
+        assert_eq!(example(&asked(Some(escalation("stop")))), "stop");
+        assert_eq!(example(&asked(Some(escalation("Decide yourself.")))), "retry");
+        let open = Terms::open(QuestionKind::Clarification, Severity::Low);
+        assert_eq!(example(&asked(Some(open))), "\"…\"");
+        assert_eq!(example(&asked(None)), "\"…\"");
+    }
 }

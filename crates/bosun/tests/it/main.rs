@@ -18,6 +18,8 @@ mod killed;
 // What the rules say about commands.
 mod permit;
 mod presets;
+// What waits for a person.
+mod questions;
 mod route;
 // Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
 mod rules;

@@ -97,6 +97,7 @@ fn a_question_is_answered_by_another_process() {
     let place = Place::new();
     let replies = r#"
 [[attempt.reply]]
+delay_ms = 20
 call = { tool = "ask_user", question = "Which colour?" }
 [[attempt.reply]]
 say = "Green it is."
@@ -108,6 +109,16 @@ say = "Green it is."
         serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).expect("one line");
     assert_eq!(listed["session"]["question"]["text"], "Which colour?");
     let id = listed["run"].as_str().expect("an id").to_owned();
+    let waits: Value =
+        serde_json::from_str(&stdout(&place.run(&["questions", "--json"]))).expect("one line");
+    let log = stdout(&place.run(&["log", &id, "--json"]));
+    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let asked = lines.find(|line| line["event"] == "question.asked").expect("it asks");
+    assert_eq!((&waits["run"], &waits["asked"]), (&id.as_str().into(), &asked["at"]));
+    assert!(waits["age_ms"].as_u64() > Some(0), "{waits}");
+    let gates = place.run(&["show", &id, "--gates"]);
+    assert_eq!(gates.status.code(), Some(2), "a session has none: {}", stdout(&gates));
+    assert_eq!(place.run(&["show", &id, "--gate", "planning"]).status.code(), Some(2));
     let answered = place.run(&["answer", &id, "green"]);
     assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
     assert_eq!(stdout(&answered), "Green it is.\n");
