@@ -72,6 +72,10 @@ pub(crate) enum Wrong {
     NoSessionHere,
     #[error("--output-schema is for one agent alone; add --preset solo")]
     SchemaForACrew,
+    #[error(
+        "{what} is not for one agent alone; leave it out, or name rules of a crew with --preset"
+    )]
+    ForACrew { what: &'static str },
     #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
     #[error("{0}")]
@@ -145,6 +149,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | Wrong::NoModelToAsk
             | Wrong::NoTerminal
             | Wrong::SchemaForACrew
+            | Wrong::ForACrew { .. }
             | Wrong::NotARun { .. }
             | Wrong::NoDecision { .. }
             | Wrong::NoFolder { .. }

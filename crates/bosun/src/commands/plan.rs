@@ -13,7 +13,7 @@ use crate::commands::run::{read, run};
 use crate::commands::{spec, whole};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
-use crate::print;
+use crate::print::{self, follow::Form};
 
 pub(crate) async fn plan(home: &Home, args: args::Plan) -> anyhow::Result<Exit> {
     if args.schema {
@@ -54,7 +54,12 @@ pub(crate) fn request(
 }
 
 /// What is handed out when a run is over or left: its plan, if that was all that was asked for, and its spec.
-pub(crate) async fn hand_out(bosun: &Bosun, args: &args::Run, run: &RunId) -> anyhow::Result<()> {
+pub(crate) async fn hand_out(
+    bosun: &Bosun,
+    args: &args::Run,
+    form: Form,
+    run: &RunId,
+) -> anyhow::Result<()> {
     if let Some(path) = &args.planned.spec_out {
         spec::write(path, &spec::of_run(bosun, run).await?.text())?;
         print::note(&format!("wrote {}", path.display()));
@@ -62,10 +67,11 @@ pub(crate) async fn hand_out(bosun: &Bosun, args: &args::Run, run: &RunId) -> an
     let Some(out) = &args.only_plan else { return Ok(()) };
     let (machine, _) = whole(bosun, run).await?;
     let Some(plan) = machine.plan() else { return Ok(()) };
-    if args.json {
-        print::json(&json!({ "plan": plan }))?;
-    } else {
-        print::text(&told(plan))?;
+    match form {
+        Form::Json(_) => print::json(&json!({ "plan": plan }))?,
+        Form::Live | Form::Plain => print::text(&told(plan))?,
+        // Whoever reads these expects nothing else.
+        Form::Told(_) | Form::Quiet => {}
     }
     if let Some(path) = out {
         spec::write(path, &written(plan, path)?)?;

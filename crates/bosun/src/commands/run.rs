@@ -11,7 +11,7 @@ use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{
     self,
-    follow::{self, Form},
+    follow::{self, Form, Over},
 };
 use crate::rules::{Origin, Rules, rules};
 
@@ -19,13 +19,13 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
     let done = work(home, args, &mut as_object).await;
     if let (true, Err(error)) = (as_object, &done) {
-        strict::tell(error);
+        strict::tell(&format!("{error:#}"));
     }
-    done
+    Ok(done?.told())
 }
 
 /// `as_object` is set where errors are said as document 002 has them.
-async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Exit> {
+async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Over> {
     let object = args.request.as_deref().map(object).transpose()?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
@@ -41,19 +41,21 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
     }
+    let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
+    let budget = budget(&args, object.as_ref());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     home.work_in(&presets::top(&args.repo));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
-        return solo::solo(home, &bosun, &args, policy).await;
+        let exit = solo::solo(home, &bosun, &args, (budget, named), policy).await?;
+        return Ok(Over { exit, wrong: None });
     }
     if args.output_schema.is_some() {
         return Err(Wrong::SchemaForACrew.into());
     }
-    let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
     let model = model(home, &bosun, args.script.as_deref(), named).await?;
     let new = NewRun {
-        request: plan::request(&args, &policy, request(&args, object, model))?,
+        request: plan::request(&args, &policy, request(&args, budget, object, model))?,
         repository: args.repo.clone(),
         policy,
         id: None,
@@ -63,12 +65,12 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     let form = if args.response { Form::Quiet } else { form };
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
-    let exit = follow::follow(home, &bosun, handle, form).await?;
+    let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
     if args.response {
         show::respond(&bosun, &run).await?;
     }
-    plan::hand_out(&bosun, &args, &run).await?;
-    Ok(exit)
+    plan::hand_out(&bosun, &args, form, &run).await?;
+    Ok(over)
 }
 
 /// The model to work with: a script, the one that is named, or the first for which there is a key.
@@ -108,24 +110,34 @@ fn preferred(object: &UserRequest) -> Option<ModelRef> {
     }
 }
 
-fn request(args: &args::Run, object: Option<UserRequest>, model: ModelRef) -> Request {
+/// What may be spent: what the command line says, and else the request object.
+fn budget(args: &args::Run, object: Option<&UserRequest>) -> Budget {
+    let wished = object.map(UserRequest::budget).unwrap_or_default();
+    Budget {
+        tokens: args.tokens.or(wished.tokens),
+        money: args.money.or(wished.money),
+        calls: args.calls.or(wished.calls),
+        time_ms: args.time.map(Span::seconds).or(wished.time_ms),
+    }
+}
+
+fn request(
+    args: &args::Run,
+    budget: Budget,
+    object: Option<UserRequest>,
+    model: ModelRef,
+) -> Request {
     let check = |command: &String| Check {
         name: command.clone(),
         command: command.clone(),
         timeout_ms: None,
     };
     let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
-    let budget = object.budget();
     Request {
         id: object.request_id,
         project_type: object.context.project_type,
         attachments: object.attachments,
-        budget: Budget {
-            tokens: args.tokens.or(budget.tokens),
-            money: args.money.or(budget.money),
-            calls: args.calls.or(budget.calls),
-            time_ms: args.time.map(Span::seconds).or(budget.time_ms),
-        },
+        budget,
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)
     }

@@ -8,7 +8,7 @@ use runtime::llm;
 use runtime::{Bosun, NewSession, Projected, Session, SessionItem};
 use serde_json::{Value, json};
 use types::{
-    Block, Budget, Event, ModelReply, OutputSchema, Policy, SessionId, SessionState, Span,
+    Block, Budget, Event, ModelRef, ModelReply, OutputSchema, Policy, SessionId, SessionState,
     StopReason, Usage,
 };
 
@@ -25,13 +25,15 @@ pub(crate) async fn solo(
     home: &Home,
     bosun: &Bosun,
     args: &args::Run,
+    (budget, model): (Budget, Option<ModelRef>),
     mut policy: Policy,
 ) -> anyhow::Result<Exit> {
+    if let Some(what) = for_a_crew(args) {
+        return Err(Wrong::ForACrew { what }.into());
+    }
     policy.headless |= args.headless;
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
-    let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
-    let budget =
-        Budget { tokens: args.tokens, time_ms: args.time.map(Span::seconds), ..Budget::default() };
+    let model = run::model(home, bosun, args.script.as_deref(), model).await?;
     let new =
         NewSession { policy, budget, by: home::person(), ..NewSession::new(&args.repo, model)? };
     let session = bosun.open(new).await?;
@@ -41,6 +43,20 @@ pub(crate) async fn solo(
     };
     session.submit(text).await?;
     stay(home, bosun, &session, Voice::of(bosun, args), wanted.as_ref(), 0).await
+}
+
+/// The first thing that was asked for and that one agent alone cannot give.
+fn for_a_crew(args: &args::Run) -> Option<&'static str> {
+    let planned = &args.planned;
+    let asked = [
+        (args.only_plan.is_some(), "bosun plan"),
+        (planned.plan.is_some(), "--plan"),
+        (planned.approve_plan, "--approve-plan"),
+        (planned.spec.is_some(), "--spec"),
+        (args.response, "--response"),
+        (!args.checks.is_empty(), "--check"),
+    ];
+    asked.into_iter().find(|(asked, _)| *asked).map(|(_, what)| what)
 }
 
 /// Stays with a session until it rests, and says what came of it.
@@ -243,4 +259,28 @@ fn asks(wanted: &OutputSchema) -> String {
 fn checked(words: &str, wanted: &OutputSchema) -> Result<Value, String> {
     let reply = ModelReply::new(vec![Block::text(words)], StopReason::End, Usage::default(), None);
     llm::structured(&reply, wanted).map_err(|fault| fault.what)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[test]
+    fn what_only_a_crew_can_do_is_named() {
+        let found = |words: &str| {
+            let words = ["bosun", "run", "--preset", "solo"].into_iter().chain(words.split(' '));
+            match args::Cli::try_parse_from(words).expect("a command line").command {
+                args::Command::Run(args) => for_a_crew(&args),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(found("goal --plan p.yaml"), Some("--plan"));
+        assert_eq!(found("goal --approve-plan"), Some("--approve-plan"));
+        assert_eq!(found("--spec s.yaml --spec-out o.yaml"), Some("--spec"));
+        assert_eq!(found("goal --response"), Some("--response"));
+        assert_eq!(found("goal --check true"), Some("--check"));
+        assert_eq!(found("goal --tokens 9 --money 1 --calls 2 --time 3 --headless"), None);
+    }
 }

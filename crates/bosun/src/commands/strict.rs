@@ -55,24 +55,20 @@ impl Runs {
         Some(Self { writing })
     }
 
-    /// Waits for the rest, if the run is over, and says as an object what went wrong, if something did.
-    pub(crate) async fn end(self, view: &RunView) -> anyhow::Result<()> {
+    /// Waits for the rest, if the run is over; what went wrong, if something did.
+    pub(crate) async fn end(self, view: &RunView) -> anyhow::Result<Option<String>> {
         if view.ended.is_none() {
             self.writing.abort();
         } else {
             self.writing.await??;
         }
-        if view.status != Status::Done {
-            print::json(&error_object(&reason(view)))?;
-        }
-        Ok(())
+        Ok((view.status != Status::Done).then(|| reason(view)))
     }
 }
 
-/// An error as document 002 has it, for a run that did not begin.
-pub(crate) fn tell(error: &anyhow::Error) {
-    let reason = types::one_line(&format!("{error:#}"), 400);
-    if let Err(error) = print::json(&error_object(&reason)) {
+/// An error as document 002 has it. It is the last thing that is said.
+pub(crate) fn tell(reason: &str) {
+    if let Err(error) = print::json(&error_object(&types::one_line(reason, 400))) {
         tracing::debug!(%error, "telling an error");
     }
 }
@@ -82,6 +78,5 @@ fn reason(view: &RunView) -> String {
     // Of a failure that ended everything, the first thing that the rule saw is what went wrong.
     let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
     let reason = fault.or(why).unwrap_or(view.status.word());
-    let reason = reason.split(". It begins: ").next().unwrap_or_default();
-    types::one_line(reason, 400)
+    reason.split(". It begins: ").next().unwrap_or_default().to_owned()
 }

@@ -64,8 +64,35 @@ pub(crate) async fn follow_with(
     form: Form,
     answers: &[&str],
 ) -> anyhow::Result<Exit> {
+    Ok(until_over(home, bosun, handle, form, answers).await?.told())
+}
+
+/// The same for somebody who has more to print before it is said what went wrong.
+pub(crate) async fn until_over(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    answers: &[&str],
+) -> anyhow::Result<Over> {
     // What is on the screen is large, and whoever waits for it need not be.
     Box::pin(stay(home, bosun, handle, form, answers)).await
+}
+
+/// A run that is over or was left.
+#[derive(Debug)]
+pub(crate) struct Over {
+    pub(crate) exit: Exit,
+    /// What went wrong, where that is said as an object.
+    pub(crate) wrong: Option<String>,
+}
+
+impl Over {
+    /// Says what went wrong, after everything else.
+    pub(crate) fn told(self) -> Exit {
+        self.wrong.as_deref().into_iter().for_each(strict::tell);
+        self.exit
+    }
 }
 
 async fn stay(
@@ -74,7 +101,7 @@ async fn stay(
     handle: Handle,
     form: Form,
     answers: &[&str],
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Over> {
     let run = handle.run().clone();
     let mut screen = Screen::open(bosun, &run, form).await?;
     let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
@@ -112,10 +139,11 @@ async fn stay(
         live.clear();
     }
     let exit = finish(home, &left, form)?;
-    if let Some(runs) = runs {
-        runs.end(&left.view).await?;
-    }
-    Ok(exit)
+    let wrong = match runs {
+        Some(runs) => runs.end(&left.view).await?,
+        None => None,
+    };
+    Ok(Over { exit, wrong })
 }
 
 /// The next piece of what is going on; nothing any more when nobody listens.

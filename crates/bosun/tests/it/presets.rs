@@ -269,6 +269,33 @@ fn a_strict_run_that_fails_ends_with_the_error_object() {
     );
 }
 
+/// M16: the object is said once, after everything else, also where there is more to hand out or that fails.
+#[test]
+fn the_error_object_is_the_last_line_and_there_is_one() {
+    let place = Place::new();
+    project(&place, "# nothing");
+    let objects = |run: &std::process::Output| -> Vec<Value> {
+        let said = stdout(run);
+        let lines = said.lines().filter(|line| line.starts_with('{'));
+        lines.map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let run = place.run(&[RUN.as_slice(), &["--response"]].concat());
+    let said = objects(&run);
+    assert_eq!(words(&said, "status"), ["failed", "error"], "{said:?}");
+    let title = ["spec", "init", "s.yaml", "--title", "Add get_user_stats to src/stats.py"];
+    assert!(place.run(&title).status.success());
+    assert!(place.run(&["spec", "approve", "s.yaml"]).status.success());
+    let out = ["--spec", "s.yaml", "--spec-out", "nowhere/s.yaml"];
+    let run = place.run(&[RUN.as_slice(), &out].concat());
+    let said = objects(&run);
+    assert_eq!(words(&said, "status"), ["error"], "{said:?}");
+    assert!(stdout(&run).ends_with("}\n"), "{}", stdout(&run));
+    assert!(
+        said[0]["reason"].as_str().is_some_and(|reason| reason.contains("nowhere")),
+        "{said:?}"
+    );
+}
+
 /// M1, M2: no goal, or a role that is missing, is an error as an object too.
 #[test]
 fn a_strict_project_without_a_goal_is_an_error() {

@@ -56,6 +56,42 @@ fn when_the_time_is_up_it_is_out_of_budget() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
 }
 
+/// So are calls and money.
+#[test]
+fn calls_and_money_bind_one_agent_too() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "write_file", path = "a.txt", content = "hi\n" }
+[[attempt.reply]]
+say = "It is written."
+"#;
+    let output = run(&place, replies, &["--calls", "1"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let (folder, script) = stage(&place, replies);
+    let priced = std::fs::read_to_string(&script).expect("the script");
+    let priced = format!("price = {{ input = \"3.00\", output = \"15.00\" }}\n{priced}");
+    std::fs::write(&script, priced).expect("a script");
+    let folder = folder.display().to_string();
+    let words = ["run", "--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
+    let output = place.run(&[words.as_slice(), &["--money", "0.0001"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("of the attempt's budget"), "{}", stderr(&output));
+}
+
+/// What needs a plan is refused before anything is done in the person's own files.
+#[test]
+fn one_agent_makes_no_plans() {
+    let place = Place::new();
+    let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"Yes.\"\n");
+    let folder = folder.display().to_string();
+    let words = ["--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
+    let output = place.run(&[["plan"].as_slice(), &words].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("bosun plan is not for one agent"), "{}", stderr(&output));
+    assert_eq!(stdout(&place.run(&["list", "--json"])), "", "nothing was begun");
+}
+
 /// JSON lines, of which the last is the report.
 #[test]
 fn json_lines_end_with_a_report() {

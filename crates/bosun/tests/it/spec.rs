@@ -67,6 +67,11 @@ fn a_plan_is_made_edited_and_carried_out() {
     let made = place.run(&[["plan", "--out", "plan.yaml"].as_slice(), &with].concat());
     assert!(made.status.success(), "{}{}", stdout(&made), stderr(&made));
     assert!(stdout(&made).contains("T1    Write the greeting"), "{}", stdout(&made));
+    let asked = place.run(&[["plan", "--response"].as_slice(), &with].concat());
+    let response: Value = serde_json::from_slice(&asked.stdout).expect("nothing but the response");
+    assert_eq!(response["status"], "completed");
+    let told = stdout(&place.run(&[["plan", "--as", "coordinator"].as_slice(), &with].concat()));
+    assert!(told.lines().all(|line| line.starts_with('{')), "{told}");
     let text = file(&place, "plan.yaml");
     assert!(text.contains("strategy: incremental"), "{text}");
     std::fs::write(place.path().join("bad.yaml"), text.replace("greeting.txt", "../x"))
