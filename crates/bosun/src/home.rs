@@ -9,7 +9,7 @@ use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
 use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls, presets};
-use types::ModelRef;
+use types::{ModelRef, Said};
 
 use crate::models;
 
@@ -141,8 +141,8 @@ fn secrets() -> Vec<String> {
         .collect()
 }
 
-/// Who is sitting here, for the record.
+/// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.
 pub(crate) fn person() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-    name.unwrap_or_else(|_| "somebody".to_owned())
+    name.ok().filter(|name| name != Said::POLICY).unwrap_or_else(|| "somebody".to_owned())
 }

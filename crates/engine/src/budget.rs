@@ -18,6 +18,8 @@ pub(crate) use tree::{Allotment, allot};
 
 /// A call whose worst case is more than what is left of its attempt's share.
 pub(crate) const CALL: &str = "budget.call_does_not_fit";
+/// Nobody knows what a call would cost, and money is limited. More of it would not help.
+pub(crate) const UNPRICED: &str = "budget.price_unknown";
 /// The run's time is up.
 pub(crate) const TIME: &str = "budget.time";
 

@@ -11,7 +11,7 @@ mod spec;
 mod verdict;
 
 use serde_json::Value;
-use types::{Brief, Contract, Contracts, Fault, FaultClass, WorkPath};
+use types::{Brief, Contract, Contracts, Fault, FaultClass, ReplyRule, VerifyPolicy, WorkPath};
 
 pub(crate) use input::{compose, exit_code, opening};
 pub(crate) use verdict::{Passing, Verdict};
@@ -41,18 +41,22 @@ impl Taken {
     }
 }
 
-/// Reads a reply by the contract of its role; nothing if the role has none.
-pub(crate) fn take(brief: &Brief, policy: &Contracts, text: &str) -> Option<Result<Taken, Fault>> {
-    let rule = brief.reply?;
-    Some(taken(brief, policy, text, rule.contract, rule.reading))
+/// Reads a reply by the contract of its role; nothing if the role has none. `tests` says which files are tests.
+pub(crate) fn take(
+    brief: &Brief,
+    policy: &Contracts,
+    tests: &VerifyPolicy,
+    text: &str,
+) -> Option<Result<Taken, Fault>> {
+    Some(taken(brief, policy, tests, text, brief.reply?))
 }
 
 fn taken(
     brief: &Brief,
     policy: &Contracts,
+    tests: &VerifyPolicy,
     text: &str,
-    contract: Contract,
-    reading: types::Strictness,
+    ReplyRule { contract, reading }: ReplyRule,
 ) -> Result<Taken, Fault> {
     let malformed = |cause: String| {
         let begins: String = text.chars().take(policy.shown_chars).collect();
@@ -72,7 +76,7 @@ fn taken(
     let input: Value = serde_json::from_str(&brief.task).unwrap_or_default();
     let taken = match contract {
         Contract::Plan => plan::take(&object, policy).map_err(Wrong::Shape),
-        Contract::Edits => edits::take(&object, policy, &brief.scope),
+        Contract::Edits => edits::take(&object, policy, tests, &brief.scope),
         Contract::Report => report::take(&object, &input, policy).map_err(Wrong::Shape),
         Contract::IntentSpec => spec::take(&object, &input, policy),
         Contract::DevOutput => dev::take(&object, &input, policy, &brief.scope),

@@ -26,18 +26,22 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let rules = run.policy().gates.iter().filter(|gate| gate.phase == phase);
-    let mut judged: Option<(&GateRule, Scorecard)> = None;
+    // What is told is the rule that stops it; or else the first that went on a person's word; or else the first.
+    let mut told: Option<(&GateRule, Scorecard)> = None;
     for rule in rules {
         let card = card::judge(run, rule);
-        let stops = card.verdict != Verdict::Go;
-        if stops || judged.is_none() {
-            judged = Some((rule, card));
+        let stops = !goes(&card, accepted(run, rule));
+        let says_more = |(_, other): &(_, Scorecard)| {
+            other.verdict == Verdict::Go && card.verdict != Verdict::Go
+        };
+        if stops || told.as_ref().is_none_or(says_more) {
+            told = Some((rule, card));
         }
         if stops {
             break;
         }
     }
-    let Some((rule, card)) = judged else {
+    let Some((rule, card)) = told else {
         let reason = format!("nothing has to be shown at the end of {}", phase.word());
         let decision = Decision::new(RuleId::fixed("gate.none"), reason);
         return vec![Event::GatePassed { phase, decision, card: None }];
@@ -45,9 +49,24 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![verdict(run, rule, card)]
 }
 
+/// What a person said to this very rule, if it was go and no work was done again since.
+fn accepted<'a>(run: &'a Run, rule: &GateRule) -> Option<&'a Question> {
+    let mut since = questions(run, rule.phase).rev().take_while(|one| one.choice() != Some(RETRY));
+    since.find(|asked| asked.rule == rule.id).filter(|asked| asked.choice() == Some(GO))
+}
+
+fn goes(card: &Scorecard, accepted: Option<&Question>) -> bool {
+    match card.verdict {
+        Verdict::Go => true,
+        Verdict::ConditionalGo => accepted.is_some(),
+        Verdict::NoGo => false,
+    }
+}
+
 fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
     let (phase, seen) = (rule.phase, card::seen(&card));
-    let accepted = questions(run, phase).last().filter(|asked| asked.choice() == Some(GO));
+    let accepted = accepted(run, rule);
+    let goes = goes(&card, accepted);
     let (rule, reason) = match (card.verdict, accepted) {
         (Verdict::Go, _) => {
             let reason = format!("everything that {} must show is there", phase.word());
@@ -68,8 +87,6 @@ fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
         (Verdict::NoGo, _) => (rule.id.clone(), card.issues.first().cloned().unwrap_or_default()),
     };
     let decision = Decision { rule, reason, seen };
-    let goes = card.verdict == Verdict::Go
-        || (card.verdict == Verdict::ConditionalGo && accepted.is_some());
     let card = Some(Box::new(card));
     if goes {
         Event::GatePassed { phase, decision, card }
@@ -85,7 +102,7 @@ pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
     (!open && !asks(run, blocked)).then_some(blocked)
 }
 
-fn questions(run: &Run, phase: Phase) -> impl Iterator<Item = &Question> {
+fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
     run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
 }
 

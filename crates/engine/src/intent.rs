@@ -3,24 +3,24 @@
 
 use serde_json::{Value, json};
 use types::{
-    Decision, Digest, Event, IntentSpec, Phase, Plan, RoleId, RuleId, Side, Timestamp, WorkPath,
+    Decision, Digest, Event, IntentSpec, Phase, RoleId, RuleId, Side, Timestamp, WorkPath,
 };
 
-use crate::reading;
 use crate::run::{Run, Stage};
+use crate::{plan, reading};
 
 /// The only task, and what it is called in every message.
 pub(crate) const TASK: &str = "T1";
 /// The most files that an Intent Spec of ours names.
 const MOST_FILES: usize = 20;
 
-pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let Some(intent) = &run.policy().intent else { return vec![] };
     if run.plan().is_some() || !run.passed(Phase::Initiation) {
         return vec![];
     }
     if let Some(spec) = run.spec() {
-        return vec![planned(run, spec, &intent.dev)];
+        return vec![planned(run, spec, &intent.dev, now)];
     }
     match run.planning().stage() {
         Stage::Submitted { submission, .. } => {
@@ -118,7 +118,7 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
 }
 
 /// One task: carry out the spec. It may write to the files that the request names, or, if it names none, anywhere.
-fn planned(run: &Run, spec: &Value, dev: &RoleId) -> Event {
+fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
     let files = if run.route() == Some(dev) { named(run) } else { vec![] };
     let artifacts: Vec<String> = match files.as_slice() {
         [] => vec!["./".to_owned()],
@@ -134,8 +134,31 @@ fn planned(run: &Run, spec: &Value, dev: &RoleId) -> Event {
         "artifacts": artifacts,
         "role": dev,
     }]});
-    let plan: Plan = serde_json::from_value(plan).unwrap_or_default();
-    let reason = "the spec is carried out by one developer";
-    let decision = Decision::new(RuleId::fixed("plan.of_spec"), reason);
-    Event::PlanAdopted { plan, decision }
+    match plan::of_spec(run, plan, now) {
+        Ok(plan) => {
+            let reason = "the spec is carried out by one developer";
+            let decision = Decision::new(RuleId::fixed("plan.of_spec"), reason);
+            Event::PlanAdopted { plan, decision }
+        }
+        Err(problems) => {
+            let reason = format!("what the request names makes no valid plan: {problems}");
+            let decision = Decision::new(RuleId::fixed("plan.of_spec_invalid"), reason);
+            Event::RunRefused { decision }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{audited, only, run_with, same};
+
+    #[test]
+    fn a_plan_that_code_has_made_is_judged_like_any_other() {
+        let events = run_with(audited()).tell("begin Fix the url in .git/config.toml");
+        same(
+            &only(&events, &["plan", "attempt", "run.refused", "run.finished"]),
+            "run.refused plan.of_spec_invalid
+             run.finished refused, plan.of_spec_invalid",
+        );
+    }
 }

@@ -10,7 +10,8 @@ enum Needs {
     Filesystem,
 }
 
-/// Tools that need something; all others need nothing.
+/// Tools that need something; all others need nothing. To find lines (`grep`) and to be shown what changed (`git_diff`)
+/// is nobody's privilege; whole files and folders are, and so is whatever writes.
 const NEEDS: &[(&str, Needs)] = &[
     ("web_fetch", Needs::Network),
     ("read_file", Needs::Filesystem),
@@ -20,6 +21,8 @@ const NEEDS: &[(&str, Needs)] = &[
     ("apply_patch", Needs::Filesystem),
     ("list_dir", Needs::Filesystem),
     ("glob", Needs::Filesystem),
+    ("git_commit", Needs::Filesystem),
+    ("git_clone", Needs::Filesystem),
     ("shell", Needs::Filesystem),
 ];
 
@@ -68,6 +71,10 @@ mod tests {
         assert_eq!(with(""), ["read_file", "grep", "web_fetch", "submit"]);
         assert_eq!(with("manifest = { filesystem = false }"), ["grep", "submit"]);
         assert_eq!(with("manifest = { network = true }"), ["grep", "submit"]);
+        let git = role(
+            "tools = ['git_diff', 'git_commit', 'git_clone']\nmanifest = { filesystem = false }",
+        );
+        assert_eq!(effective_tools(&git), ["git_diff"]);
         assert_eq!(
             with("manifest = { network = ['a.test'], filesystem = true }"),
             ["read_file", "grep", "web_fetch", "submit"]

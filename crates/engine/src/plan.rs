@@ -20,6 +20,8 @@ pub use outlook::Room;
 const APPROVAL: &str = "plan.approval";
 const APPROVE: &str = "approve";
 const REJECT: &str = "reject";
+/// The rule by which a plan goes back because a person wants it otherwise. That is nobody's failure.
+pub(crate) const SENT_BACK: &str = "plan.sent_back";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if run.plan().is_some() {
@@ -32,9 +34,14 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     let Stage::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
     let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
-    let room = Room::of_run(run, now);
+    let shown = approval(run, &attempt);
+    if shown.is_some_and(Question::is_open) {
+        return vec![];
+    }
+    // What a person was shown is what is adopted, however much later.
+    let room = shown.map_or_else(|| Room::of_run(run, now), |question| question.room);
     match judged(run.policy(), request, submission, &room) {
-        Ok(plan) => approved(run, request, plan, attempt, now),
+        Ok(plan) => approved(run, request, plan, (attempt, shown), now),
         Err(problems) => {
             let reason = "a plan must be valid before anything is executed";
             let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
@@ -121,10 +128,20 @@ fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
         let plan = outlook::complete(run.policy(), request, plan.clone(), &room);
         return vec![adopted(plan, "plan.given", "the plan was given and is valid")];
     }
-    let named: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    let reason = format!("the plan that was given is not valid: {}", named.join("; "));
+    let reason = format!("the plan that was given is not valid: {}", named(&problems));
     let decision = Decision::new(RuleId::fixed("plan.given_invalid"), reason);
     vec![Event::RunRefused { decision }]
+}
+
+/// A plan that code has made of a spec is judged like any other; what is wrong with it nobody can mend.
+pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, String> {
+    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    let problems = problems::of(run.policy(), &plan, &Room::of_run(run, now));
+    if problems.is_empty() { Ok(plan) } else { Err(named(&problems)) }
+}
+
+fn named(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
@@ -135,12 +152,19 @@ fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
     Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
 }
 
+/// The question whether the plan of an attempt is to be carried out.
+fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
+    run.questions().iter().rfind(|question| {
+        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(attempt)
+    })
+}
+
 /// Adopts a valid plan, once whoever has to approve it has done so.
 fn approved(
     run: &Run,
     request: &Request,
     plan: Plan,
-    attempt: AttemptId,
+    (attempt, shown): (AttemptId, Option<&Question>),
     now: Timestamp,
 ) -> Vec<Event> {
     let wanted = request.planning.approve || run.policy().plan.approval == PlanApproval::Ask;
@@ -152,12 +176,7 @@ fn approved(
         let decision = Decision::new(RuleId::fixed("plan.nobody_to_approve"), reason);
         return vec![Event::RunRefused { decision }];
     }
-    let about_it = |question: &&Question| {
-        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(&attempt)
-    };
-    let Some(question) = run.questions().iter().rfind(about_it) else {
-        return vec![asked(run, &plan, attempt, now)];
-    };
+    let Some(question) = shown else { return vec![asked(run, &plan, attempt, now)] };
     let Some(answer) = &question.answer else { return vec![] };
     let by = answer.said.by.clone();
     match question.choice() {
@@ -171,7 +190,7 @@ fn approved(
         _ => {
             let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
             let reason = "whoever was asked to approve the plan wants it otherwise";
-            let decision = Decision::new(RuleId::fixed("plan.sent_back"), reason);
+            let decision = Decision::new(RuleId::fixed(SENT_BACK), reason);
             vec![Event::PlanRefused { attempt, problems, decision }]
         }
     }
@@ -206,7 +225,7 @@ fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
 
 /// What a plan may take, as far as a budget says so.
 impl Room {
-    fn of_run(run: &Run, now: Timestamp) -> Self {
+    pub(crate) fn of_run(run: &Run, now: Timestamp) -> Self {
         let free = run.ledger().free();
         let time_ms = run.deadline().map(|deadline| deadline.since(now));
         Self { left: Budget { time_ms, ..free }, spent: run.ledger().spent() }
@@ -235,5 +254,7 @@ fn work_schema() -> Value {
     })
 }
 
+#[cfg(test)]
+mod approval_tests;
 #[cfg(test)]
 mod tests;

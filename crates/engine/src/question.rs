@@ -15,7 +15,8 @@ pub(crate) fn expiry(policy: &Policy, now: Timestamp) -> Option<Timestamp> {
 /// What a person said is taken if the question is open and it is one of its answers.
 pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Event> {
     let Some(question) = run.questions().get(number as usize) else { return vec![] };
-    if !question.is_open() || run.winds_down() {
+    // Nobody speaks for the policy.
+    if !question.is_open() || run.winds_down() || by == Said::POLICY {
         return vec![];
     }
     let choice = match &question.terms {
@@ -35,7 +36,7 @@ pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Even
 
 /// Has somebody been waited for long enough?
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    let late = run.questions().iter().zip(0_u32..).find_map(|(question, number)| {
+    let late = run.open_questions().find_map(|(number, question)| {
         let late = question.expires().is_some_and(|expires| expires <= now);
         Some((number, question.terms.as_deref()?)).filter(|_| late)
     });
@@ -63,7 +64,7 @@ pub(crate) fn nobody_answered(text: &str) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use types::{OnExpiry, Policy, Span, Status};
+    use types::{OnExpiry, Policy, Said, Span, Status};
 
     use crate::Machine as _;
     use crate::testing::{crew, only, planned, planned_with, run_with, same};
@@ -113,6 +114,16 @@ mod tests {
         let mut bench = planned_with(expiring(OnExpiry::Stop), "T1 a");
         bench.tell("T1.1 fails semantic x.y");
         same(&only(&bench.tell("answer 0 1\ntimer 0 fires"), &["question"]), "question.answered 0");
+    }
+
+    #[test]
+    fn a_person_cannot_answer_as_the_policy() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 fails semantic x.y");
+        let (by, text) = (Said::POLICY.to_owned(), "stop".to_owned());
+        let answer = types::Command::Answer { by, question: 0, text };
+        assert_eq!(bench.send(&types::Input::Command(answer)), []);
+        assert_eq!(bench.machine.status(), Status::Waiting);
     }
 
     #[test]

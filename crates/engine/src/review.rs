@@ -40,12 +40,12 @@ pub(crate) fn hold(
     now: Timestamp,
 ) -> Option<Vec<Event>> {
     let (role, contract) = reviewer(run)?;
+    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
+        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
+    }
     // Failed checks need no judge; a tester words them all the same.
     if contract == Contract::Verdict && !checks_passed {
         return None;
-    }
-    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
-        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
     }
     if let Some(reviewed) = run.reviewed(attempt) {
         let bad = contract == Contract::Verdict && !reviewed.passed;
@@ -156,5 +156,7 @@ fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
 
+#[cfg(test)]
+mod lanes_tests;
 #[cfg(test)]
 mod tests;

@@ -52,6 +52,8 @@ pub struct Run {
     /// What the walls around commands hold, once that was tried.
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
+    /// The places of those that nobody has answered.
+    open: BTreeSet<usize>,
     standstill: Standstill,
     breakers: Breakers,
     planning: Lane,
@@ -120,6 +122,7 @@ impl Run {
             documents: None,
             proof: None,
             questions: Vec::new(),
+            open: BTreeSet::new(),
             standstill: Standstill::default(),
             breakers: Breakers::default(),
             planning: Lane::ready(),
@@ -224,14 +227,6 @@ impl Run {
     /// What must hold its commands from now on; before anything was tried, what the policy requires.
     pub(crate) fn rung(&self) -> Rung {
         self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
-    }
-
-    pub(crate) fn questions(&self) -> &[Question] {
-        &self.questions
-    }
-
-    pub(crate) fn open_question(&self) -> Option<usize> {
-        self.questions.iter().position(Question::is_open)
     }
 
     /// The plan that was adopted.

@@ -13,6 +13,7 @@ use types::{
 use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current, passed};
 
+pub(crate) use findings::is_test;
 pub use findings::{findings, is_read, watched};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -82,7 +83,7 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         policy.verify.violations.contains(&finding.kind)
             && !(of_file && owns(policy, scope, finding))
     };
-    let found: Vec<&Finding> = findings.0.iter().filter(counts).collect();
+    let found: Vec<&Finding> = findings.0.iter().filter(counts).take(findings::MOST).collect();
     let first = found.first()?;
     let code = match first.kind {
         FindingKind::TestChanged | FindingKind::TestDeleted => "verify.foreign_tests",

@@ -55,6 +55,7 @@
 
 mod capture;
 mod change;
+mod child;
 #[cfg(target_os = "linux")]
 mod confine;
 pub mod conformance;

@@ -4,18 +4,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecResult, Span};
 
 use crate::EnvError;
+use crate::child::Child;
 use crate::confine::Action;
 use crate::stream::{Listener, Said, Streams};
 use crate::sweep;
@@ -60,10 +58,9 @@ pub(crate) async fn run(
     let began = Instant::now();
     let mut running = Running::start(command, listener)?;
     let ended = match running.until_cut(timeout, stop).await? {
-        Cut::Not(status) => how(status),
-        Cut::Short(ended) => ended,
+        Cut::Not(ended) | Cut::Short(ended) => ended,
     };
-    running.sweep().await;
+    running.sweep(began.elapsed()).await;
     Ok(running.finish(ended, began))
 }
 
@@ -74,44 +71,15 @@ pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> Exe
     ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
 }
 
-/// A session of its own: no controlling terminal that a command could read from or type into, and a process group
-/// that takes its children with it. No descriptor gets in but the standard three, whoever left it open.
-#[expect(unsafe_code, reason = "the only way to do this between fork and exec")]
-pub(crate) fn own_session(command: &mut std::process::Command) {
-    // SAFETY: the closure makes two system calls that are safe after a fork, and allocates nothing.
-    unsafe {
-        command.pre_exec(|| {
-            // Elsewhere, what we open ourselves is closed all the same, because it is marked so when it is opened.
-            #[cfg(target_os = "linux")]
-            {
-                let (all, flag) = (libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
-                if libc::syscall(libc::SYS_close_range, 3, all, flag) < 0 {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(rustix::process::setsid().map(|_| ())?)
-        });
-    }
-}
-
 /// Whether a command came to its own end.
 enum Cut {
-    Not(ExitStatus),
+    Not(Ended),
     Short(Ended),
-}
-
-fn how(status: ExitStatus) -> Ended {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ended::Exited(code),
-        (None, Some(signal)) => Ended::Signalled(signal),
-        (None, None) => Ended::Exited(-1),
-    }
 }
 
 /// A command under way. Dropping it kills whatever is left of its group.
 struct Running {
     child: Child,
-    group: Option<Pid>,
     streams: Streams,
     /// What every process of the command carries in its environment.
     mark: String,
@@ -122,14 +90,10 @@ impl Running {
         let failed = |doing| move |source| EnvError::Exec { doing, source };
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
         let mark = sweep::mark();
-        command.stdin(Stdio::null()).env(sweep::NAME, &mark);
-        command.stdout(out).stderr(err).kill_on_drop(true);
-        own_session(command.as_std_mut());
-        let child = command.spawn().map_err(failed("starting"))?;
-        // The command holds the pipe's other end; as long as we did too, we would never see it close.
-        drop(command);
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Ok(Self { child, group, streams, mark })
+        command.env(sweep::NAME, &mark);
+        // Our ends of the pipes go with it: as long as we held them too, we would never see them close.
+        let child = Child::start(command, out, err).map_err(failed("starting"))?;
+        Ok(Self { child, streams, mark })
     }
 
     /// Waits for the end, or makes one when time is up or somebody says stop.
@@ -141,7 +105,7 @@ impl Running {
         let failed = |doing| move |source| EnvError::Exec { doing, source };
         let cut = tokio::select! {
             biased;
-            status = self.ended() => return Ok(Cut::Not(status.map_err(failed("waiting for"))?)),
+            ended = self.ended() => return Ok(Cut::Not(ended.map_err(failed("waiting for"))?)),
             () = stop.cancelled() => Ended::Stopped,
             () = tokio::time::sleep(timeout.duration()) => Ended::TimedOut,
         };
@@ -150,16 +114,16 @@ impl Running {
     }
 
     /// Takes in output until the command itself ends. Cancel-safe.
-    async fn ended(&mut self) -> io::Result<ExitStatus> {
+    async fn ended(&mut self) -> io::Result<Ended> {
         loop {
             tokio::select! {
                 biased;
                 heard = self.streams.listen(), if self.streams.is_open() => heard?,
-                status = self.child.wait() => {
+                ended = self.child.wait() => {
                     // What the pipes still hold was written before the end; what comes later is nobody's. A child
                     // in the background could write as fast as we read: what fits into the pipes is enough.
                     self.streams.take_in()?;
-                    return status;
+                    return ended;
                 }
             }
         }
@@ -176,16 +140,14 @@ impl Running {
     }
 
     fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group {
-            // The only error there is to expect is that nobody is left, which is what was wanted.
-            killpg(group, signal).ok();
-        }
+        // The only error there is to expect is that nobody is left, which is what was wanted.
+        killpg(self.child.id(), signal).ok();
     }
 
     /// Ends what is left of the command, also what left its session.
-    async fn sweep(&self) {
+    async fn sweep(&self, elapsed: Duration) {
         self.signal(Signal::SIGKILL);
-        sweep::sweep(self.mark.clone()).await;
+        sweep::sweep(self.mark.clone(), self.child.id(), elapsed).await;
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {

@@ -2,6 +2,7 @@
 //! process that wipes its environment is not found: only walls hold those who do not want to be held.
 
 use std::io::Read as _;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -12,6 +13,9 @@ pub(crate) const NAME: &str = "BOSUN_COMMAND";
 /// How often we look again: who was found may just have made a child.
 const ROUNDS: usize = 8;
 
+/// Within this time numbers of processes cannot have come around, so that a command's are those after its own.
+const QUICK: Duration = Duration::from_millis(100);
+
 /// How much of an environment is looked at; ours are small.
 const MOST: u64 = 256 * 1024;
 
@@ -21,12 +25,19 @@ pub(crate) fn mark() -> String {
     drawn.map_or_else(|_| format!("{:?}", std::time::Instant::now()), |text| text.trim().to_owned())
 }
 
-/// Ends every process that carries the mark.
-pub(crate) async fn sweep(mark: String) {
+/// Ends every process that carries the mark of a command, which began with this process so long ago.
+pub(crate) async fn sweep(mark: String, first: Pid, elapsed: Duration) {
+    let ids = match newest() {
+        Some(newest) if elapsed < QUICK => Ids { first, newest },
+        _ => Ids::ALL,
+    };
+    if ids.newest == ids.first {
+        return;
+    }
     let work = move || {
         let wanted = format!("{NAME}={mark}");
         for _ in 0..ROUNDS {
-            if marked(&wanted).map(end).count() == 0 {
+            if marked(&wanted, ids).map(end).count() == 0 {
                 return;
             }
         }
@@ -35,19 +46,62 @@ pub(crate) async fn sweep(mark: String) {
     tokio::task::spawn_blocking(work).await.ok();
 }
 
+/// The processes that are looked at, from a command's first to the youngest there is. Numbers are given in order and
+/// begin again at the end.
+#[derive(Debug, Clone, Copy)]
+struct Ids {
+    first: Pid,
+    newest: Pid,
+}
+
+impl Ids {
+    const ALL: Self = Self { first: Pid::from_raw(0), newest: Pid::from_raw(i32::MAX) };
+
+    fn contain(self, pid: Pid) -> bool {
+        match self.first <= self.newest {
+            true => self.first <= pid && pid <= self.newest,
+            false => self.first <= pid || pid <= self.newest,
+        }
+    }
+}
+
+/// The number that was given last, where the system tells.
+fn newest() -> Option<Pid> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().last()?.parse().ok().map(Pid::from_raw)
+}
+
 fn end(pid: Pid) {
     // It may be gone by now, which is what was wanted.
     kill(pid, Signal::SIGKILL).ok();
 }
 
-fn marked(wanted: &str) -> impl Iterator<Item = Pid> {
+fn marked(wanted: &str, ids: Ids) -> impl Iterator<Item = Pid> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(move |process| {
-        let pid: i32 = process.file_name().to_str()?.parse().ok()?;
-        let mut environment = Vec::new();
+        let pid = Pid::from_raw(process.file_name().to_str()?.parse().ok()?);
+        if !ids.contain(pid) {
+            return None;
+        }
+        let mut environment = Vec::with_capacity(8 * 1024);
         let file = std::fs::File::open(process.path().join("environ")).ok()?;
         file.take(MOST).read_to_end(&mut environment).ok()?;
         let mut all = environment.split(|byte| *byte == 0);
-        all.any(|one| one == wanted.as_bytes()).then(|| Pid::from_raw(pid))
+        all.any(|one| one == wanted.as_bytes()).then_some(pid)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_begin_again_are_still_younger() {
+        let [low, middle, high] = [40, 5_000, 32_700].map(Pid::from_raw);
+        let plain = Ids { first: low, newest: middle };
+        assert!(plain.contain(low) && plain.contain(middle) && !plain.contain(high));
+        let around = Ids { first: high, newest: low };
+        assert!(around.contain(high) && around.contain(low) && !around.contain(middle));
+        assert!([low, middle, high].into_iter().all(|pid| Ids::ALL.contain(pid)));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{bail, ensure};
-use types::{Arguments, CallId, Contracts, Envelope, Event, LogId};
+use types::{Arguments, CallId, Contracts, Envelope, Event, LogId, VerifyPolicy};
 
 use crate::counted::noted;
 
@@ -61,7 +61,8 @@ fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
                 }
                 // A reply that is JSON stands for calls that code makes.
                 let Some(brief) = briefs.get(&(line.log(), *session)) else { continue };
-                let made = runtime::calls_of(brief, &Contracts::default(), reply);
+                let (contracts, tests) = (Contracts::default(), VerifyPolicy::default());
+                let made = runtime::calls_of(brief, &contracts, &tests, reply);
                 for ((tool, arguments), index) in made.into_iter().zip(0_u32..) {
                     let id = CallId { session: *session, turn: *turn, index };
                     calls.insert((line.log(), id), noted(&tool, &arguments));

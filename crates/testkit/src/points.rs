@@ -1,5 +1,5 @@
 //! Where the power is cut: after the first line of each sort. Two lines are of one sort when the same thing happened by
-//! the same rule, in the same sort of log, and the same thing happened next; after both, the same work is open. With
+//! the same rule, in the same sort of log, and the same thing happened next; after both, mostly the same work is open. With
 //! `EVERY_LINE` set in the environment the power is cut after every single line.
 
 use std::collections::BTreeSet;

@@ -140,7 +140,7 @@ pub enum Event {
         fault: Fault,
         decision: Decision,
         /// The whole run ends with it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         halts: bool,
     },
     /// The task will not be started.
@@ -289,7 +289,7 @@ pub enum Event {
         messages: u64,
         reserved: Spend,
         /// It is asked for a summary, to make room.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         summary: bool,
     },
     /// The model's reply, and what each call in it would do.
@@ -358,9 +358,4 @@ pub enum SessionEnd {
     Cancelled,
     /// Somebody closed it; nothing was wrong.
     Closed,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }

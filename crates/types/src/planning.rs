@@ -145,7 +145,7 @@ impl Strategy {
     }
 }
 
-/// What a plan is expected to take, with a fifth on top of the estimates.
+/// What a plan is expected to take, with the reserve on top of the estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Totals {

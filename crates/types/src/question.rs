@@ -35,7 +35,7 @@ pub struct Terms {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
     /// Whether other words than those of the choices are an answer too.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
     /// The answer that counts if nobody gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,11 +46,6 @@ pub struct Terms {
     /// Everything that whoever decides needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// Why a person is asked.
@@ -147,7 +142,7 @@ pub struct Choice {
     /// What follows from it.
     pub says: String,
     /// Whether something may be said with it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub words: bool,
 }
 
@@ -244,11 +239,12 @@ impl Terms {
         let said = text.trim();
         let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
         let word = first.trim_end_matches(':').to_lowercase();
-        let chosen = self.named(&word).filter(|choice| choice.words || rest.trim().is_empty());
+        let words = rest.trim();
+        let chosen = self.named(&word).filter(|choice| {
+            words.is_empty() || choice.words && (!self.wants_tokens() || tokens_in(words).is_some())
+        });
         match chosen {
-            Some(choice) => {
-                Ok(Chosen { choice: Some(choice.id.clone()), words: rest.trim().to_owned() })
-            }
+            Some(choice) => Ok(Chosen { choice: Some(choice.id.clone()), words: words.to_owned() }),
             None if self.free || self.choices.is_empty() => {
                 Ok(Chosen { choice: None, words: text.to_owned() })
             }
@@ -268,15 +264,35 @@ impl Terms {
         begun.next().filter(|_| begun.next().is_none())
     }
 
+    /// What is said with a choice about the budget is a number of tokens, and nothing else.
+    fn wants_tokens(&self) -> bool {
+        self.about == Some(About::Budget)
+    }
+
     /// The choices by name.
     #[must_use]
     pub fn known(&self) -> String {
+        let words = if self.wants_tokens() { "tokens" } else { "words" };
         let names = self.choices.iter().map(|choice| match choice.words {
-            true => format!("{} [words]", choice.id),
+            true => format!("{} [{words}]", choice.id),
             false => choice.id.clone(),
         });
         names.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A number of tokens as people write it: `20,000`, `50k`, `2M tokens more`.
+#[must_use]
+pub fn tokens_in(words: &str) -> Option<u64> {
+    let mut words = words.split_whitespace();
+    let number = words.next()?.replace(['_', ','], "").to_lowercase();
+    let (digits, unit) = match (number.strip_suffix('k'), number.strip_suffix('m')) {
+        (Some(digits), _) => (digits, 1_000),
+        (_, Some(digits)) => (digits, 1_000_000),
+        _ => (number.as_str(), 1),
+    };
+    let nothing_else = words.all(|word| matches!(word, "token" | "tokens" | "more"));
+    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|_| nothing_else)
 }
 
 /// How long a question is waited for, and what holds then.
@@ -348,6 +364,25 @@ mod tests {
         for text in ["s", "0", "4", "", "do as you like", "skip it, please"] {
             let refused = terms().choose(text).expect_err("it is no answer").to_string();
             assert!(refused.ends_with("choose one of: retry [words], skip, stop"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_about_the_budget_is_a_number_of_tokens() {
+        let mut terms = terms();
+        terms.about = Some(About::Budget);
+        for (text, tokens) in [
+            ("retry 20,000", Some(20_000)),
+            ("retry 50k", Some(50_000)),
+            ("retry 2M tokens more", Some(2_000_000)),
+            ("retry", None),
+        ] {
+            let chosen = terms.choose(text).expect("it is an answer");
+            assert_eq!(tokens_in(&chosen.words), tokens, "{text}");
+        }
+        for text in ["retry $1", "retry as you like", "retry 5 dollars", "retry 99999999999999m"] {
+            let refused = terms.choose(text).expect_err("it is no answer").to_string();
+            assert!(refused.contains("choose one of: retry [tokens], skip"), "{refused}");
         }
     }
 

@@ -181,7 +181,7 @@ pub struct GateView {
     pub decision: Decision,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Scorecard>,
-    /// It was a no-go, and what a person then said leads to it being judged again.
+    /// What a person said leads to it being judged again: after a no-go, or because a task is mended that was finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reopened: bool,
 }

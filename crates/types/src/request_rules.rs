@@ -204,13 +204,8 @@ pub struct ContextRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
     /// It counts only when documents are chosen a second time, because an agent said that it was not given enough.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// How sure a classification is.

@@ -54,6 +54,13 @@ impl RunBudget {
     pub const fn limits(&self) -> Budget {
         Budget { tokens: self.tokens, money: self.money, calls: self.calls, time_ms: self.time_ms }
     }
+
+    /// An estimate with the reserve on top, rounded up.
+    #[must_use]
+    pub fn with_reserve(&self, estimate: u64) -> u64 {
+        let percent = u128::from(self.reserve_percent) + 100;
+        u64::try_from((u128::from(estimate) * percent).div_ceil(100)).unwrap_or(u64::MAX)
+    }
 }
 
 /// What is done when the next thing does not fit into the budget.

@@ -107,10 +107,10 @@ pub struct Metadata {
     pub exit_code: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
     /// Somebody stopped it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
     /// How long a command took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ pub struct Metadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// Whether what was read has characters that nobody sees or that act on a screen.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden_characters: bool,
 }
 
@@ -181,9 +181,4 @@ pub struct Shown {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }

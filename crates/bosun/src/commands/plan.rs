@@ -128,7 +128,7 @@ fn told(plan: &Plan) -> String {
         let strategy = plan.strategy.map(|strategy| strategy.word()).unwrap_or_default();
         let _ = writeln!(
             text,
-            "\n  expected  {} tokens, {}{money}, a fifth on top of the estimates; {strategy}",
+            "\n  expected  {} tokens, {}{money}, with the reserve; {strategy}",
             totals.tokens, totals.time_ms
         );
     }

@@ -1,7 +1,7 @@
-//! Every scenario again, with the power cut after every sort of line of every log, and resumed: the same end, nothing
-//! lost, nothing that had finished done twice. `EVERY_LINE=1` cuts after every line.
+//! Every folder of scenarios again, with the power cut after each sort of line in it once, and resumed: the same end,
+//! nothing lost, nothing that had finished done twice. `EVERY_LINE=1` cuts every scenario after every line.
 
-use crate::scenarios::TALKS;
+use crate::scenarios::{PRESETS, STATIONS, TALKS};
 use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
@@ -84,59 +84,24 @@ fn conversations() {
     }
 }
 
-#[test]
-fn spec() {
-    cut_all("spec");
+/// A test for each folder, so that they run side by side.
+macro_rules! cut {
+    ($($folder:ident),+) => {
+        const CUT: &[&str] = &[$(stringify!($folder)),+];
+        $(#[test]
+        fn $folder() {
+            cut_all(stringify!($folder));
+        })+
+    };
 }
+
+cut!(
+    spec, intake, route, context, walls, plan, schedule, session, permit, verify, merge, gate,
+    failure, budget, human, audited, strict
+);
+
 #[test]
-fn intake() {
-    cut_all("intake");
-}
-#[test]
-fn route() {
-    cut_all("route");
-}
-#[test]
-fn context() {
-    cut_all("context");
-}
-#[test]
-fn plan() {
-    cut_all("plan");
-}
-#[test]
-fn schedule() {
-    cut_all("schedule");
-}
-#[test]
-fn session() {
-    cut_all("session");
-}
-#[test]
-fn permit() {
-    cut_all("permit");
-}
-#[test]
-fn verify() {
-    cut_all("verify");
-}
-#[test]
-fn merge() {
-    cut_all("merge");
-}
-#[test]
-fn gate() {
-    cut_all("gate");
-}
-#[test]
-fn failure() {
-    cut_all("failure");
-}
-#[test]
-fn budget() {
-    cut_all("budget");
-}
-#[test]
-fn human() {
-    cut_all("human");
+fn no_folder_stays_whole() {
+    let known: Vec<&str> = STATIONS.into_iter().chain(PRESETS).collect();
+    assert_eq!(CUT, known);
 }

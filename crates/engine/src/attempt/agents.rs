@@ -132,6 +132,10 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
         max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
         ending: Ending::Open,
+        // It answers its parent in its own words; the contract is the parent's.
+        reply: None,
+        shows: vec![],
+        files: vec![],
         effort: session.effort,
         window: change.window.or(session.room.window),
         price: if spawn.change.is_some() { change.price } else { session.price },

@@ -110,6 +110,25 @@ fn an_agent_uses_its_parents_model_or_the_one_that_was_named() {
     );
 }
 
+/// The contract of a role is for its own reply; what its agents say is heard, and nothing is written for them.
+#[test]
+fn an_agent_is_not_held_to_its_parents_contract() {
+    let rule =
+        types::ReplyRule { contract: types::Contract::Edits, reading: types::Strictness::Strict };
+    let path: types::WorkPath = "src/a.rs".parse().expect("a path");
+    let files = vec![types::Document { path: path.clone(), text: "a".to_owned() }];
+    let brief = types::Brief { reply: Some(rule), shows: vec![path], files, ..open_brief() };
+    let mut bench = opened(policy(), brief);
+    bench.tell("submit go\nmodel calls spawn_agent look");
+    let edits = r#"{"edits":[{"path":"src/a.rs","content":"x"}]}"#;
+    same(&bench.tell(&format!("agent 2 says {edits}")), "model.replied s2.t1");
+    let given = bench.log.iter().find_map(|(event, _)| match event {
+        types::Event::SessionStarted { brief, parent: Some(_), .. } => Some(brief),
+        _ => None,
+    });
+    assert!(given.is_some_and(|brief| brief.shows.is_empty() && brief.files.is_empty()));
+}
+
 /// A39: an agent that is closed ends, whatever it does.
 #[test]
 fn an_agent_can_be_closed_while_it_works() {

@@ -268,7 +268,7 @@ fn replied(
         })
         .collect();
     if session.round.is_empty() {
-        session.round = written::slots(session, &attempt.policy.contracts, &reply.text());
+        session.round = written::slots(session, &attempt.policy, &reply.text());
     }
     session.talk = Talk::Answering;
     loops::note(session, attempt.policy.session.loop_window);

@@ -9,7 +9,7 @@ use types::{
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
 use super::{Attempt, agents, calls, loops, question, room, written};
-use crate::budget::{CALL, lacking, most_tokens, worst};
+use crate::budget::{CALL, UNPRICED, lacking, most_tokens, worst};
 use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
@@ -109,7 +109,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
         Talk::Answering if session.round.is_empty() => {
-            if let Some(end) = written::end(session, &attempt.policy.contracts) {
+            if let Some(end) = written::end(session, &attempt.policy) {
                 return end;
             }
             let role = &session.brief.role;
@@ -118,7 +118,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         Talk::Answering => calls::next(attempt, session),
         Talk::ToAsk if session.round.iter().any(|slot| slot.ours) => {
-            written::end(session, &attempt.policy.contracts).unwrap_or_default()
+            written::end(session, &attempt.policy).unwrap_or_default()
         }
         Talk::ToAsk => match handed_in(session) {
             Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
@@ -218,7 +218,7 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     let tokens = (most_tokens(session.bytes), session.brief.max_output_tokens);
     let reserved = match does_not_fit(attempt, session, tokens) {
         Ok(reserved) => reserved,
-        Err(what) => return stop(session, CALL, FaultClass::Resource, what),
+        Err((code, what)) => return stop(session, code, FaultClass::Resource, what),
     };
     Event::ModelAsked {
         session: session.id,
@@ -232,12 +232,17 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
 }
 
 /// What is to be set aside for a call, or why it does not fit into the share of the conversation, or of one above it.
-fn does_not_fit(attempt: &Attempt, session: &Session, tokens: (u64, u64)) -> Result<Spend, String> {
-    let reserved = worst(session.ledger.budget(), session.price, tokens)?;
+fn does_not_fit(
+    attempt: &Attempt,
+    session: &Session,
+    tokens: (u64, u64),
+) -> Result<Spend, (&'static str, String)> {
+    let reserved =
+        worst(session.ledger.budget(), session.price, tokens).map_err(|what| (UNPRICED, what))?;
     let mut next = Some(session);
     while let Some(session) = next {
         if let Some(what) = lacking(session.ledger.free(), reserved) {
-            return Err(what);
+            return Err((CALL, what));
         }
         next = session.parent.and_then(|call| attempt.sessions.get(&call.session));
     }

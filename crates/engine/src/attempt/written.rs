@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use types::{
     Access, Arguments, Brief, Call, CallFacts, CallId, CallOutcome, Contracts, Decision, Event,
-    Fault, FaultClass, Inspection, ModelReply, Part, Repeat, RuleId, SessionEnd,
+    Fault, FaultClass, Inspection, ModelReply, Part, Policy, Repeat, RuleId, SessionEnd,
+    VerifyPolicy,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -16,11 +17,17 @@ const TOOL: &str = "write_file";
 /// The calls that a reply stands for, as tool and arguments, for whoever reads a log; none for a reply that makes its
 /// own calls.
 #[must_use]
-pub fn calls_of(brief: &Brief, policy: &Contracts, reply: &ModelReply) -> Vec<(String, Value)> {
+pub fn calls_of(
+    brief: &Brief,
+    policy: &Contracts,
+    tests: &VerifyPolicy,
+    reply: &ModelReply,
+) -> Vec<(String, Value)> {
     if reply.calls().next().is_some() {
         return vec![];
     }
-    let Some(Ok(taken)) = contract::take(brief, policy, &reply.text()) else { return vec![] };
+    let taken = contract::take(brief, policy, tests, &reply.text());
+    let Some(Ok(taken)) = taken else { return vec![] };
     taken.writes.iter().map(|write| (TOOL.to_owned(), arguments(write))).collect()
 }
 
@@ -28,9 +35,13 @@ fn arguments(write: &contract::Write) -> Value {
     json!({ "path": write.path, "content": write.content })
 }
 
+fn take(session: &Session, policy: &Policy, text: &str) -> Option<Result<contract::Taken, Fault>> {
+    contract::take(&session.brief, &policy.contracts, &policy.verify, text)
+}
+
 /// The calls that a reply stands for; none if it is not one that wants files, or cannot be read.
-pub(super) fn slots(session: &Session, policy: &Contracts, text: &str) -> Vec<Slot> {
-    let Some(Ok(taken)) = contract::take(&session.brief, policy, text) else { return vec![] };
+pub(super) fn slots(session: &Session, policy: &Policy, text: &str) -> Vec<Slot> {
+    let Some(Ok(taken)) = take(session, policy, text) else { return vec![] };
     let writes = taken.writes.into_iter().zip(0_u32..);
     let slot = |(write, index): (contract::Write, u32)| {
         let id = CallId { session: session.id, turn: session.turn, index };
@@ -54,16 +65,16 @@ pub(super) fn slots(session: &Session, policy: &Contracts, text: &str) -> Vec<Sl
 
 /// How a conversation ends whose role answers with JSON and has answered: with what it hands in, or with a fault.
 /// Nothing if its role has no contract, or if it is still calling tools.
-pub(super) fn end(session: &Session, policy: &Contracts) -> Option<Vec<Event>> {
+pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     session.brief.reply?;
     if session.turns == 0 || session.round.iter().any(|slot| !slot.ours) {
         return None;
     }
     let ended = |end| Event::SessionEnded { session: session.id, end };
     let failed = |fault| vec![ended(SessionEnd::Failed { fault })];
-    Some(match contract::take(&session.brief, policy, &session.last_words())? {
+    let taken = take(session, policy, &session.last_words())?;
+    Some(match taken.and_then(|taken| unwritten(session).map_or(Ok(taken), Err)) {
         Err(fault) => failed(fault),
-        Ok(_) if unwritten(session).is_some() => unwritten(session).map(failed).unwrap_or_default(),
         Ok(taken) => {
             let overlooked = taken.overlooked.map(|what| Event::SessionWarned {
                 session: session.id,

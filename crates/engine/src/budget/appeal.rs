@@ -29,10 +29,8 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
             return stopped(run, appeal.task.as_ref(), &by);
         }
         let mut add = appeal.add;
-        let words = question.words().unwrap_or_default();
-        if let Ok(tokens) = words.replace(['_', ','], "").trim().parse() {
-            add.tokens = Some(tokens);
-        }
+        let named = question.words().and_then(|words| types::tokens_in(&words));
+        add.tokens = named.or(add.tokens);
         let reason = format!("{by} gave more: {}", shown(add));
         let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
         return vec![Event::BudgetRaised { by, add, task: appeal.task.clone(), decision }];
@@ -138,8 +136,12 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
     }
 }
 
-/// Whether the run has less than the task's last attempt was given, or than any attempt needs.
+/// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task that was freed had
+/// all that there is, so it is always the run that is short.
 fn is_short(run: &Run, task: &TaskId) -> bool {
+    if run.funds().is_lifted(task) {
+        return true;
+    }
     let free = run.ledger().free();
     let share = run.lane(task).map(|lane| lane.share()).unwrap_or_default();
     let role = match run.place(task).and_then(|place| run.task(place)) {

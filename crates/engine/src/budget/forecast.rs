@@ -16,21 +16,20 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
         Some(tokens) => (ForecastBasis::Plan, tokens),
         None => (ForecastBasis::ProjectType, of_project(run)?),
     };
-    let reserve_percent = run.policy().budget.reserve_percent;
-    let with = u128::from(tokens) * u128::from(reserve_percent.saturating_add(100)) / 100;
-    let tokens = u64::try_from(with).unwrap_or(u64::MAX);
+    let budget = &run.policy().budget;
+    let tokens = budget.with_reserve(tokens);
     // Conversations are mostly read: three tokens in to one out.
     let money = run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)));
-    let time_ms = time(run, reserve_percent);
-    Some(Forecast { from, tokens, money, time_ms, reserve_percent })
+    let time_ms = time(run);
+    Some(Forecast { from, tokens, money, time_ms, reserve_percent: budget.reserve_percent })
 }
 
 /// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.
-fn time(run: &Run, reserve_percent: u64) -> Option<Span> {
+fn time(run: &Run) -> Option<Span> {
     let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
     let sum =
         seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
-    sum.map(|sum| Span(sum.saturating_mul(10).saturating_mul(reserve_percent.saturating_add(100))))
+    sum.map(|sum| Span(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
 }
 
 /// The sum of the estimates; a task without one counts as much as the others on average.

@@ -112,7 +112,10 @@ fn a_task_with_an_estimate_has_a_share_of_its_own_and_is_warned_about() {
 
 /// An attempt that did not pass its checks would be tried again; here it breaks down.
 fn ended_with(attempt: &str, spent: Spend) -> types::Input {
-    let fault = Fault::structural("session.no_submission", "it said nothing");
+    failed_with(attempt, Fault::structural("session.no_submission", "it said nothing"), spent)
+}
+
+fn failed_with(attempt: &str, fault: Fault, spent: Spend) -> types::Input {
     let end = types::AttemptEnd {
         result: types::AttemptResult::Failed { fault, commit: None },
         spent,
@@ -191,6 +194,30 @@ fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
     // The run had more than the role's limit, so only that is lifted.
     assert_eq!(bench.machine.ledger().budget(), before);
     assert!(given(&bench, "T1.2").tokens > given(&bench, "T1.1").tokens);
+}
+
+/// A first call that is larger than all that there is: each answer gives more of it, not the same again.
+#[test]
+fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
+    let mut bench = planned_with(asking(), "T1 a");
+    let broke = |attempt: &str| failed_with(attempt, unpaid(CALL, "too much"), Spend::default());
+    bench.send(&broke("T1.1"));
+    bench.tell("answer 0 raise\ntimer T1 fires");
+    let before = bench.machine.ledger().budget().tokens.expect("a limit");
+    bench.send(&broke("T1.2"));
+    bench.tell("answer 1 raise\ntimer T1 fires");
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(before + before / 2));
+    assert!(given(&bench, "T1.3").tokens > given(&bench, "T1.2").tokens);
+}
+
+#[test]
+fn what_is_no_number_of_tokens_gives_nothing() {
+    let mut bench = planned_with(asking(), "T1 a");
+    bench.tell("T1.1 fails resource budget.call_does_not_fit");
+    same(&bench.tell("answer 0 raise $1\nanswer 0 raise as you like"), "");
+    let before = bench.machine.ledger().budget().tokens.expect("a limit");
+    bench.tell("answer 0 raise 50k");
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(before + 50_000));
 }
 
 #[test]

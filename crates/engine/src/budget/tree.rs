@@ -1,9 +1,9 @@
 //! How a run's budget is shared out: run, phase, task, attempt. Each level can only narrow what the one above leaves; a
 //! task that a person has freed is bound by the run alone.
 
-use types::{Budget, Decision, Money, Phase, Role, RuleId, Spend, TaskId};
+use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
 
-use super::{narrower, share};
+use super::{Ledger, narrower, share};
 use crate::Run;
 use crate::run::Stage;
 
@@ -107,22 +107,23 @@ fn floor(run: &Run, task: &TaskId) -> u64 {
 }
 
 fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
-    let share = share_of_task(run, task);
-    let spent = run.lane(task)?.spent();
-    share.tokens?;
-    Some((TASK, format!("{task}'s share"), less(share, spent)))
+    let budget = share_of_task(run, task);
+    budget.tokens?;
+    let ledger = Ledger { budget, spent: run.lane(task)?.spent(), ..Ledger::default() };
+    Some((TASK, format!("{task}'s share"), ledger.free()))
 }
 
 fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
     let phase = if *task == TaskId::plan() { Phase::Planning } else { Phase::Execution };
     let percent = *run.policy().budget.phases.get(&phase)?;
-    let all = part(run.ledger().budget(), percent);
+    let budget = part(run.ledger().budget(), percent);
     let planning = run.planning().spent();
-    let gone = match phase {
+    let spent = match phase {
         Phase::Planning => planning,
         _ => run.ledger().spent().plus(run.ledger().held()).less(planning),
     };
-    Some((PHASE, format!("what {} may take", phase.word()), less(all, gone)))
+    let ledger = Ledger { budget, spent, ..Ledger::default() };
+    Some((PHASE, format!("what {} may take", phase.word()), ledger.free()))
 }
 
 /// So many percent of each limit. Time is not shared out.
@@ -135,15 +136,6 @@ pub(super) fn part(budget: Budget, percent: u64) -> Budget {
         tokens: budget.tokens.map(part),
         money: budget.money.map(|all| Money::nanos(part(all.as_nanos()))),
         calls: budget.calls.map(part),
-        time_ms: None,
-    }
-}
-
-fn less(all: Budget, gone: Spend) -> Budget {
-    Budget {
-        tokens: all.tokens.map(|all| all.saturating_sub(gone.tokens)),
-        money: all.money.map(|all| all.less(gone.money)),
-        calls: all.calls.map(|all| all.saturating_sub(gone.calls)),
         time_ms: None,
     }
 }

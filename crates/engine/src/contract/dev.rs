@@ -1,12 +1,14 @@
 //! A developer's output: whole files when it is completed, and none when it failed. What it says of the tools it used
 //! is not looked at; the log knows that.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
-use types::{Contracts, Fault, FaultClass, Scope};
+use types::{Contracts, Fault, FaultClass, Scope, WorkPath};
 
 use super::object::Object;
-use super::{Taken, Wrong, echo, edits, outside, text_fits};
+use super::{Taken, Wrong, echo, edits, outside, text_fits, within};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,17 +76,17 @@ pub(super) fn take(
         (Status::Failed, None) => Err(shape("it failed, and does not say why")),
         (Status::Completed, Some(_)) => Err(shape("it is completed, and has an error")),
         (Status::Completed, None) => {
-            let kinds: Vec<String> = artifacts.iter().map(|one| one.kind.clone()).collect();
-            for kind in &kinds {
-                text_fits("type", kind, policy).map_err(Wrong::Shape)?;
+            let mut kinds: BTreeMap<WorkPath, String> = BTreeMap::new();
+            for one in &artifacts {
+                text_fits("type", &one.kind, policy).map_err(Wrong::Shape)?;
+                // A path that cannot be used is refused with the file.
+                kinds.extend(within(policy, &one.path).ok().map(|path| (path, one.kind.clone())));
             }
-            let kinds: std::collections::BTreeMap<String, String> =
-                artifacts.iter().map(|one| (one.path.clone(), one.kind.clone())).collect();
             let edits = artifacts.into_iter().map(|one| (one.path, one.content));
             let writes = edits::writes(edits, policy, scope, edits::Tests::AsOthers)?;
             let made = writes.iter().filter_map(|write| {
                 let path = outside(policy, &write.path)?;
-                let kind = kinds.get(path).map_or("source", String::as_str);
+                let kind = kinds.get(&write.path).map_or("source", String::as_str);
                 Some(json!({ "path": path, "content": write.content, "type": kind }))
             });
             let submission = json!({

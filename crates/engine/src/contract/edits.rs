@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::json;
-use types::{Contracts, Scope, WorkPath};
+use types::{Contracts, Scope, VerifyPolicy, WorkPath};
 
 use super::object::Object;
 use super::{Taken, Write, Wrong, outside, within};
+use crate::verify::is_test;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,20 +24,25 @@ struct Edit {
     content: String,
 }
 
-pub(super) fn take(object: &Object<'_>, policy: &Contracts, scope: &Scope) -> Result<Taken, Wrong> {
+pub(super) fn take(
+    object: &Object<'_>,
+    policy: &Contracts,
+    tests: &VerifyPolicy,
+    scope: &Scope,
+) -> Result<Taken, Wrong> {
     let reply: Reply = object.read().map_err(Wrong::Shape)?;
     let edits = reply.edits.into_iter().map(|edit| (edit.path, edit.content));
-    let writes = writes(edits, policy, scope, Tests::Named)?;
+    let writes = writes(edits, policy, scope, Tests::Named(tests))?;
     let names: Vec<&str> = writes.iter().filter_map(|write| outside(policy, &write.path)).collect();
     let submission = json!({ "summary": format!("wrote {}", names.join(", ")), "files": names });
     Ok(Taken { writes, ..Taken::of(submission) })
 }
 
 /// Which tests may be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tests {
-    /// Only those that the task names.
-    Named,
+#[derive(Clone, Copy)]
+pub(super) enum Tests<'a> {
+    /// Of what this says is a test, only what the task names.
+    Named(&'a VerifyPolicy),
     AsOthers,
 }
 
@@ -45,7 +51,7 @@ pub(super) fn writes(
     edits: impl Iterator<Item = (String, String)>,
     policy: &Contracts,
     scope: &Scope,
-    tests: Tests,
+    tests: Tests<'_>,
 ) -> Result<Vec<Write>, Wrong> {
     let mut writes = Vec::new();
     let mut seen = BTreeSet::new();
@@ -72,30 +78,18 @@ pub(super) fn writes(
     Ok(writes)
 }
 
-fn may_write(path: &WorkPath, scope: &Scope, tests: Tests) -> Result<(), Wrong> {
+fn may_write(path: &WorkPath, scope: &Scope, tests: Tests<'_>) -> Result<(), Wrong> {
     if path.is_root() || !scope.allows(path) {
         return Err(Wrong::Scope(format!(
             "it would write to {path}, which is not one of the task's artifacts ({scope}); nothing was written"
         )));
     }
     let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
-    if tests == Tests::Named && is_test(path) && !named {
+    let limited = matches!(tests, Tests::Named(tests) if is_test(path.as_str(), tests));
+    if limited && !named {
         return Err(Wrong::Scope(format!(
             "it would write to {path}, a test that the task does not name; nothing was written"
         )));
     }
     Ok(())
-}
-
-/// Whether a file is a test, by its name or the folder it is in.
-fn is_test(path: &WorkPath) -> bool {
-    let names: Vec<&str> = path.components().collect();
-    let Some((file, folders)) = names.split_last() else { return false };
-    let stem = file.split('.').next().unwrap_or_default();
-    folders.iter().any(|folder| matches!(*folder, "test" | "tests" | "__tests__" | "spec"))
-        || stem.starts_with("test_")
-        || stem.ends_with("_test")
-        || stem == "conftest"
-        || file.contains(".test.")
-        || file.contains(".spec.")
 }

@@ -2,11 +2,13 @@
 //! function of the run; the contents of files are put in where the files are.
 
 use serde_json::{Value, json};
-use types::{AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, WorkPath};
+use types::{
+    AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, VerifyPolicy, WorkPath,
+};
 
 use super::outside;
 use crate::run::{Run, Running};
-use crate::{intake, intent, manifest, review};
+use crate::{intake, intent, manifest, review, verify};
 
 /// The first message to a role with a contract, and the files whose contents belong to it.
 pub(crate) fn compose(
@@ -52,7 +54,7 @@ fn planner(run: &Run, policy: &Contracts) -> Value {
     let mut names: Vec<&str> = all.iter().filter_map(|path| outside(policy, path)).collect();
     names.sort_unstable();
     names.truncate(policy.summary_files);
-    let lines = names.iter().map(|name| match note(name) {
+    let lines = names.iter().map(|name| match note(name, &run.policy().verify) {
         Some(note) => format!("{name} ({note})"),
         None => (*name).to_owned(),
     });
@@ -67,13 +69,9 @@ fn planner(run: &Run, policy: &Contracts) -> Value {
 }
 
 /// A brief note on a file, where its name says what it is.
-fn note(path: &str) -> Option<&'static str> {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let stem = file.split('.').next().unwrap_or_default();
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let tests = folder.split('/').any(|name| matches!(name, "test" | "tests"));
-    match file.rsplit_once('.').map(|(_, ending)| ending) {
-        _ if tests || stem.starts_with("test_") || stem.ends_with("_test") => Some("tests"),
+fn note(path: &str, tests: &VerifyPolicy) -> Option<&'static str> {
+    match path.rsplit_once('.').map(|(_, ending)| ending) {
+        _ if verify::is_test(path, tests) => Some("tests"),
         Some("md" | "txt" | "rst" | "tex") => Some("text"),
         Some("json" | "yaml" | "yml" | "toml" | "ini" | "cfg") => Some("settings"),
         _ => None,

@@ -1,7 +1,7 @@
 //! Replies by contract: what is taken, what is refused and why, and what the agent is handed.
 
 use serde_json::{Value, json};
-use types::{Brief, Contract, Contracts, FaultClass, ReplyRule, Scope, Strictness};
+use types::{Brief, Contract, Contracts, FaultClass, ReplyRule, Scope, Strictness, VerifyPolicy};
 
 use super::{Taken, opening, take};
 use crate::testing::brief;
@@ -21,8 +21,11 @@ fn strictly(contract: Contract, text: &str) -> Result<Taken, (FaultClass, String
 }
 
 fn read(brief: &Brief, text: &str) -> Result<Taken, (FaultClass, String, String)> {
-    let taken = take(brief, &Contracts::default(), text).expect("the role has a contract");
-    taken.map_err(|fault| (fault.class, fault.code, fault.what))
+    with(brief, &Contracts::default(), text).map_err(|fault| (fault.class, fault.code, fault.what))
+}
+
+fn with(brief: &Brief, policy: &Contracts, text: &str) -> Result<Taken, types::Fault> {
+    take(brief, policy, &VerifyPolicy::default(), text).expect("the role has a contract")
 }
 
 /// Why a reply is not taken: class, code and a part of the text.
@@ -95,9 +98,8 @@ fn a_plan_that_is_not_to_the_letter_is_refused_with_the_cause() {
 fn a_plan_has_the_id_that_was_given() {
     let policy = Contracts { plan_id: Some("plan_0042".to_owned()), ..Contracts::default() };
     let brief = role(Contract::Plan, Strictness::Strict);
-    let with = |id: &str| take(&brief, &policy, &plan(|plan| plan["plan_id"] = id.into()));
-    assert!(with("plan_0042").expect("a contract").is_ok());
-    assert!(with("plan_0001").expect("a contract").is_err());
+    let named = |id: &str| with(&brief, &policy, &plan(|plan| plan["plan_id"] = id.into()));
+    assert!(named("plan_0042").is_ok() && named("plan_0001").is_err());
 }
 
 /// M15: prose, markdown and fences are mistakes. M35: so much of the reply is kept.
@@ -166,6 +168,12 @@ fn a_test_is_written_only_where_the_task_names_it() {
     for path in ["tests/test_new.py", "lib/latest.py", "lib/contest.py"] {
         assert!(strictly(Contract::Edits, &edit(path)).is_ok(), "{path}");
     }
+    // What is a test is what the policy says is one.
+    let own = VerifyPolicy { tests: vec!["proofs/".to_owned()], ..VerifyPolicy::default() };
+    let brief = role(Contract::Edits, Strictness::Strict);
+    let taken = |path: &str| take(&brief, &Contracts::default(), &own, &edit(path));
+    assert!(matches!(taken("lib/proofs/a.py"), Some(Err(_))));
+    assert!(matches!(taken("lib/test_a.py"), Some(Ok(_))));
 }
 
 /// M27: files have their own limit, and the whole reply has one.
@@ -226,7 +234,7 @@ fn paths_are_meant_below_the_root_of_the_contracts() {
     let brief = role(Contract::Edits, Strictness::Strict);
     let edit = |path: &str| {
         let edits = json!({ "edits": [{ "path": path, "content": "x" }] }).to_string();
-        take(&brief, &policy, &edits).expect("a contract")
+        with(&brief, &policy, &edits)
     };
     assert_eq!(edit("a.py").expect("it may").writes[0].path.as_str(), "src/a.py");
     assert!(edit("../lib/x.py").is_err() && edit("src/a.py").is_err());
@@ -258,6 +266,9 @@ fn a_lenient_reading_finds_the_object_and_says_what_it_overlooked() {
         assert_eq!(taken.overlooked.as_deref(), overlooked);
         assert_eq!(taken.writes.len(), 1);
     }
+    let spelt = good.to_string().replace("src/a.py", "./src//a.py").replace("source", "module");
+    let taken = read(&brief, &spelt).expect("it is the same file");
+    assert_eq!(taken.submission["artifacts"][0]["type"], "module");
     let (class, ..) = read(&brief, "no object { here").expect_err("there is none");
     assert_eq!(class, FaultClass::Structural);
 }

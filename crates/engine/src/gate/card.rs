@@ -192,7 +192,8 @@ fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> 
         .iter()
         .filter(|one| one.value < 100 && one.measure != Measure::Deliverables)
         .collect();
-    low.sort_by_key(|one| std::cmp::Reverse(one.weight * (100 - one.value)));
+    let gain = |one: &Criterion| u64::from(one.weight) * u64::from(100 - one.value);
+    low.sort_by_key(|one| std::cmp::Reverse(gain(one)));
     let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.word(), one.seen));
     missing.chain(low).take(MOST_ACTIONS).collect()
 }

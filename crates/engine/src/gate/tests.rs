@@ -248,6 +248,34 @@ fn a_go_on_condition_waits_for_a_person() {
     assert!(events.contains("run.finished no-go, gate.planning"), "{events}");
 }
 
+/// A yes is one to the rule that asked; the phase's other rules are judged all the same.
+#[test]
+fn a_go_on_condition_is_for_its_own_rule_alone() {
+    let judged_with = |second: GateRule| {
+        let mut policy = with(Phase::Planning, |gate| gate.conditional_below = Some(100));
+        policy.gates.push(second);
+        let mut bench = run_with(policy);
+        bench.tell("begin Build a CLI\nplan.1 plans T1 a");
+        bench
+    };
+    let id = RuleId::fixed("gate.second");
+    let second = GateRule::new(id, Phase::Planning, vec![Evidence::TasksFinished]);
+    same(
+        &only(&judged_with(second.clone()).tell("answer 0 go"), &GATES),
+        "gate.blocked planning: 0 of 1 tasks are finished, 1 skipped
+         run.finished no-go, gate.second",
+    );
+    // However large the weights are.
+    let measures = [types::Measure::Acceptance, types::Measure::Estimates].map(|m| (m, u32::MAX));
+    let (requires, measures) = (vec![], measures.into());
+    let (min_score, conditional_below) = (0, Some(100));
+    let second = GateRule { requires, measures, min_score, conditional_below, ..second };
+    let mut bench = judged_with(second);
+    let events = bench.tell("answer 0 go");
+    assert!(events.contains("question.asked 1 gate.second"), "{events}");
+    same(&only(&bench.tell("answer 1 go"), &GATES), "gate.passed planning");
+}
+
 /// A no-go that turns to go: what is wrong with the whole is mended on top of everything.
 #[test]
 fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
@@ -278,6 +306,7 @@ fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
          merge.started T2 onto m-T2
          merge.finished T2 merged
          task.finished T2
+         gate.passed execution
          check.started merged/0 tests
          check.finished merged/0 exit 0
          gate.passed monitoring
@@ -285,7 +314,7 @@ fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
          run.finished done, report.done",
     );
     let view = bench.machine.view(bench.now);
-    assert_eq!(view.gates.iter().filter(|gate| gate.reopened).count(), 1);
+    assert_eq!(view.gates.iter().filter(|gate| gate.reopened).count(), 2);
     assert_eq!((view.status, view.why), (Status::Done, None));
 }
 

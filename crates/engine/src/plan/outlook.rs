@@ -71,7 +71,8 @@ fn words_of(request: &Request, plan: &Plan) -> Reading {
 }
 
 pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Room) -> Totals {
-    let tokens = with_reserve(sum(plan.tasks.iter().map(|task| task.estimate_tokens)));
+    let tokens = sum(plan.tasks.iter().map(|task| task.estimate_tokens));
+    let tokens = policy.budget.with_reserve(tokens);
     let seconds = sum(plan.tasks.iter().map(|task| task.estimate_seconds));
     let at_once = u64::try_from(policy.limits.parallel_tasks.max(1)).unwrap_or(u64::MAX);
     let (longest_chain, along_it) = longest(plan, order);
@@ -79,7 +80,7 @@ pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Room)
     Totals {
         tasks: plan.tasks.len() as u64,
         tokens,
-        time_ms: Span(with_reserve(millis)),
+        time_ms: Span(policy.budget.with_reserve(millis)),
         money: price(room.spent, tokens),
         longest_chain,
     }
@@ -87,11 +88,6 @@ pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Room)
 
 pub(super) fn sum(estimates: impl Iterator<Item = Option<u64>>) -> u64 {
     estimates.flatten().fold(0, u64::saturating_add)
-}
-
-/// A fifth on top.
-fn with_reserve(estimate: u64) -> u64 {
-    estimate.saturating_add(estimate.div_ceil(5))
 }
 
 /// What so many tokens cost at the price of what was spent before.

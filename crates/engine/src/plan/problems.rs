@@ -81,22 +81,22 @@ fn in_git(artifact: &Artifact) -> bool {
     artifact.path.components().any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// What the tasks are estimated at, with a fifth on top, must fit into what is left.
+/// What the tasks are estimated at, with the reserve on top, must fit into what is left.
 fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Room) -> Vec<Problem> {
     let expected = totals(policy, plan, order, room);
-    let left = room.left;
+    let (left, reserve) = (room.left, policy.budget.reserve_percent);
     let mut found = Vec::new();
     let mut wrong = |message: String| found.push(Problem::new("tasks", "budget", message));
     if let Some(tokens) = left.tokens.filter(|tokens| expected.tokens > *tokens) {
         let estimate = sum(plan.tasks.iter().map(|task| task.estimate_tokens));
         wrong(format!(
-            "its tasks are estimated at {estimate} tokens, {} with the reserve of a fifth; {tokens} are left",
+            "its tasks are estimated at {estimate} tokens, {} with {reserve} % in reserve; {tokens} are left",
             expected.tokens
         ));
     }
     if let Some(time) = left.time_ms.filter(|time| expected.time_ms > *time) {
         wrong(format!(
-            "it is expected to take {} with the reserve of a fifth; {time} are left",
+            "it is expected to take {} with {reserve} % in reserve; {time} are left",
             expected.time_ms
         ));
     }
@@ -104,7 +104,7 @@ fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Room) -> Ve
         && money > left
     {
         wrong(format!(
-            "it is expected to cost ${money} with the reserve of a fifth; ${left} are left"
+            "it is expected to cost ${money} with {reserve} % in reserve; ${left} are left"
         ));
     }
     found

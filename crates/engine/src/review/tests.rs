@@ -243,8 +243,10 @@ fn calls_that_were_denied_end_the_task_without_a_judge() {
         end.denied = vec!["s1.t1.c0 shell: permit.not_the_roles_tool".to_owned()];
     }
     bench.send(&input);
-    let events = bench.tell("check T1.1/0 exits 0");
-    same(&only(&events, &["task.re", "retry", "attempt"]), "task.rejected T1.1 semantic");
+    for exits in [0, 1] {
+        let events = bench.clone().tell(&format!("check T1.1/0 exits {exits}"));
+        same(&only(&events, &["task.re", "retry", "attempt"]), "task.rejected T1.1 semantic");
+    }
 }
 
 /// C27: a judge whose mechanics fail is replaced by a fresh one, three times; then it is over.
@@ -350,7 +352,7 @@ fn a_child_at_work_cannot_be_steered() {
     same(&bench.tell("steer hurry\nfollow_up and then?\nsubmit now"), "");
 }
 
-/// C52, C58, C59: the judge has neither a file nor a command, and each child may spend what its manifest says.
+/// C52, C58, C59: the judge can find lines and neither write nor run, and each child may spend what its manifest says.
 #[test]
 fn a_child_has_what_its_manifest_says_and_no_more() {
     let policy = audited();

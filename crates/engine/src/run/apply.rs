@@ -10,11 +10,11 @@ use super::evidence::{finish_check, finish_merge, start_check, take_off};
 use super::lane::{CheckState, Lane, Last, Running, Stage};
 use super::notes::Notes;
 use super::papers::Reviewed;
-use super::questions::{Answer, Question};
+use super::questions::{self, Answer, Question};
 use super::{Asked, Run, funds};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
-use crate::question::{STOP, nobody_answered};
+use crate::plan::{Room, SENT_BACK};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
@@ -55,6 +55,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
+        Event::PlanRefused { problems, decision, .. } if decision.rule.as_str() == SENT_BACK => {
+            super::reopen::plan_once_more(run, Some(problems.join("; ")));
+        }
         Event::PlanRefused { problems, .. } => {
             let fault = crate::plan::fault(&problems);
             reject(run, &TaskId::plan(), fault, None);
@@ -91,24 +94,6 @@ fn escalate(run: &mut Run, task: &TaskId) {
     });
 }
 
-fn answered(run: &mut Run, number: u32, answer: Answer) {
-    let Some(question) = run.questions.get_mut(number as usize) else { return };
-    question.answer = Some(answer.clone());
-    let (from, about) = (question.from.clone(), question.about().cloned());
-    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
-    let words = question.words();
-    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
-        super::reopen::answered(run, *phase, choice, words.as_deref());
-        return;
-    }
-    if nobody && about.is_none() {
-        run.halted = Some(nobody_answered(&question.text));
-    }
-    if let Some(attempt) = from {
-        change_running(run, &attempt, |running| running.answers.push(answer.said));
-    }
-}
-
 /// What gates and people say.
 fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
     match event {
@@ -125,10 +110,12 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
                 escalate(run, task);
             }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
-            run.questions.push(Question { text, rule, from, terms, asked, answer });
+            let room = Room::of_run(run, at);
+            let question = Question { text, rule, from, terms, asked, room, answer };
+            questions::asked(run, question);
         }
         Event::QuestionAnswered { question, by, text, choice } => {
-            answered(run, question, Answer { said: Said { by, text }, choice });
+            questions::answered(run, question, Answer { said: Said { by, text }, choice });
         }
         other => apply_to_lane(run, other, at),
     }
@@ -145,9 +132,6 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
-            if crate::review::reviewed(run, &attempt.task).is_some() {
-                run.papers.reviews.entry(attempt.task.clone()).or_insert_with(Lane::ready);
-            }
             change(run, &attempt.task, |lane| {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
@@ -235,7 +219,7 @@ fn again(run: &mut Run, event: Event) {
             run.funds.went_on(&task);
             // An attempt that is only put off is not one more.
             let stage = run.lane(&task).map(Lane::stage);
-            if !matches!(stage, Some(Stage::Waiting | Stage::Retrying { .. })) {
+            if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
                 run.retries += 1;
             }
             change(run, &task, |lane| {
@@ -284,8 +268,9 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) 
         how(&mut run.planning);
         return;
     }
-    if let Some(lane) = run.papers.reviews.get_mut(task) {
-        how(lane);
+    // Whatever is said first of a review, its lane is there from then on.
+    if crate::review::reviewed(run, task).is_some() {
+        how(run.papers.reviews.entry(task.clone()).or_insert_with(Lane::ready));
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };
@@ -304,7 +289,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) 
 }
 
 /// Changes what is known of an attempt that is under way.
-fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
+pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
     change(run, &attempt.task, |lane| {
         if let (Stage::Running(running), true) = (&mut lane.stage, lane.attempts == attempt.n) {
             how(running);

@@ -11,8 +11,7 @@ pub(super) fn take_off(run: &mut Run, task: &TaskId) {
     let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
     let Before { head, changes, missing } = (**before).clone();
     change(run, task, |lane| lane.base = Some(head.clone()));
-    (run.head, run.changes) = (head, changes);
-    run.missing.truncate(missing);
+    (run.head, run.changes, run.missing) = (head, changes, missing);
 }
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
@@ -50,12 +49,15 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
+            // What the task promised was looked for anew; what others promised was not.
+            let promised = crate::merge::artifacts(run, task);
+            let others = run.missing.iter().filter(|one| !promised.contains(one)).cloned();
+            let missing = others.chain(missing).collect();
             let before = Box::new(Before {
                 head: std::mem::replace(&mut run.head, commit.clone()),
                 changes: std::mem::replace(&mut run.changes, changes),
-                missing: run.missing.len(),
+                missing: std::mem::replace(&mut run.missing, missing),
             });
-            run.missing.extend(missing);
             change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
         MergeEnd::Conflict { paths, hunks } => {

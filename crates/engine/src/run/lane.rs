@@ -2,8 +2,8 @@
 //! retried like any task.
 
 use types::{
-    Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef, RoleId, Said, Scope,
-    Spend, TaskStage, Timestamp,
+    Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef, RoleId, Said,
+    Scope, Spend, TaskStage, Timestamp,
 };
 
 /// One task's way.
@@ -96,7 +96,7 @@ pub(crate) enum Stage {
 pub(crate) struct Before {
     pub(crate) head: CommitId,
     pub(crate) changes: Changes,
-    pub(crate) missing: usize,
+    pub(crate) missing: Vec<Artifact>,
 }
 
 /// An attempt that is over.

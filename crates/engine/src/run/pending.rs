@@ -54,8 +54,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         effects.push(Effect::Wait { timer: TimerId::Deadline, until });
     }
     if !run.winds_down() {
-        let expiring = run.questions().iter().zip(0_u32..);
-        effects.extend(expiring.filter_map(|(question, number)| {
+        effects.extend(run.open_questions().filter_map(|(number, question)| {
             let timer = TimerId::Question(number);
             question.expires().map(|until| Effect::Wait { timer, until })
         }));

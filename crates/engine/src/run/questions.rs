@@ -1,7 +1,12 @@
-//! The questions of a run and the time that it spent waiting for a person, which is nobody's fault and is not
-//! taken off its time.
+//! The questions of a run, how its state changes with them, and the time that it spent waiting for a person, which is
+//! nobody's fault and is not taken off its time.
 
 use types::{About, AttemptId, RuleId, Said, Span, Terms, Timestamp};
+
+use super::Run;
+use super::apply::change_running;
+use crate::plan::Room;
+use crate::question::{STOP, nobody_answered};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
@@ -11,6 +16,8 @@ pub(crate) struct Question {
     pub(crate) from: Option<AttemptId>,
     pub(crate) terms: Option<Box<Terms>>,
     pub(crate) asked: Timestamp,
+    /// What there was to spend when it was asked.
+    pub(crate) room: Room,
     pub(crate) answer: Option<Answer>,
 }
 
@@ -56,6 +63,47 @@ impl Question {
     /// The choice that was taken.
     pub(crate) fn choice(&self) -> Option<&str> {
         self.answer.as_ref()?.choice.as_deref()
+    }
+}
+
+impl Run {
+    pub(crate) fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// The first question that nobody has answered.
+    pub(crate) fn open_question(&self) -> Option<usize> {
+        self.open.first().copied()
+    }
+
+    /// All questions that nobody has answered; those that were cost nothing.
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = (u32, &Question)> {
+        let open = self.open.iter();
+        open.filter_map(|place| Some((u32::try_from(*place).ok()?, self.questions.get(*place)?)))
+    }
+}
+
+pub(super) fn asked(run: &mut Run, question: Question) {
+    run.open.insert(run.questions.len());
+    run.questions.push(question);
+}
+
+pub(super) fn answered(run: &mut Run, number: u32, answer: Answer) {
+    let Some(question) = run.questions.get_mut(number as usize) else { return };
+    run.open.remove(&(number as usize));
+    question.answer = Some(answer.clone());
+    let (from, about) = (question.from.clone(), question.about().cloned());
+    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    let words = question.words();
+    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
+        super::reopen::answered(run, *phase, choice, words.as_deref());
+        return;
+    }
+    if nobody && about.is_none() {
+        run.halted = Some(nobody_answered(&question.text));
+    }
+    if let Some(attempt) = from {
+        change_running(run, &attempt, |running| running.answers.push(answer.said));
     }
 }
 

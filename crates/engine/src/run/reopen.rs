@@ -34,12 +34,22 @@ fn plan_again(run: &mut Run, told: Option<String>) {
     run.places.clear();
     run.order.clear();
     run.ready.clear();
+    plan_once_more(run, told);
+}
+
+/// Another plan is wanted, as often as a person says so; none of the planner's failures are counted for it.
+pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
     run.retries += 1;
     run.planning.stage = once_more(run, told, None);
 }
 
-/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count.
+/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count,
+/// those of its review do not.
 fn work_again(run: &mut Run, told: Option<&String>) {
+    for review in run.papers.reviews.values_mut().filter(|review| review.is_settled()) {
+        review.stage = Stage::Waiting;
+        review.faults.clear();
+    }
     let lost = |lane: &Lane| lane.is_settled() && !lane.is_finished() && !lane.is_waived();
     let places: Vec<usize> = (0..run.lanes.len()).filter(|at| lost(&run.lanes[*at])).collect();
     for place in &places {
@@ -71,8 +81,10 @@ fn mend(run: &mut Run, told: Option<String>) {
     let Some(place) = culprit(run) else { return };
     let evidence = crate::failure::evidence(run, &run.merged_checks);
     let told = told.map(|told| format!("{told}{evidence}"));
-    let promised = run.plan.as_ref().map(|plan| plan.tasks[place].artifacts.clone());
-    run.missing.retain(|missing| !promised.iter().flatten().any(|one| one == missing));
+    // A task that is mended is not finished, so what was said of all of them no longer holds.
+    for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
+        gate.reopened = true;
+    }
     run.merged_checks.clear();
     run.retries += 1;
     let stage = once_more(run, told, Some(run.head.clone()));
@@ -99,5 +111,54 @@ fn unsettle(run: &mut Run, place: usize) {
     run.unreachable.remove(&place);
     if let Some(turn) = run.order.iter().position(|other| *other == place) {
         run.settled = run.settled.min(turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Run;
+    use crate::testing::{Bench, only, planned, same};
+
+    const GATES: [&str; 2] = ["gate", "run.finished"];
+
+    /// A run in which T1 is to write what it promised and did not.
+    fn to_be_mended() -> Bench<Run> {
+        let mut bench = planned("T1 a,b; T2 c");
+        bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");
+        bench.tell("T2.1 hands in c\ncheck T2.1/0 exits 0\nmerge T2 lands");
+        let events = bench.tell("check landed:T2.1/0 exits 0\ncheck merged/0 exits 0");
+        assert!(events.contains("gate.blocked monitoring: promised but not there: b"), "{events}");
+        same(&only(&bench.tell("answer 0 retry"), &["attempt"]), "attempt.started T1.2 coder");
+        bench
+    }
+
+    #[test]
+    fn a_task_that_could_not_be_mended_is_not_finished() {
+        same(
+            &only(&to_be_mended().tell("T1.2 fails person x.y"), &GATES),
+            "gate.blocked execution: 1 of 2 tasks are finished, 1 failed
+             run.finished failed, gate.execution",
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_missing_until_it_has_landed() {
+        let mut bench = to_be_mended();
+        same(
+            &only(
+                &bench.tell("T1.2 fails semantic x.y\nanswer 1 skip\ncheck merged/0 exits 0"),
+                &GATES,
+            ),
+            "gate.passed execution
+             gate.blocked monitoring: promised but not there: b",
+        );
+        let mut bench = to_be_mended();
+        bench.tell("T1.2 hands in b\ncheck T1.2/0 exits 0\nmerge T1 lands");
+        same(
+            &only(&bench.tell("check merged/0 exits 0"), &GATES),
+            "gate.passed monitoring
+             gate.passed closure
+             run.finished done, report.done",
+        );
     }
 }

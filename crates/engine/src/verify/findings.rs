@@ -6,8 +6,9 @@ use types::{Changes, Finding, FindingKind, Findings, VerifyPolicy, WorkPath};
 use super::diff::{FileDiff, files};
 use super::marks;
 
-/// The most findings that are kept of one attempt.
-const MOST: usize = 50;
+/// The most lost assertions, and the most skipped tests, that are kept of one attempt. What is said of whole files is
+/// never cut: there is no more of it than there are changes, and some of it may be allowed while the rest is not.
+pub(super) const MOST: usize = 50;
 /// The most characters of a line that are kept.
 const LONGEST: usize = 160;
 
@@ -37,9 +38,8 @@ pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
     for file in &files {
         found.extend(of_file(file, policy));
     }
-    found.extend(assertions(&files, policy));
-    found.extend(skips(&files));
-    found.truncate(MOST);
+    found.extend(assertions(&files, policy).into_iter().take(MOST));
+    found.extend(skips(&files).into_iter().take(MOST));
     Findings(found)
 }
 
@@ -252,6 +252,19 @@ mod tests {
             assert!(!found(&kept).iter().any(|found| found.starts_with("TestSkipped")));
         }
         assert!(found(&diff("", "src/a.go", &[], &["list.Skip(3)"])).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_hidden_behind_many_changes() {
+        let test = |n: usize| format!("tests/{n}.py");
+        let changed = (0..60).map(|n| diff(&test(n), &test(n), &["a = 1"], &[]));
+        let mut text: String = changed.collect();
+        text.push_str(&diff("src/a.rs", "src/a.rs", &["assert!(x);"; 60], &["#[ignore]"; 60]));
+        text.push_str(&diff("Makefile", "Makefile", &[], &["\tpytest || true"]));
+        let found = found(&text);
+        let count = |kind: &str| found.iter().filter(|line| line.starts_with(kind)).count();
+        assert_eq!((count("TestChanged"), count("CheckWeakened")), (60, 1));
+        assert_eq!((count("AssertionDeleted"), count("TestSkipped")), (50, 50));
     }
 
     #[test]

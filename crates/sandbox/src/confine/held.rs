@@ -110,10 +110,8 @@ impl Held {
             let mason = known.map_or_else(|| masons.hire(&spec.prelude()), Ok);
             let mason = mason.map_err(failed("starting a mason for"))?;
             let given = orders(&mason, &spec, (out, err));
-            if given.is_err() {
-                masons.dismiss(&mason);
-            }
-            given.map(|given| (mason, given))
+            // Orders that one could not follow say nothing about the next.
+            given.inspect_err(|_| masons.dismiss(&mason))?.map(|given| (mason, given))
         };
         let (mason, given) = if quick {
             given()?
@@ -216,17 +214,23 @@ struct Given {
     proxied: Option<TcpListener>,
 }
 
+/// What became of orders that a mason took: it may not be able to follow them.
+type Followed = Result<Given, EnvError>;
+
 /// Gives orders, with the pipes for what the command says. A mason that is at its end says why.
 fn orders(
     mason: &Mason,
     spec: &Spec,
     (out, err): (PipeWriter, PipeWriter),
-) -> Result<Given, EnvError> {
+) -> Result<Followed, EnvError> {
     let give = || {
         let (line, theirs) = Line::pair()?;
         mason.order(spec, [theirs.as_fd(), out.as_fd(), err.as_fd()])?;
         drop(theirs);
-        if spec.network { proxied(line) } else { Ok(Given { line, first: None, proxied: None }) }
+        if spec.network {
+            return proxied(line);
+        }
+        Ok(Ok(Given { line, first: None, proxied: None }))
     };
     give().map_err(|source| match mason.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
@@ -235,7 +239,7 @@ fn orders(
 }
 
 /// Waits for the listener inside.
-fn proxied(mut line: Line) -> io::Result<Given> {
+fn proxied(mut line: Line) -> io::Result<Followed> {
     line.set_read_timeout(Some(WALLS))?;
     let mut first = None;
     loop {
@@ -244,11 +248,29 @@ fn proxied(mut line: Line) -> io::Result<Given> {
         match (report, fds.into_iter().next()) {
             (Report::Begun(number), _) => first = Some(Pid::from_raw(number)),
             (Report::Listening, Some(fd)) => {
-                return Ok(Given { line, first, proxied: Some(TcpListener::from(fd)) });
+                return Ok(Ok(Given { line, first, proxied: Some(TcpListener::from(fd)) }));
             }
+            (Report::Failed(reason), _) => return Ok(Err(EnvError::Sandbox { reason })),
             (other, _) => {
                 return Err(io::Error::other(format!("there is no way out: {other:?}")));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_that_cannot_be_followed_are_not_the_masons_end() {
+        let (line, mut theirs) = Line::pair().expect("a line");
+        let reason = "entering src: it does not exist".to_owned();
+        for report in [Report::Begun(2), Report::Failed(reason)] {
+            line::send(&mut theirs, &report, &[]).expect("it is heard");
+        }
+        let followed = proxied(line).expect("a mason that goes on");
+        let error = followed.err().expect("there is no way out").to_string();
+        assert!(error.contains("entering src: it does not exist;"), "{error}");
     }
 }

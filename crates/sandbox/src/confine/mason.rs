@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use super::line;
 use super::spec::{Prelude, Report, Spec};
-use crate::process::own_session;
+use crate::child::own_session;
 
 /// How many are kept. Those that worked longest ago are let go when their last command has ended.
 const KEPT: usize = 8;

@@ -229,7 +229,8 @@ fn mask(path: &Path) -> Result<(), Unbuilt> {
 }
 
 fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
-    tmpfs(path, &format!("mode={mode:o},size={bytes}"))
+    // To the kernel, 0 is no limit at all.
+    tmpfs(path, &format!("mode={mode:o},size={}", bytes.max(1)))
         .map_err(doing(format!("making {}", path.display())))
 }
 
@@ -239,7 +240,8 @@ fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
         return Ok(());
     }
     folders_above(at, path)?;
-    let made = if folder { fs::create_dir(at) } else { File::create(at).map(|_| ()) };
+    // Commands of one workspace share this root, so another may make the same place right now.
+    let made = if folder { fs::create_dir_all(at) } else { File::create(at).map(|_| ()) };
     made.map_err(doing(format!("making a place for {}", path.display())))
 }
 
@@ -333,4 +335,28 @@ fn enter(spec: &Spec) -> Result<(), Unbuilt> {
     let folder = rustix::fs::openat2(&root, spec.folder.as_str(), flags, Mode::empty(), how)
         .map_err(doing(format!("entering {}", spec.folder)))?;
     rustix::process::fchdir(&folder).map_err(doing(format!("entering {}", spec.folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// Two first commands of a workspace put in the same places at the same time.
+    #[test]
+    fn a_place_that_another_command_makes_right_now_is_as_good() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for round in 0..200 {
+            let (at, start) = (dir.path().join(format!("{round}/a/b")), Barrier::new(4));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        start.wait();
+                        place(&at, &at, true).expect("a place");
+                    });
+                }
+            });
+        }
+    }
 }

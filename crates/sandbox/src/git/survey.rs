@@ -148,10 +148,7 @@ impl checks::Files for Committed<'_> {
     }
 
     fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
-        self.blobs
-            .iter()
-            .filter_map(|blob| blob.path.as_str().strip_prefix(folder))
-            .any(|path| fits(path.rsplit('/').next().unwrap_or(path)))
+        self.blobs.iter().filter_map(|blob| blob.path.as_str().strip_prefix(folder)).any(fits)
     }
 
     fn text(&self, path: &str) -> Option<&str> {

@@ -6,7 +6,7 @@ use types::Check;
 /// What is known of the files of a commit.
 pub(super) trait Files {
     fn has(&self, path: &str) -> bool;
-    /// Whether there is a file below a folder whose name is one that `fits`.
+    /// Whether there is a file below a folder whose path from there is one that `fits`.
     fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool;
     /// The text of a file, if it was read.
     fn text(&self, path: &str) -> Option<&str>;
@@ -86,14 +86,16 @@ fn node(files: &dyn Files) -> Option<&'static str> {
 
 fn deno(files: &dyn Files) -> Option<&'static str> {
     let settings = files.text("deno.json").or_else(|| files.text("deno.jsonc"))?;
-    let task = settings.contains("\"test\"");
+    // Settings with comments cannot be read here; what needs no task is right for them, too.
+    let settings: serde_json::Value = serde_json::from_str(settings).unwrap_or_default();
+    let task = !settings["tasks"]["test"].is_null();
     Some(if task { "deno task test" } else { "deno test" })
 }
 
 /// A Python project has tests if it says so, or if there are files that pytest would take for tests.
 fn pytest(files: &dyn Files) -> Option<&'static str> {
-    let is_test = |name: &str| {
-        let python = name.strip_suffix(".py");
+    let is_test = |path: &str| {
+        let python = path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
         python.is_some_and(|name| name.starts_with("test_") || name.ends_with("_test"))
     };
     let says = |path: &str, mark: &str| files.text(path).is_some_and(|text| text.contains(mark));
@@ -102,8 +104,10 @@ fn pytest(files: &dyn Files) -> Option<&'static str> {
         || says("setup.cfg", "[tool:pytest]")
         || says("tox.ini", "[pytest]");
     let project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|path| files.has(path));
-    let there = ["tests/", "test/"].iter().any(|folder| files.has_below(folder, is_test));
-    (named || project || there).then_some("python3 -m pytest -q")
+    // Elsewhere, a file that is called like a test may be anything.
+    let folders: &[&str] = if project { &[""] } else { &["tests/", "test/"] };
+    let there = folders.iter().any(|folder| files.has_below(folder, is_test));
+    (named || there).then_some("python3 -m pytest -q")
 }
 
 fn maven(files: &dyn Files) -> Option<&'static str> {
@@ -118,7 +122,8 @@ fn gradle(files: &dyn Files) -> Option<&'static str> {
 }
 
 fn dotnet(files: &dyn Files) -> Option<&'static str> {
-    let is_project = |name: &str| name.ends_with(".sln") || name.ends_with(".csproj");
+    let is_project =
+        |path: &str| !path.contains('/') && (path.ends_with(".sln") || path.ends_with(".csproj"));
     files.has_below("", is_project).then_some("dotnet test")
 }
 
@@ -164,10 +169,7 @@ mod tests {
             self.text(path).is_some()
         }
         fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
-            self.0.iter().any(|(path, _)| {
-                path.strip_prefix(folder)
-                    .is_some_and(|rest| fits(rest.rsplit('/').next().unwrap_or(rest)))
-            })
+            self.0.iter().any(|(path, _)| path.strip_prefix(folder).is_some_and(fits))
         }
         fn text(&self, path: &str) -> Option<&str> {
             self.0.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
@@ -195,7 +197,9 @@ mod tests {
             ),
             (&[("deno.json", "{}")], "deno test"),
             (&[("deno.json", r#"{"tasks":{"test":"deno test -A"}}"#)], "deno task test"),
-            (&[("pyproject.toml", "")], "python3 -m pytest -q"),
+            (&[("deno.json", r#"{"test":{"include":["a"]}}"#)], "deno test"),
+            (&[("deno.jsonc", "{ // \"test\"\n}")], "deno test"),
+            (&[("pyproject.toml", ""), ("pkg/a_test.py", "")], "python3 -m pytest -q"),
             (&[("pytest.ini", "")], "python3 -m pytest -q"),
             (&[("tests/test_a.py", "")], "python3 -m pytest -q"),
             (&[("tox.ini", "[pytest]\n")], "python3 -m pytest -q"),
@@ -204,7 +208,7 @@ mod tests {
             (&[("pom.xml", ""), ("mvnw", "")], "sh mvnw -q -B test"),
             (&[("build.gradle.kts", "")], "gradle test"),
             (&[("build.gradle", ""), ("gradlew", "")], "sh gradlew test"),
-            (&[("app/app.csproj", "")], "dotnet test"),
+            (&[("app.csproj", "")], "dotnet test"),
             (&[("Makefile", "all:\n\ntest: all\n\ttrue\n")], "make test"),
             (&[("Makefile", "check:\n\ttrue\n")], "make check"),
             (&[("justfile", "test filter='':\n  cargo test\n")], "just test"),
@@ -231,6 +235,9 @@ mod tests {
             vec![("justfile", "test := 'x'\ntesting:\n  x\n")],
             vec![("tox.ini", "[tox]\n")],
             vec![("src/app.py", "")],
+            vec![("scripts/test_a.py", "")],
+            vec![("pyproject.toml", ""), ("pkg/a.py", "")],
+            vec![("app/app.csproj", "")],
         ] {
             assert!(commands(&files).is_empty(), "{files:?}");
         }

@@ -1,0 +1,88 @@
+//! Plans that a person has to approve: shown once, and adopted as they were shown.
+
+use serde_json::json;
+use types::Status;
+
+use crate::testing::{
+    Bench, begin, crew, new_run, only, plan, render, request, run_with, same, submission, survey,
+};
+use crate::{Machine as _, Run};
+
+fn to_be_approved() -> Bench<Run> {
+    let mut bench = new_run();
+    let mut request = request("Build a CLI");
+    request.planning.approve = true;
+    bench.send(&begin(request, survey()));
+    let events = bench.tell("plan.1 plans T1 a");
+    assert!(events.contains("question.asked"), "{events}");
+    assert_eq!(bench.machine.status(), Status::Waiting);
+    bench
+}
+
+#[test]
+fn a_plan_waits_for_approval_where_that_is_wanted() {
+    let mut bench = to_be_approved();
+    same(
+        &only(&bench.tell("answer 0 approve"), &["plan", "attempt"]),
+        "plan.adopted T1
+         attempt.started T1.1 coder",
+    );
+}
+
+/// The process may be away between the answer and what follows from it.
+#[test]
+fn what_was_shown_is_adopted_however_much_later() {
+    let mut bench = new_run();
+    let mut request = request("Build a CLI");
+    request.planning.approve = true;
+    bench.send(&begin(request, survey()));
+    let mut plan = plan("T1 a");
+    plan["tasks"][0]["estimate_seconds"] = json!(5_500);
+    let shown = render(&bench.send(&submission("plan.1", plan)));
+    assert!(shown.contains("question.asked"), "{shown}");
+    let (by, text) = ("ann".to_owned(), "approve".to_owned());
+    let choice = Some(text.clone());
+    let answered = types::Event::QuestionAnswered { question: 0, by, text, choice };
+    bench.machine.apply(&answered, bench.now);
+    bench.now = bench.now.after(types::Span::seconds(3_600));
+    let events = bench.send(&types::Input::Due);
+    let adopted = events.iter().find_map(|event| match event {
+        types::Event::PlanAdopted { plan, .. } => Some(plan),
+        _ => None,
+    });
+    let risks = adopted.expect("the plan is adopted").risks.iter().map(|risk| risk.id.as_str());
+    assert_eq!(risks.collect::<Vec<_>>(), ["RISK-001"]);
+}
+
+#[test]
+fn a_rejected_plan_ends_the_run() {
+    let mut bench = to_be_approved();
+    bench.tell("answer 0 reject");
+    assert_eq!(bench.machine.status(), Status::Cancelled);
+}
+
+#[test]
+fn any_other_answer_goes_back_to_the_planner_and_is_not_its_failure() {
+    let mut bench = to_be_approved();
+    same(
+        &only(&bench.tell("answer 0 use two tasks"), &["plan", "retry", "attempt"]),
+        "plan.refused plan.1 ann wants it otherwise: use two tasks
+         attempt.started plan.2 planner",
+    );
+    assert!(format!("{:?}", bench.asked()).contains("use two tasks"));
+    bench.tell("plan.2 plans T1 a; T2 b\nanswer 1 no\nplan.3 plans T1 a\nanswer 2 still no");
+    same(
+        &only(&bench.tell("plan.4 plans T1 a after T7"), &["retry", "question"]),
+        "retry.scheduled plan failure.plan_invalid 2 left, told why",
+    );
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_plan_that_needs_approval_is_not_carried_out() {
+    let mut policy = crew();
+    policy.headless = true;
+    policy.plan.approval = types::PlanApproval::Ask;
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI\nplan.1 plans T1 a");
+    assert_eq!(bench.machine.status(), Status::Refused);
+}
