@@ -8,7 +8,7 @@ use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls, presets};
+use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
 use crate::models;
