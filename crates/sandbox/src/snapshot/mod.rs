@@ -1,7 +1,7 @@
 //! Snapshots of a workspace's files, so that what an agent did to them can be taken back. They are kept by content in
 //! a folder of their own, outside of the workspace, and have nothing to do with the person's git: no index, no ref, no
-//! process. Files that git would ignore are neither kept nor touched. Everything here blocks; it is meant for a thread
-//! on which that is allowed.
+//! process. Files that git would ignore are neither kept nor touched. Everything here but `untouched` blocks for long; it
+//! is meant for a thread on which that is allowed.
 
 mod carry;
 mod content;
@@ -12,6 +12,7 @@ mod objects;
 mod restore;
 mod rules;
 mod stamp;
+mod untouched;
 mod walk;
 
 use std::io;
@@ -122,6 +123,13 @@ impl Snapshots {
     /// Takes a snapshot. What was not touched since the last one is not read again.
     pub fn take(&self) -> Result<Tree, SnapshotError> {
         self.walk(&mut self.index())
+    }
+
+    /// The last snapshot, if nothing was touched since. Looks at no more than so many names and reads none of them, so
+    /// that with few it is quick enough for any thread; nothing is said of more, or while another snapshot is taken.
+    pub fn untouched(&self, most: usize) -> Option<Digest> {
+        let index = self.index.try_lock().ok()?;
+        untouched::last(self.jail.root(), &index, most)
     }
 
     /// What is different between two snapshots, by path.

@@ -72,6 +72,17 @@ impl Ground {
         self.snapshots.take().expect("a snapshot").digest
     }
 
+    /// A snapshot that the file system's clock has left behind, so that all of it is known by its times.
+    fn settled(&self) -> Digest {
+        let known = |_| {
+            let tree = self.take();
+            self.snapshots.untouched(1000).map(|same| (tree, same))
+        };
+        let (tree, same) = (0..100_000).find_map(known).expect("time goes on");
+        assert_eq!(tree, same);
+        tree
+    }
+
     fn restore(&self, tree: &Digest) -> Restored {
         self.snapshots.restore(tree).expect("a restoration")
     }

@@ -16,6 +16,37 @@ fn the_same_files_give_the_same_snapshot_whoever_takes_it() {
 }
 
 #[test]
+fn what_was_not_touched_is_known_without_a_look_inside() {
+    let mut ground = Ground::new();
+    ground.put("a/b.txt", "one");
+    ground.put(".gitignore", "*.log\n");
+    ground.link("a/b.txt", "link");
+    assert_eq!(ground.snapshots.untouched(10), None, "there is none yet");
+    let tree = ground.settled();
+    assert_eq!(ground.snapshots.untouched(10), Some(tree));
+    assert_eq!(ground.snapshots.untouched(3), None, "there are four names");
+    ground.put("a/c.log", "ignored");
+    assert!(
+        ground.snapshots.untouched(10).is_none_or(|same| same == tree),
+        "what is ignored is none"
+    );
+    for touch in ["a/b.txt", "new.txt", "a/new.txt", ".gitignore"] {
+        let tree = ground.settled();
+        ground.put(touch, &format!("{touch} is another now"));
+        assert_eq!(ground.snapshots.untouched(10), None, "{touch}");
+        assert_ne!(ground.take(), tree, "{touch}");
+    }
+    ground.settled();
+    std::fs::remove_file(ground.at("link")).expect("gone");
+    assert_eq!(ground.snapshots.untouched(10), None);
+    ground.settled();
+    ground.mode("a/b.txt", 0o755);
+    assert_eq!(ground.snapshots.untouched(10), None);
+    ground.reopen();
+    assert_eq!(ground.snapshots.untouched(10), None);
+}
+
+#[test]
 fn the_difference_names_what_was_added_changed_and_removed() {
     let ground = Ground::new();
     ground.put("same/deep/a", "a");

@@ -1,0 +1,51 @@
+//! Whether anything was touched since the last snapshot: a look at what the file system says of each name, and no more.
+//! Nothing is read, listed or remembered, and where there is any doubt the answer is no.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags};
+use types::Digest;
+
+use super::content;
+use super::index::{Folder, Index, Node, Seen, What};
+use super::rules::{self, Rules};
+use super::stamp::Stamp;
+
+/// The last snapshot, if all is as it was then and there are no more than so many names.
+pub(super) fn last(root: impl AsFd, index: &Index, most: usize) -> Option<Digest> {
+    let exclude = rules::exclude_text(root.as_fd()).unwrap_or_default();
+    let mut left = most;
+    let same =
+        exclude == index.over_all.0 && is_same(root, &index.root, &index.over_all.1, &mut left);
+    index.last.filter(|_| same)
+}
+
+fn is_same(fd: impl AsFd, folder: &Folder, above: &Arc<Rules>, left: &mut usize) -> bool {
+    let listed =
+        rustix::fs::fstat(fd.as_fd()).is_ok_and(|stat| folder.listed == Some(Stamp::of(&stat)));
+    let ignores = folder.ignore_file == Some(content::stamp(fd.as_fd(), rules::FILE).ok());
+    let known = listed && ignores && !folder.shut && Arc::ptr_eq(above, &folder.above);
+    if !known || *left < folder.nodes.len() {
+        return false;
+    }
+    *left -= folder.nodes.len();
+    folder.nodes.iter().all(|node| is_same_node(fd.as_fd(), node, &folder.rules, left))
+}
+
+fn is_same_node(fd: impl AsFd, node: &Node, rules: &Arc<Rules>, left: &mut usize) -> bool {
+    let name = OsStr::from_bytes(&node.name);
+    match &node.what {
+        What::Leaf(Some(Seen { stamp: Some(stamp), .. })) => {
+            content::stamp(fd, name).is_ok_and(|now| now == *stamp)
+        }
+        What::Leaf(_) => false,
+        What::Folder(below) => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let inner = rustix::fs::openat(fd, name, flags, Mode::empty());
+            inner.is_ok_and(|inner| is_same(inner, below, rules, left))
+        }
+    }
+}
