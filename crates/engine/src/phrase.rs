@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::reading::{Pause, Reading, Word};
-use grammar::{is_joint, is_start};
+use grammar::{is_farewell, is_joint, is_start};
 
 /// How many words `..` and `...` may skip.
 const NEAR: usize = 6;
@@ -109,6 +109,15 @@ pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
     is_start(reading.words(), place)
 }
 
+/// The words without the name of who signs, after a pause at the end of a letter.
+pub(crate) fn before_the_name(reading: &Reading) -> &[Word] {
+    let words = reading.words();
+    let close = words.len().saturating_sub(3);
+    let name = (close..words.len())
+        .find(|at| *at > 0 && words[*at].pause != Pause::None && is_farewell(&words[at - 1].text));
+    &words[..name.unwrap_or(words.len())]
+}
+
 fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
     Ok(match item {
         "^" => Item::Start,
@@ -157,7 +166,7 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
     let Some((item, rest)) = items.split_first() else { return true };
     match item {
         Item::Start => is_start(words, at) && matches(rest, words, at, pause),
-        Item::End => ends(words, at) && matches(rest, words, at, pause),
+        Item::End => ends_a_phrase(words, at) && matches(rest, words, at, pause),
         Item::Near => skips(
             NEAR,
             words,
@@ -213,7 +222,7 @@ fn skips(
 }
 
 /// Whether the noun phrase is over, so that the word before was what it is about.
-fn ends(words: &[Word], at: usize) -> bool {
+pub(crate) fn ends_a_phrase(words: &[Word], at: usize) -> bool {
     words.get(at).is_none_or(|word| word.pause != Pause::None || is_joint(&word.text))
 }
 

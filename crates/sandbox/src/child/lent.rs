@@ -32,9 +32,8 @@ impl Child {
         let id = spawn(&Words::of(&command)?, out.as_raw_fd(), err.as_raw_fd())?;
         let known = rustix::process::Pid::from_raw(id.as_raw());
         let known = known.ok_or_else(|| io::Error::other("it has no number"))?;
-        let process = pidfd_open(known, PidfdFlags::NONBLOCK)
-            .map_err(io::Error::from)
-            .and_then(watched);
+        let process =
+            pidfd_open(known, PidfdFlags::NONBLOCK).map_err(io::Error::from).and_then(watched);
         if process.is_err() {
             // Nobody would see its end.
             kill(id, Signal::SIGKILL).ok();
