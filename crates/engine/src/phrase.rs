@@ -82,7 +82,8 @@ impl<'a> Phrase<'a> {
             Item::Any(words) => Some(words),
             _ => None,
         });
-        let starts = first.into_iter().flatten().filter_map(|word| pieces(word).next());
+        let likely = first.into_iter().flatten().filter(|entry| reading.may_say(entry));
+        let starts = likely.filter_map(|entry| pieces(entry).next());
         let mut places: Vec<usize> = starts.flat_map(|word| reading.places_of(word)).collect();
         places.sort_unstable();
         places.dedup();
@@ -190,6 +191,10 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
 
 /// How many words an entry takes here, if it stands here.
 fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize> {
+    let first = words.get(at)?;
+    if first.meant.is_none() && first.text.as_bytes().first() != wanted.as_bytes().first() {
+        return None;
+    }
     let mut count = 0;
     for piece in pieces(wanted) {
         let word = words.get(at + count)?;
