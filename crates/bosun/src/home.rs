@@ -8,7 +8,7 @@ use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls, presets};
+use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
 use crate::models;
@@ -117,7 +117,7 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
         Some(base.config_dir().join("bosun/prompts"))
     });
     let own = folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
-    project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(&top.join(presets::PROMPTS)))
+    project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
 }
 
 fn shown(path: &Path) -> String {

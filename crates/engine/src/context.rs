@@ -57,8 +57,7 @@ fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: boo
     let mut selection = Selection::default();
     for document in documents {
         let matter = Matter::of(&document.text);
-        let mut rules = policy.context.iter().filter(|rule| again || !rule.again);
-        let rule = rules.find(|rule| covers(rule, document, &matter, reading));
+        let rule = asked(policy, again).find(|rule| covers(rule, document, &matter, reading));
         let path = document.path.clone();
         match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {
@@ -78,13 +77,23 @@ fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: boo
     selection
 }
 
-/// What each rule says of each document, until one matches.
-pub(crate) fn look(policy: &Policy, documents: &[Document], text: &str) -> Vec<Looked> {
+/// The rules that count.
+fn asked(policy: &Policy, again: bool) -> impl Iterator<Item = &ContextRule> {
+    policy.context.iter().filter(move |rule| again || !rule.again)
+}
+
+/// What each rule says of each document, until one matches; the same rules as `choose` asks.
+pub(crate) fn look(
+    policy: &Policy,
+    documents: &[Document],
+    text: &str,
+    again: bool,
+) -> Vec<Looked> {
     let reading = Reading::of_text(text);
     let mut looked = Vec::new();
     for document in documents {
         let matter = Matter::of(&document.text);
-        for rule in &policy.context {
+        for rule in asked(policy, again) {
             let misses = misses(rule, document, &matter, &reading);
             let matched = misses.is_empty();
             looked.push(Looked {

@@ -11,6 +11,9 @@ use types::{
 use crate::run::{CheckState, Lane, Run, Stage, passed};
 use crate::{budget, head_and_tail};
 
+/// What decides where no rule speaks of a failure.
+pub(crate) const NO_RULE: &str = "failure.no_rule";
+
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
         .find_map(|(task, lane)| match lane.stage() {
@@ -49,7 +52,7 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     let Some(rule) = rule_for(run, failed.fault) else {
         let class = failed.fault.class.word();
         let reason = format!("no rule says what to do about a {class} failure");
-        let decision = Decision::new(RuleId::fixed("failure.no_rule"), reason);
+        let decision = Decision::new(RuleId::fixed(NO_RULE), reason);
         return escalation::ask(run, failed, None, decision, now);
     };
     let executions = executions(run, failed.lane, rule);
@@ -73,7 +76,8 @@ fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRule> {
     run.policy().failures.iter().find(|rule| covers(rule, fault))
 }
 
-fn covers(rule: &FailureRule, fault: &Fault) -> bool {
+/// Whether a rule speaks of a failure.
+pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
     (rule.classes.is_empty() || rule.classes.contains(&fault.class))
         && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
 }

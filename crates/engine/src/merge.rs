@@ -208,9 +208,12 @@ mod tests {
              attempt.started T2.2 coder",
         );
         assert_eq!(bench.machine.head().0, "m-T1", "what does not work is off the branch");
+        assert_eq!(bench.machine.taken_off().map(|commit| commit.0.as_str()), Some("m-T2"));
         let told = format!("{:?}", bench.asked());
         assert!(told.contains("merged with the results of other tasks"), "{told}");
         assert!(told.contains("exited with 3"), "{told}");
+        bench.tell("T2.2 hands in\ncheck T2.2/0 exits 0\nmerge T2 lands");
+        assert_eq!(bench.machine.taken_off(), None);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Run {
     /// Lanes in which something is going on; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
+    /// What was put on the branch last.
+    tip: Option<CommitId>,
     changes: Changes,
     missing: Vec<Artifact>,
     /// The checks that will decide about the merged tree.
@@ -138,6 +140,7 @@ impl Run {
             ready: BTreeSet::new(),
             busy: BTreeSet::new(),
             head: CommitId::default(),
+            tip: None,
             changes: Changes::default(),
             missing: Vec::new(),
             final_checks: Vec::new(),
@@ -297,7 +300,8 @@ impl Run {
         self.plan.is_some() && self.settled == self.order.len()
     }
 
-    pub(crate) fn head(&self) -> &CommitId {
+    #[must_use]
+    pub fn head(&self) -> &CommitId {
         &self.head
     }
 

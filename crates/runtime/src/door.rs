@@ -1,6 +1,6 @@
 //! The front door: what a program or a command can do with runs. Every door of the product goes through here.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,16 +153,31 @@ impl Bosun {
 
     /// Goes on with a run from where its log ends.
     pub async fn resume(&self, run: &RunId) -> Result<Handle, DoorError> {
-        let known = self.load(run).await?;
-        let view = known.view(self.shop.clock.now());
-        if engine::Machine::is_over(&known) {
-            return Err(DoorError::Over { run: run.clone(), status: view.status.word() });
+        let drive = self.held(run).await?;
+        if engine::Machine::is_over(&drive.machine) {
+            // Whoever drove it to its end may have died before everything was in order.
+            self.close(&drive.machine).await?;
+            let status = drive.machine.status().word();
+            return Err(DoorError::Over { run: run.clone(), status });
         }
-        let repo = self.shop.repo(Path::new(&view.repository)).await?;
-        let machine = Run::new(run.clone(), self.policy_of(run, known.policy_digest()).await?);
-        let log = LogId::run(run.clone());
-        let drive = Drive::load(machine, log, self.shop.surroundings()).await?;
+        let repo = self.shop.repo(&repository(&drive.machine)).await?;
         Ok(self.launch(drive, repo))
+    }
+
+    /// A run with the right to write to its log.
+    pub(crate) async fn held(&self, run: &RunId) -> Result<Drive<Run>, DoorError> {
+        let blank = self.blank(run).await?;
+        Ok(Drive::load(blank, LogId::run(run.clone()), self.shop.surroundings()).await?)
+    }
+
+    /// Puts the repository of a run that is over in order; nothing, if it is gone.
+    pub(crate) async fn close(&self, run: &Run) -> Result<Option<Repo>, GitError> {
+        let repo = match self.shop.repo(&repository(run)).await {
+            Err(GitError::NotARepository { .. }) => return Ok(None),
+            repo => repo?,
+        };
+        Workshop::new(repo.clone(), &self.shop.home, run.id()).close(run).await?;
+        Ok(Some(repo))
     }
 
     /// Says something to a run or a conversation. Whoever drives it hears it soon; if nobody does, it is heard when it is resumed.
@@ -282,6 +297,10 @@ impl Bosun {
     }
 }
 
+fn repository(run: &Run) -> PathBuf {
+    run.survey().map(|survey| PathBuf::from(&survey.repository)).unwrap_or_default()
+}
+
 async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left, DoorError> {
     // What was said while nobody drove the run is heard before anything is done.
     for (number, command) in hands.shop.journal.posted(&run).await? {
@@ -297,12 +316,11 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
         return Err(error.into());
     }
     let view = drive.machine.view(hands.shop.clock.now());
-    if left == drive::Left::Over {
-        // A result that turned out not to work with the others may still be on the branch.
-        if view.head != view.base {
-            hands.workshop.repo().point_branch(&view.branch, &view.head).await?;
-        }
-        hands.workshop.clear().await?;
+    if left == drive::Left::Over
+        && let Err(error) = hands.workshop.close(&drive.machine).await
+    {
+        // The run is over all the same, and whoever opens it again tries once more.
+        tracing::warn!(run = %view.run, %error, "cleaning up after a run");
     }
     Ok(Left { view, suspended: left == drive::Left::Suspended })
 }

@@ -11,7 +11,7 @@ use types::Policy;
 use crate::prompts::Prompts;
 
 pub use check::{Problem, check, examples};
-pub use project::{POLICY, PROMPTS, project, top};
+pub use project::{POLICY, PROMPTS, project, refuse_too_much, top};
 
 const CREW: &str = include_str!("../../../policies/crew.toml");
 const SOLO: &str = include_str!("../../../policies/solo.toml");

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use types::Family;
+use sandbox::EnvError;
+use types::{Family, WorkPath};
+
+use crate::presets::PROMPTS;
 
 /// What ships, by file name.
 const SHIPPED: [(&str, &str); 17] = [
@@ -55,6 +58,8 @@ pub enum PromptError {
         #[source]
         source: std::io::Error,
     },
+    #[error("reading a prompt of the project")]
+    Project(#[source] EnvError),
 }
 
 impl Default for Prompts {
@@ -68,13 +73,27 @@ impl Prompts {
     /// Those that ship, with the files of a folder in their place. A folder that is not there replaces nothing.
     pub fn read(folder: &Path) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
-        prompts.take(folder, "")?;
+        for (known, path) in found(folder, "")? {
+            let failed = |source| PromptError::Io { path: path.clone(), source };
+            let bytes = std::fs::metadata(&path).map_err(failed)?.len();
+            if bytes > MAX_BYTES {
+                return Err(PromptError::TooLarge { path, bytes });
+            }
+            let bytes = std::fs::read(&path).map_err(failed)?;
+            let text = String::from_utf8(bytes).map_err(|_| PromptError::NotText { path })?;
+            prompts.texts.insert(known, Cow::Owned(text));
+        }
         Ok(prompts)
     }
 
-    /// These, with the files of another folder in their place.
-    pub fn and(mut self, folder: &Path) -> Result<Self, PromptError> {
-        self.take(folder, "")?;
+    /// These, with those of a project in their place. They may be a stranger's, so no link is followed.
+    pub fn and(mut self, top: &Path) -> Result<Self, PromptError> {
+        for (known, path) in found(&top.join(PROMPTS), "")? {
+            let inside: Result<WorkPath, _> = format!("{PROMPTS}/{known}").parse();
+            let inside = inside.map_err(|_| PromptError::Unknown { path })?;
+            let text = sandbox::text(top, &inside, MAX_BYTES).map_err(PromptError::Project)?;
+            self.texts.extend(text.map(|text| (known, Cow::Owned(text))));
+        }
         Ok(self)
     }
 
@@ -128,40 +147,36 @@ impl Prompts {
         // Every name that ships has a text; a test holds it.
         self.get(name).unwrap_or_default()
     }
+}
 
-    fn take(&mut self, folder: &Path, above: &str) -> Result<(), PromptError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            |source| PromptError::Io { path, source }
-        };
-        let entries = match std::fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && above.is_empty() => {
-                return Ok(());
-            }
-            Err(source) => return Err(failed(folder)(source)),
-        };
-        for entry in entries {
-            let path = entry.map_err(failed(folder))?.path();
-            let unknown = || PromptError::Unknown { path: path.clone() };
-            let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unknown)?;
-            let name = format!("{above}{name}");
-            let kind = std::fs::metadata(&path).map_err(failed(&path))?;
-            if kind.is_dir() && FOLDERS.contains(&name.as_str()) {
-                self.take(&path, &format!("{name}/"))?;
-                continue;
-            }
-            let known = names().find(|known| *known == name).filter(|_| kind.is_file());
-            let known = known.ok_or_else(unknown)?;
-            if kind.len() > MAX_BYTES {
-                return Err(PromptError::TooLarge { path, bytes: kind.len() });
-            }
-            let bytes = std::fs::read(&path).map_err(failed(&path))?;
-            let text = String::from_utf8(bytes).map_err(|_| PromptError::NotText { path })?;
-            self.texts.insert(known, Cow::Owned(text));
+/// The files of a folder that replace prompts, by the names of those.
+fn found(folder: &Path, above: &str) -> Result<Vec<(&'static str, PathBuf)>, PromptError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        |source| PromptError::Io { path, source }
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && above.is_empty() => {
+            return Ok(vec![]);
         }
-        Ok(())
+        Err(source) => return Err(failed(folder)(source)),
+    };
+    let mut all = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed(folder))?.path();
+        let unknown = || PromptError::Unknown { path: path.clone() };
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unknown)?;
+        let name = format!("{above}{name}");
+        let kind = std::fs::metadata(&path).map_err(failed(&path))?;
+        if kind.is_dir() && FOLDERS.contains(&name.as_str()) {
+            all.extend(found(&path, &format!("{name}/"))?);
+            continue;
+        }
+        let known = names().find(|known| *known == name).filter(|_| kind.is_file());
+        all.push((known.ok_or_else(unknown)?, path));
     }
+    Ok(all)
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -218,6 +233,23 @@ mod tests {
     fn a_folder_that_is_not_there_replaces_nothing() {
         let prompts = Prompts::read(Path::new("/nonexistent/prompts")).expect("nothing to read");
         assert_eq!(prompts, Prompts::default());
+    }
+
+    /// What a stranger's repository links to is the person's own.
+    #[test]
+    fn a_projects_prompts_are_files_of_the_project() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let top = dir.path().join("top");
+        let prompts = top.join(PROMPTS);
+        std::fs::create_dir_all(&prompts).expect("a folder");
+        std::fs::write(prompts.join("base.md"), "Ours.").expect("a file");
+        let read = || Prompts::default().and(&top);
+        assert_eq!(read().expect("prompts").base(), "Ours.");
+        std::fs::write(dir.path().join("key"), "secret").expect("a file");
+        std::os::unix::fs::symlink(dir.path().join("key"), prompts.join("coder.md"))
+            .expect("a link");
+        let refused = sandbox::chain(&read().expect_err("a link was followed"));
+        assert!(refused.contains("coder.md") && refused.contains("link"), "{refused}");
     }
 
     #[test]

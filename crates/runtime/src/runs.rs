@@ -80,8 +80,9 @@ fn plain(id: &str) -> String {
 struct Log {
     path: PathBuf,
     file: File,
-    /// What is in the file already and was not told again yet.
-    known: String,
+    /// What was in the file already, and how much of it was told again.
+    known: Vec<u8>,
+    told: usize,
 }
 
 impl Log {
@@ -92,15 +93,15 @@ impl Log {
         for n in 1..=MOST_ALIKE {
             let more = if n == 1 { String::new() } else { format!("-{n}") };
             let path = folder.join(format!("{day}-{hour}{more}.log.jsonl"));
-            let known = match std::fs::read_to_string(&path) {
+            let known = match std::fs::read(&path) {
                 Ok(known) => known,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec![],
                 Err(source) => return Err(RunsError::Io { path, source }),
             };
-            if known.starts_with(first) || first.starts_with(&known) {
+            if known.starts_with(first.as_bytes()) || first.as_bytes().starts_with(&known) {
                 let file = OpenOptions::new().append(true).create(true).open(&path);
                 let file = file.map_err(failed(&path))?;
-                return Ok(Self { path, file, known });
+                return Ok(Self { path, file, known, told: 0 });
             }
         }
         let source = std::io::Error::other("too many runs began in the same second");
@@ -109,12 +110,14 @@ impl Log {
 
     /// Adds a record, unless it is there; of one that was cut off in the middle, the rest.
     fn add(&mut self, text: &str) -> Result<(), RunsError> {
-        if let Some(rest) = self.known.strip_prefix(text) {
-            self.known = rest.to_owned();
+        let (text, known) = (text.as_bytes(), self.known.get(self.told..).unwrap_or_default());
+        if known.starts_with(text) {
+            self.told += text.len();
             return Ok(());
         }
-        let rest = text.strip_prefix(std::mem::take(&mut self.known).as_str()).unwrap_or(text);
-        self.file.write_all(rest.as_bytes()).map_err(failed(&self.path))
+        let rest = text.strip_prefix(known).unwrap_or(text);
+        self.told = self.known.len();
+        self.file.write_all(rest).map_err(failed(&self.path))
     }
 }
 
@@ -143,9 +146,13 @@ mod tests {
         std::fs::write(&path, "{\"a\":1}\n{\"b\"").expect("a file");
         write(&["{\"a\":1}\n", "{\"b\":2}\n"]);
         assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n");
+        // A crash may cut in the middle of a letter.
+        std::fs::write(&path, b"{\"a\":1}\n{\"\xc3").expect("a file");
+        write(&["{\"a\":1}\n", "{\"ä\":2}\n"]);
+        assert_eq!(read(), "{\"a\":1}\n{\"ä\":2}\n");
         let other = write(&["{\"z\":9}\n"]);
         assert_ne!(other, path);
-        assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n");
+        assert_eq!(read(), "{\"a\":1}\n{\"ä\":2}\n");
     }
 
     #[test]

@@ -126,6 +126,7 @@ impl Session {
         tools: Option<Vec<String>>,
     ) -> Result<(), SessionError> {
         let mut change = SessionChange { effort, ..SessionChange::default() };
+        let mut dressed = None;
         if model.is_some() || tools.is_some() {
             let named = model.clone().unwrap_or_else(|| self.view().model);
             if model.is_some() {
@@ -137,13 +138,17 @@ impl Session {
                 .unwrap_or_else(|| known.lock().unwrap_or_else(PoisonError::into_inner).clone());
             let (names, specs) =
                 self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
+            dressed = Some(wanted);
             let shop = &self.shared.shop;
             change.window = shop.models.window(&named);
             change.price = shop.models.price(&named, &*shop.journal).await;
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
-        self.say(Command::Change { change: Box::new(change) }).await
+        self.say(Command::Change { change: Box::new(change) }).await?;
+        if let Some(wanted) = dressed {
+            *self.shared.tools.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
+        }
+        Ok(())
     }
 
     /// Makes room in the conversation now. Only while nothing else is going on.

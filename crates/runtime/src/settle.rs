@@ -5,11 +5,10 @@ use std::path::Path;
 
 use engine::Run;
 use sandbox::{GitError, Taken};
-use types::{Command, CommitId, Input, LogId, RunId, RunView, Settled, Settling, Status};
+use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
 use crate::door::{Bosun, DoorError};
 use crate::drive::Drive;
-use crate::workshop::Workshop;
 
 /// How a result may be taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,13 +107,8 @@ impl Bosun {
         let mut drive = self.finished(run).await?;
         let view = drive.machine.view(self.shop.clock.now());
         // A repository that is gone has nothing left to throw away.
-        match self.shop.repo(Path::new(&view.repository)).await {
-            Ok(repo) => {
-                Workshop::new(repo.clone(), &self.shop.home, run).clear().await?;
-                repo.drop_branch(&view.branch).await?;
-            }
-            Err(GitError::NotARepository { .. }) => {}
-            Err(error) => return Err(error.into()),
+        if let Some(repo) = self.close(&drive.machine).await? {
+            repo.drop_branch(&view.branch, &view.head).await?;
         }
         let settled = Settled { how: Settling::Discarded, commit: view.head, by: by.to_owned() };
         self.record(&mut drive, settled, None).await
@@ -122,8 +116,9 @@ impl Bosun {
 
     /// The log of a run that is over and of whose result nothing has become yet, with the right to write to it.
     async fn finished(&self, run: &RunId) -> Result<Drive<Run>, SettleError> {
-        let known = self.load(run).await?;
-        let view = known.view(self.shop.clock.now());
+        // Judged by what is on record once nobody else can add to it: what was settled meanwhile is not settled again.
+        let drive = self.held(run).await?;
+        let view = drive.machine.view(self.shop.clock.now());
         let open = view.questions.iter().find(|asked| asked.answer.is_none());
         if let (Status::Waiting, Some(asked)) = (view.status, open) {
             let (question, text) = (asked.id, types::one_line(&asked.text, 200));
@@ -135,9 +130,7 @@ impl Bosun {
         if let Some(settled) = view.settled {
             return Err(SettleError::Settled { run: run.clone(), settled });
         }
-        let blank = self.blank(run).await?;
-        let drive = Drive::load(blank, LogId::run(run.clone()), self.shop.surroundings()).await;
-        Ok(drive.map_err(DoorError::from)?)
+        Ok(drive)
     }
 
     async fn record(
@@ -157,4 +150,43 @@ fn message(view: &RunView) -> String {
     let goal = types::one_line(&view.goal, 60);
     let CommitId(result) = &view.head;
     format!("Merge {}: {goal}\n\nThe result is {result}.\n\nBosun-Run: {}\n", view.branch, view.run)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use sandbox::Repo;
+    use store::{Journal as _, JournalError, MemoryJournal};
+    use types::{LogId, Timestamp};
+
+    use super::*;
+    use crate::{DriveError, NewRun, Setup};
+
+    /// Two who settle a result at the same time: the second looks only when the first has written.
+    #[tokio::test]
+    async fn what_is_on_record_is_read_by_one_alone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let repo = dir.path().join("repo");
+        std::fs::create_dir(&repo).expect("a folder");
+        Repo::create(&repo, "Start\n", Timestamp::from_millis(1)).await.expect("a repository");
+        let journal = Arc::new(MemoryJournal::new());
+        let bosun = Bosun::new(Setup::new(journal.clone(), dir.path().join("home")));
+        // It is refused at once, and so is over.
+        let model = "scripted/x".parse().expect("a model");
+        let handle = bosun.start(NewRun::new(" ", &repo, model).expect("a run")).await;
+        let handle = handle.expect("it starts");
+        let run = handle.run().clone();
+        handle.finished().await.expect("it ends");
+        bosun.discard(&run, "ann").await.expect("it is over");
+        let other = journal.lease(&LogId::run(run.clone())).await.expect("nobody has it");
+        let busy = bosun.discard(&run, "ben").await.expect_err("somebody else has it");
+        assert!(matches!(
+            busy,
+            SettleError::Door(DoorError::Drive(DriveError::Journal(JournalError::Busy { .. })))
+        ));
+        drop(other);
+        let settled = bosun.discard(&run, "ben").await.expect_err("it is settled");
+        assert!(settled.to_string().contains("by ann"), "{settled}");
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::Run;
 use sandbox::{GitError, Repo};
 use types::{AttemptId, CommitId, RunId};
 
@@ -38,8 +39,15 @@ impl Workshop {
         self.repo.add_worktree(folder, commit).await
     }
 
+    /// Leaves nothing of a run that is over but its branch, which ends with its result. Doing it again is harmless.
+    pub(crate) async fn close(&self, run: &Run) -> Result<(), GitError> {
+        self.clear().await?;
+        let Some(off) = run.taken_off() else { return Ok(()) };
+        self.repo.take_off(&run.branch(), off, run.head()).await
+    }
+
     /// Takes down every worktree of the run. What was committed stays in the repository.
-    pub(crate) async fn clear(&self) -> Result<(), GitError> {
+    async fn clear(&self) -> Result<(), GitError> {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Ok(()) };
         for entry in entries.flatten() {
             self.repo.remove_worktree(&entry.path()).await?;

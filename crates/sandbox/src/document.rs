@@ -1,7 +1,7 @@
-//! Documents for agents, read from a folder that nobody vouches for: regular files only, the beginning only, and no
+//! Documents for agents, and settings, read from a folder that nobody vouches for: regular files only, bounded, and no
 //! link that leaves the folder or leads to something that is no document. What is not there is not an error.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use types::{Document, WorkPath};
@@ -27,6 +27,23 @@ pub fn documents(
         }
     }
     Ok(found)
+}
+
+/// The text of a file, if it is there: one that no link leads to, and none of git's own, which may hold keys.
+pub fn text(root: &Path, path: &WorkPath, max: u64) -> Result<Option<String>, EnvError> {
+    if jail::is_protected(path) {
+        return Err(EnvError::Hidden { path: path.clone() });
+    }
+    let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+    let file = match Jail::open(root).map_err(failed)?.file(path, Links::Refuse) {
+        Err(EnvError::NotFound { .. }) => return Ok(None),
+        file => file?,
+    };
+    let text = String::from_utf8(jail::whole(file, path, max)?).map_err(|error| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, error);
+        EnvError::Io { doing: "reading", path: path.clone(), source }
+    })?;
+    Ok(Some(text))
 }
 
 /// A document that cannot be had, for whatever reason, is as good as one that is not there.
@@ -86,7 +103,27 @@ mod tests {
         ];
         let wanted = names.map(|name| name.parse().expect("a path"));
         let found = documents(&at("repo"), &wanted, 4).expect("a repository");
-        let text = "0123".to_owned();
-        assert_eq!(found, [Document { path: wanted[0].clone(), text }]);
+        let begins = "0123".to_owned();
+        assert_eq!(found, [Document { path: wanted[0].clone(), text: begins }]);
+        for (name, why) in wanted.iter().zip([
+            "",
+            "symbolic link",
+            "symbolic link",
+            "symbolic link",
+            "symbolic link",
+            "is a folder",
+            "regular file",
+            "",
+        ]) {
+            match text(&at("repo"), name, 10) {
+                Ok(text) => assert_eq!(text.is_some(), name.as_str() == "AGENTS.md"),
+                Err(error) => assert!(!why.is_empty() && error.chain().contains(why), "{error}"),
+            }
+        }
+        let whole = |name: &str, max| text(&at("repo"), &name.parse().expect("a path"), max);
+        assert!(matches!(whole("AGENTS.md", 9), Err(EnvError::TooLarge { bytes: 10, .. })));
+        assert!(matches!(whole(".git/x.md", 9), Err(EnvError::Hidden { .. })));
+        std::fs::write(at("repo/sub/bytes"), b"\xff").expect("a file");
+        assert!(whole("sub/bytes", 9).expect_err("no text").chain().contains("utf-8"));
     }
 }

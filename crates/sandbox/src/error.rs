@@ -5,7 +5,7 @@ use std::io;
 
 use types::{Fault, FaultClass, WorkPath};
 
-use crate::{GitError, MAX_FILE_BYTES};
+use crate::GitError;
 
 /// A file operation or command that was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +24,8 @@ pub enum EnvError {
     ThroughLink { path: WorkPath },
     #[error("{path} is protected: git's own files are not written or deleted here")]
     Protected { path: WorkPath },
-    #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole", max = MAX_FILE_BYTES)]
-    TooLarge { path: WorkPath, bytes: u64 },
+    #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole")]
+    TooLarge { path: WorkPath, bytes: u64, max: u64 },
     #[error("{path} is hidden: its content is not shown to agents")]
     Hidden { path: WorkPath },
     #[error("this workspace can be looked at but not changed")]

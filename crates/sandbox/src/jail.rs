@@ -194,6 +194,20 @@ impl Jail {
     }
 }
 
+/// The whole of an open file, if that is no more than `max` bytes.
+pub(crate) fn whole(file: File, path: &WorkPath, max: u64) -> Result<Vec<u8>, EnvError> {
+    let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
+    let bytes = file.metadata().map_err(failed)?.len();
+    let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes, max });
+    if bytes > max {
+        return too_large(bytes);
+    }
+    let mut content = Vec::new();
+    // A file may grow while it is read; the bound holds all the same.
+    let read = file.take(max + 1).read_to_end(&mut content).map_err(failed)? as u64;
+    if read > max { too_large(read) } else { Ok(content) }
+}
+
 /// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system takes for it.
 pub(crate) fn is_protected(path: &WorkPath) -> bool {
     path.components().any(is_git)

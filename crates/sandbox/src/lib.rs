@@ -86,7 +86,7 @@ use elsewhere as confine;
 
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
-pub use document::documents;
+pub use document::{documents, text};
 pub use error::{EnvError, chain};
 pub use git::{GitError, GitRequest, Glance, Merged, Repo, Taken, root_of};
 pub use hosts::{BadHost, HostRefused, Hosts};

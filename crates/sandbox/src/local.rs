@@ -3,7 +3,7 @@
 mod places;
 mod reasons;
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -250,20 +250,11 @@ impl Environment for LocalEnvironment {
 }
 
 fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Vec<u8>, EnvError> {
-    let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
     let file = jail.file(path, Links::Follow)?;
     if !hidden.is_empty() && hidden.covers(Jail::place(&file, path, root)?.as_str()) {
         return Err(EnvError::Hidden { path: path.clone() });
     }
-    let bytes = file.metadata().map_err(failed)?.len();
-    let too_large = |bytes| Err(EnvError::TooLarge { path: path.clone(), bytes });
-    if bytes > MAX_FILE_BYTES {
-        return too_large(bytes);
-    }
-    let mut content = Vec::new();
-    // A file may grow while it is read; the bound holds all the same.
-    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(failed)? as u64;
-    if read > MAX_FILE_BYTES { too_large(read) } else { Ok(content) }
+    jail::whole(file, path, MAX_FILE_BYTES)
 }
 
 fn write(jail: &Jail, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {

@@ -247,6 +247,10 @@ impl<'a> Stage<'a> {
     async fn played(&self, view: RunView) -> anyhow::Result<Played> {
         let executed = self.executions.lock().map(|list| list.clone()).unwrap_or_default();
         let files = self.files(&view.head).await?;
+        let branch = self.repository().join(".git/refs/heads").join(&view.branch);
+        let end = std::fs::read_to_string(branch).ok().filter(|_| view.ended.is_some());
+        let ends_well = end.as_deref().is_none_or(|end| end.trim() == view.head.0);
+        ensure!(ends_well, "the branch ends with {end:?}, and the result is {:?}", view.head);
         Ok(Played { view, lines: self.recorded().await?, executed, files })
     }
 

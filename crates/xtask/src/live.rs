@@ -1,6 +1,7 @@
 //! Real model servers on this machine, started, asked and stopped: the parity table of `llm::parity`. A server that is
 //! not there is left out, and how to get it is said. Nothing here is needed to build or to test the product.
 
+mod line;
 mod server;
 mod session;
 
@@ -12,12 +13,13 @@ use anyhow::{Context as _, bail};
 use server::Server;
 
 const HELP: &str = "\
-usage: cargo xtask live FOLDER [--record | --session]
+usage: cargo xtask live FOLDER [--record | --session | --run]
 
 Starts the model servers that are in FOLDER, asks each of them fifteen things in every dialect that it speaks,
 prints the table, and stops them. --record also writes the exchanges to crates/llm/recordings, from which the
 same table is made in the tests. --session asks nothing of that: the largest model there is works as one agent,
-with the program as it is built, and must read a file to answer a question, and edit a file.
+with the program as it is built, and must read a file to answer a question, and edit a file. --run gives it a goal
+of one task on a small repository, which goes through the whole line: done only where that is true, or else a report.
 
 FOLDER holds, as far as wanted:
   models/server/llama-server and models/*.gguf   llama.cpp's server and a small model (with MODEL.gguf.jinja
@@ -35,7 +37,12 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
             println!("{HELP}");
             return Ok(());
         }
-        [folder, "--session"] => return as_an_agent(root, Path::new(folder)),
+        [folder, "--session"] => {
+            return with_the_program(root, Path::new(folder), |binary, scratch, server| {
+                session::run(root, binary, scratch, server)
+            });
+        }
+        [folder, "--run"] => return with_the_program(root, Path::new(folder), line::run),
         [folder] => (*folder, false),
         [folder, "--record"] => (*folder, true),
         _ => bail!("{HELP}"),
@@ -67,13 +74,29 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     parity(root, &seats, record)
 }
 
-fn as_an_agent(root: &Path, folder: &Path) -> anyhow::Result<()> {
+fn with_the_program(
+    root: &Path,
+    folder: &Path,
+    work: impl FnOnce(&Path, &Path, &Server) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let folder = std::path::absolute(folder).context("finding the folder")?;
     let scratch = root.join("target/live");
     std::fs::create_dir_all(&scratch).context("making a folder for logs")?;
     let binary = crate::attacks::binary(root)?;
     let server = llama(&folder, &scratch, Pick::Largest)?;
-    session::run(root, &binary, &scratch, &server)
+    work(&binary, &scratch, &server)
+}
+
+/// A file that tells the program where the model `live/local` is, and how it is spoken to.
+fn settings(scratch: &Path, server: &Server, dialect: &str, path: &str) -> anyhow::Result<PathBuf> {
+    let settings = scratch.join(format!("{dialect}.toml"));
+    let text = format!(
+        "[providers.live]\ndialect = \"{dialect}\"\nbase_url = \"{}{path}\"\nkey_env = [\"LIVE_KEY\"]\n\
+         [models.\"live/local\"]\nwindow = 16384\nmax_output = 1024\n[deadlines]\nidle_ms = 600000\n",
+        server.url
+    );
+    std::fs::write(&settings, text).context("writing the settings")?;
+    Ok(settings)
 }
 
 /// A server that can be started, or a line about why not.

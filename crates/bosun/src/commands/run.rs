@@ -32,12 +32,12 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     }
     let Rules { mut policy, from } =
         rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
-    if let Origin::Project(_) = from {
+    if let Origin::Project(_) = &from {
         print::note(&format!("rules of {from}; --preset names others"));
     }
     *as_object = engine::policy::is_strict(&policy);
     policy.headless |= args.headless;
-    strict::prepare(&mut args, &mut policy)?;
+    strict::prepare(&mut args, &mut policy, &from)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
     }

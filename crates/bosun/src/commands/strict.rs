@@ -5,19 +5,27 @@ use std::path::PathBuf;
 
 use engine::projection::error_object;
 use runtime::Bosun;
-use runtime::presets::strict as project;
+use runtime::presets::{self, strict as project};
 use tokio::task::JoinHandle;
 use types::{Policy, RunId, RunView, Status};
 
 use crate::args;
 use crate::print;
+use crate::rules::Origin;
 
 /// Reads the project's files into the policy and the arguments.
-pub(crate) fn prepare(args: &mut args::Run, policy: &mut Policy) -> anyhow::Result<()> {
+pub(crate) fn prepare(
+    args: &mut args::Run,
+    policy: &mut Policy,
+    from: &Origin,
+) -> anyhow::Result<()> {
     if !engine::policy::is_strict(policy) {
         return Ok(());
     }
     let project = project::read(&args.repo, policy)?;
+    if let Origin::Project(path) = from {
+        presets::refuse_too_much(path, policy)?;
+    }
     if args.goal.trim().is_empty() {
         args.goal = project.goal.unwrap_or_default();
     }

@@ -68,9 +68,15 @@ say = "It is written."
 "#;
     let output = run(&place, replies, &["--calls", "1"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    let output = run(&place, replies, &["--money", "1.50"]);
-    assert_ne!(output.status.code(), Some(0), "nobody knows what the script costs");
-    assert!(stderr(&output).contains("price is not known"), "{}", stderr(&output));
+    let (folder, script) = stage(&place, replies);
+    let priced = std::fs::read_to_string(&script).expect("the script");
+    let priced = format!("price = {{ input = \"3.00\", output = \"15.00\" }}\n{priced}");
+    std::fs::write(&script, priced).expect("a script");
+    let folder = folder.display().to_string();
+    let words = ["run", "--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
+    let output = place.run(&[words.as_slice(), &["--money", "0.0001"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("of the attempt's budget"), "{}", stderr(&output));
 }
 
 /// What needs a plan is refused before anything is done in the person's own files.

@@ -4,7 +4,7 @@ use types::Document;
 
 use crate::reading::Reading;
 
-use crate::testing::{begin, new_run, only, render, request, same, survey};
+use crate::testing::{begin, crew, new_run, only, render, request, same, survey};
 
 fn begun(paths: &[&str]) -> (String, String) {
     let document =
@@ -82,6 +82,17 @@ fn a_whole_registry_is_given_to_nobody() {
     same(&selected, "");
     let (some, _) = begun(&paths[..2]);
     same(&some, "context.selected +context/a.md context.registry, +context/b.md context.registry");
+}
+
+/// What is explained is what was decided: rules for a second choice are not asked at the first.
+#[test]
+fn rules_for_a_second_choice_are_not_told_of_the_first() {
+    let mut policy = crew();
+    policy.context.iter_mut().for_each(|rule| rule.again = true);
+    let documents = [document("context/d.md", "kind: principles")];
+    let told = |again| super::look(&policy, &documents, "Build a CLI", again);
+    assert!(told(false).is_empty());
+    assert!(told(true).iter().any(|looked| looked.matched));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The tables of a policy, asked rule by rule until one matches, each with what of it holds or does not.
 
 use serde::Serialize;
-use types::{Admission, Condition, Fault, GateRule, Phase, Policy, RuleId};
+use types::{Admission, Condition, FailureRule, Fault, GateRule, Phase, Policy, RuleId};
 
 use super::clauses::clauses;
 use super::why::Looked;
+use crate::failure::covers;
 use crate::reading::Reading;
 
 pub(super) fn admission(policy: &Policy, reading: &Reading) -> Vec<Looked> {
@@ -26,14 +27,14 @@ pub(super) fn failures(policy: &Policy, fault: &Fault) -> Vec<Looked> {
     let mut looked = Vec::new();
     for rule in &policy.failures {
         let mut misses = Vec::new();
-        if !rule.classes.is_empty() && !rule.classes.contains(&fault.class) {
+        if !covers(&FailureRule { codes: vec![], ..rule.clone() }, fault) {
             let classes: Vec<&str> = rule.classes.iter().map(|class| class.word()).collect();
             misses.push(format!("it is about {}", classes.join(", ")));
         }
-        if !rule.codes.is_empty() && !rule.codes.contains(&fault.code) {
+        if !covers(&FailureRule { classes: vec![], ..rule.clone() }, fault) {
             misses.push(format!("it is about {}", rule.codes.join(", ")));
         }
-        let matched = misses.is_empty();
+        let matched = covers(rule, fault);
         let says = written(&rule.action);
         let because = if matched { vec![rule.reason.clone()] } else { misses };
         looked.push(Looked { about: None, rule: rule.id.clone(), says, matched, because });

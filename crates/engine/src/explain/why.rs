@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use types::{
-    AttemptId, CallId, Decision, Envelope, Event, Input, Inspection, Policy, RuleId, Scope, TaskId,
-    Timestamp, one_line,
+    About, AttemptId, CallId, Decision, Envelope, Event, Input, Inspection, Policy, RuleId, Scope,
+    TaskId, Timestamp, one_line,
 };
 
 use super::tables;
-use crate::{Attempt, Machine, Run, context, intake, permit};
+use crate::{Attempt, Machine, Run, context, failure, intake, permit};
 
 /// How much of a text is shown as an input.
 const SHOWN: usize = 300;
@@ -112,13 +112,27 @@ pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
             Event::TaskVerified { attempt, .. }
             | Event::TaskReviewed { attempt, .. }
             | Event::PlanRefused { attempt, .. } => of(attempt),
-            Event::QuestionAsked { attempt, .. } => attempt.as_ref().is_some_and(of),
+            Event::QuestionAsked { attempt, .. } => {
+                attempt.as_ref().is_some_and(of)
+                    || matches!(waits(&line.event), Some(About::Task(own)) if own == task)
+            }
+            Event::BudgetWarned { task: own, .. } | Event::BudgetRaised { task: own, .. } => {
+                own.as_ref() == Some(task)
+            }
             Event::TaskFailed { task: own, .. }
             | Event::TaskSkipped { task: own, .. }
             | Event::RetryScheduled { task: own, .. } => own == task,
             Event::PlanAdopted { .. } => *task == TaskId::plan(),
             _ => false,
         }
+}
+
+/// What waits for the answer to a question.
+fn waits(event: &Event) -> Option<&About> {
+    match event {
+        Event::QuestionAsked { terms, .. } => terms.as_ref()?.about.as_ref(),
+        _ => None,
+    }
 }
 
 /// Explains one line of a run. `blank` is the run before anything happened, `lines` are those of the run and of its
@@ -197,13 +211,22 @@ fn of_run(run: &Run, event: &Event) -> Told {
     let policy = run.policy();
     let admits = policy.admission.iter().any(|known| known.id.as_str() == rule);
     let routes = policy.routing.iter().any(|known| known.id.as_str() == rule);
-    match event {
-        Event::ContextSelected { .. } => documents(run),
-        Event::GatePassed { phase, .. } | Event::GateBlocked { phase, .. } => {
+    // People, budgets and breakers settle failures too, and then the table was not asked.
+    let fails =
+        rule == failure::NO_RULE || policy.failures.iter().any(|known| known.id.as_str() == rule);
+    match (event, waits(event)) {
+        (Event::ContextSelected { .. }, _) => documents(run),
+        (Event::GatePassed { phase, .. } | Event::GateBlocked { phase, .. }, _)
+        | (_, Some(About::Gate(phase))) => {
             Told { inputs: vec![], rules: tables::gates(policy, *phase) }
         }
-        Event::QuestionAsked { attempt: Some(_), .. } => Told::default(),
-        Event::TaskFailed { task, .. } | Event::RetryScheduled { task, .. } => failure(run, task),
+        (Event::QuestionAsked { attempt: Some(_), .. }, _) => Told::default(),
+        (Event::TaskFailed { task, .. } | Event::RetryScheduled { task, .. }, _)
+        | (_, Some(About::Task(task)))
+            if fails =>
+        {
+            failed(run, task)
+        }
         _ if admits || station == "intake" => request(run, true),
         _ if routes || station == "route" => request(run, false),
         _ if station == "context" => documents(run),
@@ -240,10 +263,11 @@ fn documents(run: &Run) -> Told {
     let text = intake::full_text(run);
     let inputs =
         vec![given("text", &text), given("documents", asked.survey.documents.len().to_string())];
-    Told { inputs, rules: context::look(run.policy(), &asked.survey.documents, &text) }
+    let again = run.chose_before();
+    Told { inputs, rules: context::look(run.policy(), &asked.survey.documents, &text, again) }
 }
 
-fn failure(run: &Run, task: &TaskId) -> Told {
+fn failed(run: &Run, task: &TaskId) -> Told {
     let Some(lane) = run.lane(task) else { return Told::default() };
     let Some(fault) = lane.faults().last() else { return Told::default() };
     let inputs = vec![

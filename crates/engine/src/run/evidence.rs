@@ -58,6 +58,7 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
                 changes: std::mem::replace(&mut run.changes, changes),
                 missing: std::mem::replace(&mut run.missing, missing),
             });
+            run.tip = Some(commit.clone());
             change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }
         MergeEnd::Conflict { paths, hunks } => {

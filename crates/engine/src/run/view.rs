@@ -1,6 +1,6 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
-use types::{CheckView, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
+use types::{CheckView, CommitId, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
 
 use super::Run;
 use super::lane::{CheckState, Lane, Stage};
@@ -11,6 +11,12 @@ impl Run {
     #[must_use]
     pub fn branch(&self) -> String {
         format!("bosun/{}", self.id)
+    }
+
+    /// What was put on that branch last and is not part of the result any more.
+    #[must_use]
+    pub fn taken_off(&self) -> Option<&CommitId> {
+        self.tip.as_ref().filter(|tip| **tip != self.head)
     }
 
     /// The run as it stands at `now`.

@@ -223,12 +223,13 @@ impl RunHands {
             }
             Merged::Commit(commit) => commit,
         };
-        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
         let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
         // What was there before and is not any more was removed by the task, which may be just what it was for.
         let new =
             repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
         let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
+        // The last thing that can fail, so that nothing is on the branch that is not on record.
+        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
         Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use types::{Budget, Inherit, Policy, SandboxPolicy};
+use types::{Budget, Inherit, Policy, SandboxPolicy, WorkPath};
 
 use super::{PolicyError, preset, read_with};
 use crate::prompts::Prompts;
@@ -13,8 +13,8 @@ use crate::prompts::Prompts;
 pub const POLICY: &str = ".bosun/policy.toml";
 /// Where it keeps its own prompts.
 pub const PROMPTS: &str = ".bosun/prompts";
-/// The largest policy that is read.
-const MOST: u64 = 4 * 1024 * 1024;
+/// The largest file with rules that is read.
+pub(super) const MOST: u64 = 4 * 1024 * 1024;
 
 /// The top of the project that a folder lies in: where its repository is, or else the folder itself.
 #[must_use]
@@ -29,23 +29,25 @@ pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)
     let path = top.join(POLICY);
     let name = path.display().to_string();
     let unreadable = |cause: String| PolicyError::Unreadable { name: name.clone(), line: 1, cause };
-    match std::fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Ok(file) if file.len() > MOST => {
-            return Err(unreadable(format!("it has {} bytes; {MOST} are the most", file.len())));
-        }
-        Ok(_) | Err(_) => {}
-    }
-    let text = std::fs::read_to_string(&path).map_err(|error| unreadable(error.to_string()))?;
+    let inside: WorkPath =
+        POLICY.parse().map_err(|error: types::BadPath| unreadable(error.to_string()))?;
+    let text = sandbox::text(top, &inside, MOST).map_err(|error| unreadable(error.chain()))?;
+    let Some(text) = text else { return Ok(None) };
     let policy = read_with(&name, &text, prompts)?;
+    refuse_too_much(&path, &policy)?;
+    Ok(Some((path, policy)))
+}
+
+/// Refuses what a project wants that is not for it to decide, whichever of its files say so.
+pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> {
     let shipped = preset("crew")?;
     let mut opened = opened(&shipped.sandbox, &policy.sandbox);
     opened.extend(more(shipped.budget.limits(), policy.budget.limits()).then_some("budget"));
-    opened.extend(engine::policy::is_solo(&policy).then_some("the role solo"));
+    opened.extend(engine::policy::is_solo(policy).then_some("the role solo"));
     if opened.is_empty() {
-        return Ok(Some((path, policy)));
+        return Ok(());
     }
-    Err(PolicyError::TooMuch { name, what: opened.join(", ") })
+    Err(PolicyError::TooMuch { name: path.display().to_string(), what: opened.join(", ") })
 }
 
 /// Whether more may be spent by the one budget than by the other.
@@ -66,16 +68,33 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
         Inherit::Core => 1,
         Inherit::All => 2,
     };
-    let granted = |hosts: &[String]| !hosts.iter().all(|host| shipped.network.contains(host));
-    let named = |names: &[String]| !names.iter().all(|name| shipped.variables.contains(name));
+    let without = |these: &[String], those: &[String]| !these.iter().all(|one| those.contains(one));
+    // Whatever is added to the walls has to be thought of here.
+    let SandboxPolicy {
+        require,
+        network,
+        allow_private,
+        resolve,
+        hidden,
+        inherit,
+        variables,
+        processes,
+        memory_mb,
+        file_mb,
+        temp_mb,
+    } = own;
     [
-        (own.require < shipped.require, "require"),
-        (granted(&own.network), "network"),
-        (own.allow_private && !shipped.allow_private, "allow_private"),
-        (own.resolve != shipped.resolve, "resolve"),
-        (!shipped.hidden.iter().all(|glob| own.hidden.contains(glob)), "hidden"),
-        (inherits(own.inherit) > inherits(shipped.inherit), "inherit"),
-        (named(&own.variables), "variables"),
+        (*require < shipped.require, "require"),
+        (without(network, &shipped.network), "network"),
+        (*allow_private && !shipped.allow_private, "allow_private"),
+        (*resolve != shipped.resolve, "resolve"),
+        (without(&shipped.hidden, hidden), "hidden"),
+        (inherits(*inherit) > inherits(shipped.inherit), "inherit"),
+        (without(variables, &shipped.variables), "variables"),
+        (*processes > shipped.processes, "processes"),
+        (*memory_mb > shipped.memory_mb, "memory_mb"),
+        (*file_mb > shipped.file_mb, "file_mb"),
+        (*temp_mb > shipped.temp_mb, "temp_mb"),
     ]
     .into_iter()
     .filter_map(|(opens, what)| opens.then_some(what))
@@ -118,12 +137,30 @@ mod tests {
             ("[sandbox]\nnetwork = [\"evil.test\"]\n", "network"),
             ("[sandbox]\nvariables = [\"API_KEY\"]\n", "variables"),
             ("[sandbox]\ninherit = \"inherit_all\"\n", "inherit"),
+            ("[sandbox]\nprocesses = 100000\n", "processes"),
+            ("[sandbox]\nmemory_mb = 1000000\n", "memory_mb"),
+            ("[sandbox]\nfile_mb = 1000000\n", "file_mb"),
+            ("[sandbox]\ntemp_mb = 1000000\n", "temp_mb"),
             ("[budget]\ntokens = 900000000\n", "budget"),
             (super::super::text("solo").expect("it ships"), "the role solo"),
         ] {
             let error = project_with(text).expect_err("it opens the walls").to_string();
             assert!(error.contains(what) && error.contains("--policy"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_policy_that_is_a_link_or_too_large_is_not_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join(".bosun")).expect("a folder");
+        let path = dir.path().join(POLICY);
+        let refused = || project(dir.path(), &Prompts::default()).expect_err("read").to_string();
+        std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
+        assert!(refused().contains("link"), "{}", refused());
+        std::fs::remove_file(&path).expect("it was there");
+        let file = std::fs::File::create(&path).expect("a file");
+        file.set_len(MOST + 1).expect("a size");
+        assert!(refused().contains("4194305 bytes"), "{}", refused());
     }
 
     #[test]

@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use engine::command::Part;
+use sandbox::EnvError;
 use serde::Deserialize;
 use types::{Check, FailureRule, ModelRef, Policy, Remedy, RoleId, RuleId, Span, WorkPath};
 
-/// What `bosun init --preset strict` makes: paths and texts. Folders end with a slash and are empty.
+use super::project::MOST;
+
+/// What `bosun init --preset strict` makes: paths and texts.
 pub const LAYOUT: [(&str, &str); 13] = [
     ("prompts/system.md", include_str!("../../../../prompts/strict/system.md")),
     ("prompts/planner.md", include_str!("../../../../prompts/strict/planner.md")),
@@ -27,6 +31,7 @@ pub const LAYOUT: [(&str, &str); 13] = [
     ("README.md", include_str!("layout/README.md")),
 ];
 
+const AGENTS: &str = "config/agents.yaml";
 /// The command that decides, if nothing else is said.
 const TEST: &str = "pytest -q";
 /// The shortest and the longest goal.
@@ -36,10 +41,10 @@ const GOAL: std::ops::RangeInclusive<usize> = 10..=20_000;
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     #[error("reading {path}")]
-    Io {
+    Env {
         path: PathBuf,
         #[source]
-        source: std::io::Error,
+        source: EnvError,
     },
     #[error("reading {path}, {cause}")]
     Yaml { path: PathBuf, cause: types::yaml::NotYaml },
@@ -111,13 +116,12 @@ struct Policies {
 #[serde(default, deny_unknown_fields)]
 struct FileAccess {
     restrict_to_workspace: bool,
-    #[serde(rename = "allow_paths")]
-    _allow_paths: Vec<String>,
+    allow_paths: Vec<String>,
 }
 
 impl Default for FileAccess {
     fn default() -> Self {
-        Self { restrict_to_workspace: true, _allow_paths: vec![] }
+        Self { restrict_to_workspace: true, allow_paths: vec![] }
     }
 }
 
@@ -131,10 +135,9 @@ struct Timeouts {
 
 /// Reads what a folder says of itself, and puts it into the policy.
 pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError> {
-    let tasks: Tasks = file(&folder.join("config/tasks.yaml"))?.unwrap_or_default();
+    let tasks: Tasks = file(folder, "config/tasks.yaml")?.unwrap_or_default();
     agents(folder, policy)?;
-    let path = folder.join("config/policies.yaml");
-    let policies: Policies = file(&path)?.unwrap_or_default();
+    let policies: Policies = file(folder, "config/policies.yaml")?.unwrap_or_default();
     let wrong = |path: &str, cause: String| ProjectError::Wrong { path: folder.join(path), cause };
     limits(policy, &policies);
     let command = policies.test_command.as_deref().unwrap_or(TEST);
@@ -152,7 +155,8 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
         policy.contracts.plan_id = Some(id.clone());
     }
     let goal = goal(&tasks).map_err(|cause| wrong("config/tasks.yaml", cause))?;
-    let command = if there { format!("cd '{root}' && {command}") } else { command.to_owned() };
+    let quoted = root.as_str().replace('\'', r"'\''");
+    let command = if there { format!("cd '{quoted}' && {command}") } else { command.to_owned() };
     Ok(Project { goal, check: Check { name: "tests".to_owned(), command, timeout_ms: None } })
 }
 
@@ -174,8 +178,8 @@ fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
 
 /// Who the agents are. All three must be there once one is named.
 fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
-    let path = folder.join("config/agents.yaml");
-    let Some(mut all) = file::<serde_json::Value>(&path)? else { return Ok(()) };
+    let Some(mut all) = file::<serde_json::Value>(folder, AGENTS)? else { return Ok(()) };
+    let path = folder.join(AGENTS);
     let wrong = |cause: String| ProjectError::Wrong { path: path.clone(), cause };
     if let Some(inner) = all.get_mut("agents") {
         all = inner.take();
@@ -186,8 +190,11 @@ fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
         let agent =
             agents.remove(name).ok_or_else(|| wrong(format!("there is no {name} in it")))?;
         let Some(role) = policy.roles.get_mut(&RoleId::fixed(name)) else { continue };
-        let (system, prompt) =
-            (text(&folder.join(&agent.system))?, text(&folder.join(&agent.prompt))?);
+        let prompt_of = |named: &str| {
+            let text = text(folder, named)?;
+            text.ok_or_else(|| wrong(format!("the {name}'s {named} is not there")))
+        };
+        let (system, prompt) = (prompt_of(&agent.system)?, prompt_of(&agent.prompt)?);
         role.prompt = format!("{}\n{prompt}", system.trim_end().to_owned() + "\n");
         if let Some(model) = &agent.model {
             let named: Result<ModelRef, _> = model.parse();
@@ -237,40 +244,60 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     if !said.file_access.restrict_to_workspace {
         return Err("file_access.restrict_to_workspace cannot be switched off".to_owned());
     }
-    let starts = |allowed: &String| {
-        command == allowed
-            || command.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.starts_with(' '))
-    };
+    if !said.file_access.allow_paths.is_empty() {
+        return Err("file_access.allow_paths cannot be granted: nobody works outside".to_owned());
+    }
     if command.trim().is_empty() {
         return Err("test_command is empty".to_owned());
     }
-    if said.allowed_commands.is_empty() || said.allowed_commands.iter().any(starts) {
+    if said.allowed_commands.is_empty() {
         return Ok(());
     }
+    // A shell runs it, so whatever stands in it has to be on the list, and not only what it begins with.
+    let allowed = |part: &Part| {
+        let shown = part.shown();
+        let begins = |allowed: &String| {
+            shown
+                .strip_prefix(allowed.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        part.unclear.is_none() && said.allowed_commands.iter().any(begins)
+    };
     let list = said.allowed_commands.join(", ");
-    Err(format!("test_command is {command:?}, which is not among the allowed_commands: {list}"))
+    match engine::command::read(command).iter().find(|part| !allowed(part)) {
+        None => Ok(()),
+        Some(part) => Err(format!(
+            "test_command is {command:?}, and {:?} is not among the allowed_commands: {list}",
+            part.shown()
+        )),
+    }
 }
 
 /// A file as one of ours; nothing if it is not there or says nothing.
-fn file<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ProjectError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(ProjectError::Io { path: path.to_owned(), source }),
-    };
+fn file<T: serde::de::DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+) -> Result<Option<T>, ProjectError> {
+    let Some(text) = text(folder, name)? else { return Ok(None) };
+    let path = folder.join(name);
     let read = types::yaml::read(&text)
-        .map_err(|cause| ProjectError::Yaml { path: path.to_owned(), cause })?;
+        .map_err(|cause| ProjectError::Yaml { path: path.clone(), cause })?;
     if read.value.is_null() {
         return Ok(None);
     }
     let value = serde_json::from_value(read.value)
-        .map_err(|error| ProjectError::Wrong { path: path.to_owned(), cause: error.to_string() })?;
+        .map_err(|error| ProjectError::Wrong { path, cause: error.to_string() })?;
     Ok(Some(value))
 }
 
-fn text(path: &Path) -> Result<String, ProjectError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| ProjectError::Io { path: path.to_owned(), source })
+/// The files may be a stranger's, and so may be the names of others in them.
+fn text(folder: &Path, name: &str) -> Result<Option<String>, ProjectError> {
+    let path = folder.join(name);
+    let inside: WorkPath = name.parse().map_err(|error: types::BadPath| ProjectError::Wrong {
+        path: path.clone(),
+        cause: error.to_string(),
+    })?;
+    sandbox::text(folder, &inside, MOST).map_err(|source| ProjectError::Env { path, source })
 }
 
 #[cfg(test)]

@@ -16,6 +16,12 @@ pub enum Merged {
     Conflict { paths: Vec<String>, hunks: String },
 }
 
+/// What two commits make together, before anybody commits it.
+pub(super) enum Together {
+    Tree(String),
+    Conflict { paths: Vec<String>, hunks: String },
+}
+
 /// The mode of an entry that points to a commit of another repository.
 const POINTER: &str = "160000";
 /// The most files of a conflict that are shown, and the most characters of them all.
@@ -64,22 +70,22 @@ impl Repo {
             return Ok(Merged::Commit(onto.clone()));
         }
         match self.merged_tree(commit, onto).await? {
-            Merged::Commit(tree) if tree.0 == self.tree_of(onto).await? => {
+            Together::Tree(tree) if tree == self.tree_of(onto).await? => {
                 Ok(Merged::Commit(onto.clone()))
             }
-            Merged::Commit(tree) => {
-                Ok(Merged::Commit(self.commit_of(&tree.0, &[onto], message, at).await?))
+            Together::Tree(tree) => {
+                Ok(Merged::Commit(self.commit_of(&tree, &[onto], message, at).await?))
             }
-            conflict @ Merged::Conflict { .. } => Ok(conflict),
+            Together::Conflict { paths, hunks } => Ok(Merged::Conflict { paths, hunks }),
         }
     }
 
-    /// The tree that has both, under the name of a commit; or what does not fit.
+    /// The tree that has both, or what does not fit.
     pub(super) async fn merged_tree(
         &self,
         commit: &CommitId,
         onto: &CommitId,
-    ) -> Result<Merged, GitError> {
+    ) -> Result<Together, GitError> {
         let (ours, theirs) = (hash(onto)?, hash(commit)?);
         let args =
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
@@ -87,12 +93,12 @@ impl Repo {
         let mut names = answer.names().map(|name| String::from_utf8_lossy(name).into_owned());
         let tree = names.next().unwrap_or_default();
         match answer.code {
-            Some(0) => Ok(Merged::Commit(CommitId(tree))),
+            Some(0) => Ok(Together::Tree(tree)),
             Some(1) => {
                 let mut paths: Vec<String> = names.collect();
                 paths.dedup();
                 let hunks = self.hunks(&tree, &paths).await;
-                Ok(Merged::Conflict { paths, hunks })
+                Ok(Together::Conflict { paths, hunks })
             }
             _ => {
                 drop(names);

@@ -27,6 +27,15 @@ pub enum GitError {
     },
     #[error("{text:?} is not the full hash of a commit")]
     NotACommit { text: String },
+    #[error(
+        "the branch {name} has commits that the run did not make, up to {end}; keep them with `git branch NAME {end}`, \
+         then remove it with `git branch -D {name}`"
+    )]
+    WentOn {
+        name: String,
+        /// The hash of the last of them.
+        end: String,
+    },
     #[error("{name:?} is not a good name for a branch")]
     BadBranch { name: String },
     #[error("the branch {name} is checked out; it is not moved under somebody's feet")]
@@ -72,7 +81,7 @@ impl GitError {
                 (FaultClass::Semantic, "git.not_to_clone")
             }
             Self::BadName { .. } => (FaultClass::Semantic, "git.bad_name"),
-            Self::BadBranch { .. } | Self::CheckedOut { .. } => {
+            Self::BadBranch { .. } | Self::CheckedOut { .. } | Self::WentOn { .. } => {
                 (FaultClass::Structural, "git.branch")
             }
             Self::NotACommit { .. } => (FaultClass::Bug, "git.not_a_commit"),

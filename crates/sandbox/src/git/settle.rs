@@ -4,7 +4,8 @@
 use types::{CommitId, Timestamp};
 
 use super::call::With;
-use super::{GitError, Merged, Repo, hash};
+use super::commit::Together;
+use super::{GitError, Repo, hash};
 
 /// How a result came onto the person's branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,25 +49,52 @@ impl Repo {
         }
         let Some((message, at)) = merge else { return Ok(Taken::Diverged) };
         match self.merged_tree(commit, &head).await? {
-            Merged::Conflict { paths, .. } => Ok(Taken::Conflict(paths)),
-            Merged::Commit(tree) => {
-                let both = self.commit_of(&tree.0, &[&head, commit], message, at).await?;
+            Together::Conflict { paths, .. } => Ok(Taken::Conflict(paths)),
+            Together::Tree(tree) => {
+                let both = self.commit_of(&tree, &[&head, commit], message, at).await?;
                 self.forward(&both).await?;
                 Ok(Taken::Merged(both))
             }
         }
     }
 
-    /// Removes a branch. One that is not there is fine; one that is checked out anywhere is refused.
-    pub async fn drop_branch(&self, name: &str) -> Result<(), GitError> {
+    /// Removes a branch that ends with `at`. One that is not there is fine; one that ends elsewhere has somebody's work
+    /// on it and is refused, as is one that is checked out anywhere.
+    pub async fn drop_branch(&self, name: &str, at: &CommitId) -> Result<(), GitError> {
         let full = self.branch_ref(name).await?;
         let _alone = self.alone().await?;
+        let Some(end) = self.end_of(&full).await? else { return Ok(()) };
+        if end != *at {
+            return Err(GitError::WentOn { name: name.to_owned(), end: end.0 });
+        }
         self.refuse_checked_out(name, &full).await?;
-        let there = ["rev-parse", "--verify", "--quiet", &full];
-        if self.git().try_run(self.here(), &there).await?.succeeded() {
-            self.git().run(self.here(), &["update-ref", "-d", &full]).await?;
+        self.git().run(self.here(), &["update-ref", "-d", &full, hash(at)?]).await?;
+        Ok(())
+    }
+
+    /// Moves a branch back from a commit that was taken off it again. One that ends elsewhere is left alone.
+    pub async fn take_off(
+        &self,
+        name: &str,
+        commit: &CommitId,
+        back_to: &CommitId,
+    ) -> Result<(), GitError> {
+        let full = self.branch_ref(name).await?;
+        let _alone = self.alone().await?;
+        if self.end_of(&full).await?.as_ref() == Some(commit) {
+            self.refuse_checked_out(name, &full).await?;
+            let args = ["update-ref", &full, hash(back_to)?, hash(commit)?];
+            self.git().run(self.here(), &args).await?;
         }
         Ok(())
+    }
+
+    /// The commit that a branch ends with, if there is such a branch.
+    async fn end_of(&self, full: &str) -> Result<Option<CommitId>, GitError> {
+        let there = ["rev-parse", "--verify", "--quiet", full];
+        let answer = self.git().try_run(self.here(), &there).await?;
+        let end = answer.succeeded().then(|| answer.line()).transpose()?;
+        Ok(end.map(|end| CommitId(end.to_string_lossy().into_owned())))
     }
 
     /// Whether everything in `inner` is in `outer`.

@@ -65,13 +65,7 @@ pub(super) fn run(
     let rules = scratch.join("solo.toml");
     fs::write(&rules, toml::to_string(&preset)?).context("writing the rules")?;
     for (dialect, path) in [("chat", "/v1"), ("messages", ""), ("responses", "/v1")] {
-        let settings = scratch.join(format!("{dialect}.toml"));
-        let text = format!(
-            "[providers.live]\ndialect = \"{dialect}\"\nbase_url = \"{}{path}\"\nkey_env = [\"LIVE_KEY\"]\n\
-             [models.\"live/local\"]\nwindow = 16384\nmax_output = 1024\n[deadlines]\nidle_ms = 600000\n",
-            server.url
-        );
-        fs::write(&settings, text).context("writing the settings")?;
+        let settings = super::settings(scratch, server, dialect, path)?;
         for deed in &DEEDS {
             let holds = |number: &usize| match attempt(binary, scratch, &settings, &rules, deed) {
                 Ok(()) => true,

@@ -7,7 +7,7 @@ use super::*;
 use crate::Run;
 use crate::condition::holds;
 use crate::reading::Reading;
-use crate::testing::{Bench, begin, crew, new_run, planned, request, survey};
+use crate::testing::{Bench, begin, crew, new_run, planned, planned_with, request, survey};
 
 const LABELLED: &str = include_str!("../../../../../eval/intake.jsonl");
 
@@ -91,6 +91,48 @@ fn a_failure_says_which_rules_are_not_about_it() {
     assert_eq!((matched(&why), why.again), (vec![decided], Some(true)));
     assert!(why.inputs.contains(&given("class", "check_failed")), "{:?}", why.inputs);
     assert!(why.rules.len() > 1, "rules on other classes stand before it");
+}
+
+/// A failure that is put to a person was decided by the table, and what they say about it was not.
+#[test]
+fn only_what_the_table_of_failures_decided_is_told_by_it() {
+    let mut bench = planned("T1 a");
+    bench.tell("T1.1 fails semantic x.y\nanswer 0 retry");
+    let asked = story(&bench, "question.asked");
+    let decided = asked.decision.as_ref().expect("a decision").rule.as_str();
+    assert_eq!((matched(&asked), asked.again), (vec![decided], Some(true)));
+    assert!(asked.inputs.contains(&given("class", "semantic")), "{:?}", asked.inputs);
+    let retry = story(&bench, "retry.scheduled");
+    assert_eq!(
+        retry.decision.as_ref().map(|decision| decision.rule.as_str()),
+        Some("person.retry")
+    );
+    assert!(retry.rules.is_empty(), "{:?}", retry.rules);
+}
+
+#[test]
+fn a_question_about_a_gate_is_told_by_its_rules() {
+    let mut bench = planned("T1 a");
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 1");
+    assert_eq!(matched(&story(&bench, "question.asked")), ["gate.monitoring"]);
+}
+
+#[test]
+fn what_is_asked_and_given_for_a_task_is_about_it() {
+    let mut policy = crew();
+    policy.budget.on_exhausted = types::OnExhausted::Ask;
+    let mut bench = planned_with(policy, "T1 a; T2 b");
+    bench.tell("T1.1 fails resource budget.call_does_not_fit\nanswer 0 raise\ntimer T1 fires");
+    bench.tell("T1.2 fails semantic x.y");
+    let about = |task: &str| {
+        let task: TaskId = task.parse().expect("a task");
+        let lines = lines(&bench.log, None);
+        let lines = lines.iter().filter(|line| is_decided(&line.event) && is_about(line, &task));
+        lines.map(|line| line.event.kind().to_owned()).collect::<Vec<_>>()
+    };
+    let expected = ["question.asked", "budget.raised", "retry.scheduled", "question.asked"];
+    assert_eq!(about("T1"), expected);
+    assert!(about("T2").is_empty());
 }
 
 #[test]

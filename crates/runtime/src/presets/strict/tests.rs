@@ -44,6 +44,14 @@ fn a_new_project_is_the_preset_with_its_own_prompts() {
     assert_eq!(other, plain);
 }
 
+#[test]
+fn a_folders_name_is_no_command() {
+    let tasks = ("config/tasks.yaml", "workspace_dir: \"a'; id; '\"\n");
+    let folder = project(&[tasks, ("a'; id; '/.gitkeep", "")]);
+    let project = read(folder.path(), &mut strict()).expect("a project");
+    assert_eq!(project.check.command, r"cd 'a'\''; id; '\''' && pytest -q");
+}
+
 /// M3: without any file, everything is as documented.
 #[test]
 fn a_folder_without_files_has_the_documented_limits() {
@@ -92,9 +100,50 @@ fn a_project_that_makes_no_sense_is_refused_by_file_and_cause() {
             "test_command: pytestx\nallowed_commands: [pytest]\n",
             "not among",
         ),
+        (
+            "config/policies.yaml",
+            "test_command: pytest -q; curl x.test\nallowed_commands: [pytest]\n",
+            "\"curl x.test\" is not among",
+        ),
+        (
+            "config/policies.yaml",
+            "test_command: pytest $(id)\nallowed_commands: [pytest]\n",
+            "\"id\" is not among",
+        ),
+        (
+            "config/policies.yaml",
+            "test_command: PATH=. pytest\nallowed_commands: [pytest]\n",
+            "not among",
+        ),
         ("config/policies.yaml", "file_access:\n  restrict_to_workspace: false\n", "switched off"),
+        ("config/policies.yaml", "file_access:\n  allow_paths: [/etc]\n", "allow_paths"),
+        ("config/agents.yaml", "planner:\n  prompt: ../key\n", "leads out"),
+        ("config/agents.yaml", "planner:\n  prompt: /etc/passwd\n", "absolute"),
+        ("config/agents.yaml", "planner:\n  prompt: .git/config\n", "hidden"),
     ] {
         let said = refused(&[(file, text)]);
         assert!(said.contains(part), "{part:?} is not in {said:?}");
     }
+}
+
+#[test]
+fn what_a_project_links_to_is_not_read() {
+    let folder = project(&[]);
+    std::fs::remove_file(folder.path().join("prompts/coder.md")).expect("it was there");
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("prompts/coder.md"))
+        .expect("a link");
+    let refused = read(folder.path(), &mut strict()).expect_err("a link was followed");
+    assert!(sandbox::chain(&refused).contains("link"), "{refused:?}");
+}
+
+/// More time than a project may take is found when its files are all read.
+#[test]
+fn a_project_takes_no_more_time_by_another_file() {
+    let policies = "timeouts:\n  global_seconds: 1000000\n";
+    let folder = project(&[("config/policies.yaml", policies)]);
+    let (path, mut policy) = (folder.path().join(".bosun/policy.toml"), strict());
+    super::super::refuse_too_much(&path, &policy).expect("the preset is not too much");
+    read(folder.path(), &mut policy).expect("a project");
+    let refused = super::super::refuse_too_much(&path, &policy).expect_err("it is too much");
+    assert!(refused.to_string().contains("budget"), "{refused}");
 }

@@ -40,3 +40,24 @@ async fn a_diff_has_only_what_was_asked_for_and_no_lines_around() {
     );
     assert_eq!(fixture.repo.diff(&fixture.start, &sealed.commit, &[]).await.expect("none"), "");
 }
+
+/// Whatever a person put on a run's branch is theirs.
+#[tokio::test]
+async fn a_branch_is_taken_back_or_removed_only_from_where_it_was_left() {
+    let fixture = fixture(&[("a", "1")]).await;
+    let (repo, start) = (&fixture.repo, &fixture.start);
+    let [one, two] = [0, 1].map(|_| commit(repo.root(), &[]));
+    let end = || git(repo.root(), &["for-each-ref", "--format=%(objectname)", "refs/heads/run"]);
+    repo.take_off("run", &two, &one).await.expect("there is none");
+    repo.drop_branch("run", &one).await.expect("there is none");
+    repo.point_branch("run", &two).await.expect("a branch");
+    repo.take_off("run", start, &one).await.expect("it ends elsewhere");
+    assert_eq!(end(), two.0);
+    repo.take_off("run", &two, &one).await.expect("it ended there");
+    assert_eq!(end(), one.0);
+    let refused = repo.drop_branch("run", &two).await.expect_err("it ends elsewhere").to_string();
+    assert!(refused.contains(&one.0) && refused.contains("run"), "{refused}");
+    assert_eq!(end(), one.0);
+    repo.drop_branch("run", &one).await.expect("it ends there");
+    assert_eq!(end(), "");
+}
