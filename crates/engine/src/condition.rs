@@ -1,9 +1,16 @@
 //! Does a rule's condition hold for a request? Whole words and structure, never substrings.
 
+mod opposed;
+
 use types::{Condition, Policy};
 
-use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause};
+use crate::phrase::{BadPhrase, Lists, Phrase, before_the_name, begins_a_clause};
 use crate::reading::Reading;
+
+pub(crate) use opposed::opposed;
+
+/// How many words apart the patterns of a combination may stand: two or three sentences.
+const TOGETHER: usize = 30;
 
 /// Everything that the condition names must hold. A pattern that cannot be read is found nowhere; a policy with one
 /// is refused before it is used.
@@ -18,12 +25,16 @@ pub(crate) fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -
             let named = facts.project_type.as_ref();
             named.is_some_and(|name| policy.project_types.iter().any(|t| t.name == *name) == wanted)
         })
+        && condition.about_code.is_none_or(|wanted| reading.is_about_code() == wanted)
         && (condition.mentions.is_empty()
             || condition.mentions.iter().any(|mention| reading.mentions(*mention)))
         && (condition.nothing_but.is_empty() || nothing_but(&condition.nothing_but, lists, reading))
         && (condition.any_phrase.is_empty()
             || found(&condition.any_phrase, &condition.unless_before, lists, reading))
         && (condition.also_phrase.is_empty() || found(&condition.also_phrase, &[], lists, reading))
+        && (condition.together.is_empty()
+            || together(&condition.together, &condition.unless_before, lists, reading))
+        && (condition.opposed.is_empty() || opposed(&condition.opposed, lists, reading))
         && !found(&condition.unless_phrase, &[], lists, reading)
 }
 
@@ -32,8 +43,9 @@ pub(crate) fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, Bad
     let Condition { any_phrase, also_phrase, unless_phrase, unless_before, nothing_but, .. } =
         condition;
     let all = [any_phrase, also_phrase, unless_phrase, unless_before, nothing_but];
+    let combined = condition.together.iter().flatten().chain(condition.opposed.iter().flatten());
     let broken = |text: &String| problem(text, lists).map(|error| (text.clone(), error));
-    all.into_iter().flatten().filter_map(broken).collect()
+    all.into_iter().flatten().chain(combined).filter_map(broken).collect()
 }
 
 /// What is wrong with a pattern.
@@ -51,12 +63,50 @@ pub(crate) fn found(
     lists: &Lists,
     reading: &Reading,
 ) -> bool {
-    let excused = |place: usize| {
-        !begins_a_clause(reading, place)
-            && parsed(excuses, lists).any(|excuse| excuse.stands_before(reading, place))
-    };
-    parsed(phrases, lists)
-        .any(|phrase| phrase.places(reading).into_iter().any(|place| !excused(place)))
+    parsed(phrases, lists).any(|phrase| !unexcused(&phrase, excuses, lists, reading).is_empty())
+}
+
+/// Whether all patterns of one of these combinations are found near each other, where nothing excuses them.
+pub(crate) fn together(
+    combinations: &[Vec<String>],
+    excuses: &[String],
+    lists: &Lists,
+    reading: &Reading,
+) -> bool {
+    combinations.iter().any(|combination| {
+        let mut parts = Vec::new();
+        for phrase in parsed(combination, lists) {
+            let places = unexcused(&phrase, excuses, lists, reading);
+            if places.is_empty() {
+                return false;
+            }
+            parts.push(places);
+        }
+        let Some((first, others)) = parts.split_first() else { return false };
+        let near = |place: usize, part: &Vec<usize>| {
+            part.iter().any(|other| other.abs_diff(place) <= TOGETHER)
+        };
+        first.iter().any(|place| others.iter().all(|part| near(*place, part)))
+    })
+}
+
+/// Where a pattern is found with nothing before it that excuses it. Where excuses count, so does how it is said: names in
+/// the code are not meant.
+fn unexcused(
+    phrase: &Phrase<'_>,
+    excuses: &[String],
+    lists: &Lists,
+    reading: &Reading,
+) -> Vec<usize> {
+    let mut places = phrase.places(reading);
+    places.retain(|place| {
+        if !excuses.is_empty() && reading.words()[*place].is_part_of_a_name() {
+            return false;
+        }
+        begins_a_clause(reading, *place)
+            || !parsed(excuses, lists).any(|excuse| excuse.stands_before(reading, *place))
+    });
+    places
 }
 
 /// Where a pattern is found, whatever stands before it.
@@ -67,8 +117,7 @@ pub(crate) fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usi
 pub(crate) fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
     let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
     !reading.is_about_code()
-        && reading
-            .words()
+        && before_the_name(reading)
             .iter()
             .all(|word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word)))
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::reading::{Pause, Reading, Word};
-use grammar::{is_joint, is_start};
+use grammar::{is_farewell, is_joint, is_start};
 
 /// How many words `..` and `...` may skip.
 const NEAR: usize = 6;
@@ -82,7 +82,8 @@ impl<'a> Phrase<'a> {
             Item::Any(words) => Some(words),
             _ => None,
         });
-        let starts = first.into_iter().flatten().filter_map(|word| pieces(word).next());
+        let likely = first.into_iter().flatten().filter(|entry| reading.may_say(entry));
+        let starts = likely.filter_map(|entry| pieces(entry).next());
         let mut places: Vec<usize> = starts.flat_map(|word| reading.places_of(word)).collect();
         places.sort_unstable();
         places.dedup();
@@ -107,6 +108,15 @@ impl<'a> Phrase<'a> {
 /// Whether the word there begins a clause, so that it is what is asked for.
 pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
     is_start(reading.words(), place)
+}
+
+/// The words without the name of who signs, after a pause at the end of a letter.
+pub(crate) fn before_the_name(reading: &Reading) -> &[Word] {
+    let words = reading.words();
+    let close = words.len().saturating_sub(3);
+    let name = (close..words.len())
+        .find(|at| *at > 0 && words[*at].pause != Pause::None && is_farewell(&words[at - 1].text));
+    &words[..name.unwrap_or(words.len())]
 }
 
 fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
@@ -157,7 +167,7 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
     let Some((item, rest)) = items.split_first() else { return true };
     match item {
         Item::Start => is_start(words, at) && matches(rest, words, at, pause),
-        Item::End => ends(words, at) && matches(rest, words, at, pause),
+        Item::End => ends_a_phrase(words, at) && matches(rest, words, at, pause),
         Item::Near => skips(
             NEAR,
             words,
@@ -181,6 +191,10 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
 
 /// How many words an entry takes here, if it stands here.
 fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize> {
+    let first = words.get(at)?;
+    if first.meant.is_none() && first.text.as_bytes().first() != wanted.as_bytes().first() {
+        return None;
+    }
     let mut count = 0;
     for piece in pieces(wanted) {
         let word = words.get(at + count)?;
@@ -213,7 +227,7 @@ fn skips(
 }
 
 /// Whether the noun phrase is over, so that the word before was what it is about.
-fn ends(words: &[Word], at: usize) -> bool {
+pub(crate) fn ends_a_phrase(words: &[Word], at: usize) -> bool {
     words.get(at).is_none_or(|word| word.pause != Pause::None || is_joint(&word.text))
 }
 

@@ -29,6 +29,16 @@ pub struct Condition {
     /// clause: `stop scripts that steal passwords` is excused by `stop`, `stop that and steal passwords` is not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unless_before: Vec<String>,
+    /// One of these combinations is found: all of its patterns, a few sentences apart at most, and none of them excused
+    /// by `unless_before`. What is harmless alone need not be so together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<Vec<String>>,
+    /// Both patterns of one of these pairs are found, in two clauses that speak of the same thing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opposed: Vec<[String; 2]>,
+    /// The text mentions something of the code, or it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about_code: Option<bool>,
     /// The text mentions one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,

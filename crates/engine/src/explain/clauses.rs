@@ -3,7 +3,7 @@
 
 use types::{Condition, Policy};
 
-use crate::condition::{found, nothing_but, over_budget, places};
+use crate::condition::{found, nothing_but, opposed, over_budget, places, together};
 use crate::reading::Reading;
 
 /// How many patterns are written out.
@@ -56,7 +56,11 @@ fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cl
             format!("the named project type is {not}known; named is {}", named.unwrap_or("none"));
         clause(named.is_some_and(|name| is_known(name) == wanted), says)
     });
-    [fewer, hint, attached, over, known].into_iter().flatten().collect()
+    let code = condition.about_code.and_then(|wanted| {
+        let says = if wanted { "it is about code" } else { "it mentions nothing of the code" };
+        clause(reading.is_about_code() == wanted, says.to_owned())
+    });
+    [fewer, hint, attached, over, known, code].into_iter().flatten().collect()
 }
 
 fn of_text(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
@@ -89,6 +93,16 @@ fn of_text(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cla
     let also = &condition.also_phrase;
     clause(!also.is_empty(), &|| found(also, &[], lists, reading), &|| {
         format!("it also says {}{}", few(also), where_found(also, policy, reading))
+    });
+    let combined = &condition.together;
+    clause(!combined.is_empty(), &|| together(combined, before, lists, reading), &|| {
+        let combined: Vec<String> = combined.iter().map(|parts| parts.join(" + ")).collect();
+        format!("it says together {}", few(&combined))
+    });
+    let pairs = &condition.opposed;
+    clause(!pairs.is_empty(), &|| opposed(pairs, lists, reading), &|| {
+        let pairs: Vec<String> = pairs.iter().map(|pair| pair.join(" and ")).collect();
+        format!("it says of one thing {}", few(&pairs))
     });
     let unless = &condition.unless_phrase;
     clause(!unless.is_empty(), &|| !found(unless, &[], lists, reading), &|| {

@@ -17,8 +17,16 @@ const POLITE: &str = "please kindly can could would will you i we want need d li
 /// Words after which a new clause begins.
 const COORDINATES: &str = "and then but also plus und dann et puis y";
 
+/// How letters end.
+const FAREWELLS: &str = "regards wishes sincerely cheers thanks advance grüße grüßen gruß dank danke cordialement merci saludos \
+    gracias abraços obrigado obrigada saluti grazie greetings";
+
 fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
+}
+
+pub(super) fn is_farewell(word: &str) -> bool {
+    listed(FAREWELLS, word)
 }
 
 pub(super) fn is_joint(word: &str) -> bool {

@@ -220,23 +220,48 @@ pub(super) fn has_a_blank(text: &str) -> bool {
         let chunk = chunk.trim_matches(['.', ',', ';', ':', '"']).to_lowercase();
         WORDS.contains(&chunk.as_str()) || chunk.trim_matches('?').is_empty() && chunk.len() >= 3
     };
-    text.split_whitespace().any(chunk)
+    let bullet = |line: &str| matches!(line.trim(), "-" | "*" | "•" | "1." | "2." | "3.");
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let bare_list = lines.peek().is_some() && lines.all(bullet);
+    bare_list
+        || text.split_whitespace().any(chunk)
         || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(text, *pair))
 }
 
-/// `<name of the service>`, `[your key]`; not `<div>`, `[x]` or a link.
+/// `<name of the service>`, `[your key]`, `as a [role]`; not `<div>`, `[x]`, `[warning] ...` or a link.
 fn left_open(text: &str, (open, close): (char, char)) -> bool {
     const ONE_WORD: &[&str] =
         &["name", "insert", "placeholder", "something", "service", "value", "url"];
+    const IN_A_SENTENCE: &[&str] = &[
+        "role",
+        "goal",
+        "benefit",
+        "feature",
+        "company",
+        "date",
+        "topic",
+        "product",
+        "description",
+        "reason",
+        "customer",
+        "project",
+        "component",
+        "thing",
+        "number",
+        "todo",
+    ];
     text.match_indices(open).any(|(at, _)| {
+        let after_a_word =
+            open == '[' && text[..at].ends_with(' ') && !text[..at].trim().is_empty();
         let Some(length) = text[at + 1..].find(close) else { return false };
         let inside = &text[at + 1..at + 1 + length];
         let after = text[at + 1 + length + 1..].chars().next();
         let words: Vec<&str> =
             inside.split([' ', '_', '-']).filter(|word| !word.is_empty()).collect();
         let plain = inside.chars().all(|c| c.is_alphabetic() || " _-".contains(c));
-        let short =
-            (2..=6).contains(&words.len()) || words.iter().any(|word| ONE_WORD.contains(word));
+        let short = (2..=6).contains(&words.len())
+            || words.iter().any(|word| ONE_WORD.contains(word))
+            || after_a_word && words.iter().any(|word| IN_A_SENTENCE.contains(word));
         plain && short && !words.is_empty() && after != Some('(')
     })
 }

@@ -13,6 +13,10 @@ const LONGEST_QUOTE: usize = 300;
 /// How many letters with blanks between them are a word that was spaced out.
 const SPACED_OUT: usize = 4;
 
+/// What a hyphen joins to a verb in some languages, without making one word of them: `peux-tu`.
+const PRONOUNS: &[&str] =
+    &["tu", "vous", "moi", "toi", "nous", "le", "la", "les", "lui", "me", "te", "se", "lo"];
+
 pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
     let text: String = text.chars().filter(|c| !is_invisible(*c)).map(narrow).collect();
     let mut found = Found::default();
@@ -179,7 +183,9 @@ impl Found {
             }
         }
         self.push(&mut word, voice);
-        if hyphen && self.words.len() > first + 1 {
+        let pronoun = self.words.last().is_some_and(|word| PRONOUNS.contains(&word.text.as_str()));
+        let several = self.words.len() > first + 1;
+        if several && (hyphen && !pronoun || voice == Voice::Code) {
             self.words[first..].iter_mut().for_each(|word| word.tied = true);
         }
     }
