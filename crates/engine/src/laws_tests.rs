@@ -91,6 +91,9 @@ proptest! {
     fn a_run_that_was_cut_off_comes_to_the_same_end(
         world in worlds(), seed in any::<u64>(), cut in any::<prop::sample::Index>(),
     ) {
+        // Effects that are open at the cut come to their ends in another order; see the law above.
+        let mut world = world;
+        world.proves = MergeCheck::End;
         let whole = world.ended(seed);
         let length = cut.index(whole.bench.log.len() + 1);
         let drive = resumed(&world, &whole.bench.log, length);

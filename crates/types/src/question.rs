@@ -272,12 +272,14 @@ impl Terms {
     /// The choices by name.
     #[must_use]
     pub fn known(&self) -> String {
+        self.choices.iter().map(|choice| self.written(choice)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How a choice is written, with what may follow it.
+    #[must_use]
+    pub fn written(&self, choice: &Choice) -> String {
         let words = if self.wants_tokens() { "tokens" } else { "words" };
-        let names = self.choices.iter().map(|choice| match choice.words {
-            true => format!("{} [{words}]", choice.id),
-            false => choice.id.clone(),
-        });
-        names.collect::<Vec<_>>().join(", ")
+        if choice.words { format!("{} [{words}]", choice.id) } else { choice.id.clone() }
     }
 }
 

@@ -96,7 +96,7 @@ mod tests {
             Choice::new("retry", "once more").with_words(),
             Choice::new("stop", "end the run"),
         ];
-        let about = About::Budget;
+        let about = About::Task("T1".parse().expect("a task"));
         let terms = Terms::escalation(Escalation::Unknown, Severity::High, about, choices, "stop");
         answer(line).said(&[(2, Some(&terms)), (4, None)]).map_err(|wrong| wrong.to_string())
     }

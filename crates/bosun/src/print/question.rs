@@ -29,8 +29,7 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
 pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
     let mut text = String::new();
     for (choice, number) in terms.choices.iter().zip(1..) {
-        let words = if choice.words { " [words]" } else { "" };
-        let name = format!("{}{words}", choice.id);
+        let name = terms.written(choice);
         let default = if terms.default.as_ref() == Some(&choice.id) { " (default)" } else { "" };
         let _ = writeln!(text, "    {number} {name:<15} {}{default}", choice.says);
     }
