@@ -1,7 +1,9 @@
 //! How heavy a conversation is: the real program against a model server on the loopback that answers at once, with one
 //! trivial call a turn: a file that is read, or a command, without the sandbox and held by it. Time is taken where
 //! requests arrive, so a turn is everything between two requests: decoding, judging, recording, the command itself, and
-//! writing the next request.
+//! writing the next request. A shared machine only ever adds to that, by a half and more from one minute to the next, so
+//! the longest conversation is held three times and the quickest counts; and the program gets no more of the
+//! environment than where programs are, because a shell's own start depends on it.
 
 mod pacer;
 
@@ -18,7 +20,10 @@ use pacer::{Beat, Call, Pacer};
 pub(crate) const ABOUT: &str =
     "a conversation of 1, 20, 100 and 400 turns: first request, time, processor and memory a turn";
 
-const TURNS: [usize; 4] = [1, 20, 100, 400];
+const TURNS: [usize; 3] = [1, 20, 100];
+const LONGEST: usize = 400;
+/// How often the longest conversation is held.
+const HELD: usize = 3;
 /// How often the start is measured.
 const STARTS: usize = 10;
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -58,13 +63,19 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
             "first B",
             "last B"
         );
-        let mut longest = None;
         for turns in TURNS {
-            let seen = converse(root, &binary, &scratch, call, turns)?;
-            print(turns, &seen);
-            longest = Some(seen);
+            print(turns, &converse(root, &binary, &scratch, call, turns)?);
         }
-        figures.extend(longest.map(|seen| judged(call, &seen)).unwrap_or_default());
+        let mut quickest: Option<Seen> = None;
+        for _ in 0..HELD {
+            let seen = converse(root, &binary, &scratch, call, LONGEST)?;
+            print(LONGEST, &seen);
+            let turn = |seen: &Seen| mean(&seen.beats, 20..100);
+            if quickest.as_ref().is_none_or(|other| turn(&seen) < turn(other)) {
+                quickest = Some(seen);
+            }
+        }
+        figures.extend(quickest.map(|seen| judged(call, &seen)).unwrap_or_default());
     }
     let mut firsts = vec![];
     let mut bytes = 0;
@@ -201,7 +212,7 @@ fn program(
     fs::write(&settings, text).context("writing the settings")?;
     let policy = scratch.join("solo.toml");
     fs::write(&policy, rules(root)?).context("writing the rules")?;
-    let mut command = Command::new(binary);
+    let mut command = started(binary);
     command.arg("--home").arg(scratch.join("home"));
     command.args(["run", "Say how the tide is.", "--headless", "--json"]);
     command.args(["--model", "anthropic/claude-sonnet-4-5"]);
@@ -212,8 +223,15 @@ fn program(
 
 /// A small program around the same sessions, whose commands nothing holds.
 fn bare(binary: &Path, scratch: &Path, repo: &Path, url: &str) -> Command {
-    let mut command = Command::new(binary.with_file_name("examples").join("bare"));
+    let mut command = started(&binary.with_file_name("examples").join("bare"));
     command.arg(url).arg(repo).arg(scratch.join("home"));
+    command
+}
+
+/// A program that knows where others are, and nothing more.
+fn started(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     command
 }
 

@@ -130,8 +130,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.beats.len().min(shared.answers.len() - 1);
         state.beats.push(beat);
-        shared.changed.notify_all();
+        // Whoever waits is woken by the last one only, so that nobody else works while the program does.
         if number + 1 == shared.answers.len() {
+            shared.changed.notify_all();
             let held = shared.changed.wait_while(state, |state| !state.finish);
             state = held.unwrap_or_else(PoisonError::into_inner);
         }
