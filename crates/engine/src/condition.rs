@@ -2,9 +2,13 @@
 
 mod opposed;
 
+use std::cell::OnceCell;
+
 use types::{Condition, Policy};
 
-use crate::phrase::{BadPhrase, Lists, Phrase, before_the_name, begins_a_clause};
+use crate::phrase::{
+    BadPhrase, Lists, Phrase, before_the_name, begins_a_clause, may_begin, stands_before,
+};
 use crate::reading::Reading;
 
 pub(crate) use opposed::opposed;
@@ -63,7 +67,8 @@ pub(crate) fn found(
     lists: &Lists,
     reading: &Reading,
 ) -> bool {
-    parsed(phrases, lists).any(|phrase| !unexcused(&phrase, excuses, lists, reading).is_empty())
+    let excuses = Excuses::new(excuses, lists, reading);
+    likely(phrases, lists, reading).any(|phrase| !excuses.leave(&phrase).is_empty())
 }
 
 /// Whether all patterns of one of these combinations are found near each other, where nothing excuses them.
@@ -73,10 +78,13 @@ pub(crate) fn together(
     lists: &Lists,
     reading: &Reading,
 ) -> bool {
-    combinations.iter().any(|combination| {
+    let excuses = Excuses::new(excuses, lists, reading);
+    let may_stand =
+        |combination: &&Vec<String>| combination.iter().all(|text| may_begin(text, lists, reading));
+    combinations.iter().filter(may_stand).any(|combination| {
         let mut parts = Vec::new();
         for phrase in parsed(combination, lists) {
-            let places = unexcused(&phrase, excuses, lists, reading);
+            let places = excuses.leave(&phrase);
             if places.is_empty() {
                 return false;
             }
@@ -90,23 +98,39 @@ pub(crate) fn together(
     })
 }
 
-/// Where a pattern is found with nothing before it that excuses it. Where excuses count, so does how it is said: names in
-/// the code are not meant.
-fn unexcused(
-    phrase: &Phrase<'_>,
-    excuses: &[String],
-    lists: &Lists,
-    reading: &Reading,
-) -> Vec<usize> {
-    let mut places = phrase.places(reading);
-    places.retain(|place| {
-        if !excuses.is_empty() && reading.words()[*place].is_part_of_a_name() {
-            return false;
-        }
-        begins_a_clause(reading, *place)
-            || !parsed(excuses, lists).any(|excuse| excuse.stands_before(reading, *place))
-    });
-    places
+/// What excuses a pattern that is found after it. It is looked for when the first pattern is found, and then once.
+struct Excuses<'a> {
+    patterns: &'a [String],
+    lists: &'a Lists,
+    reading: &'a Reading,
+    places: OnceCell<Vec<usize>>,
+}
+
+impl<'a> Excuses<'a> {
+    fn new(patterns: &'a [String], lists: &'a Lists, reading: &'a Reading) -> Self {
+        Self { patterns, lists, reading, places: OnceCell::new() }
+    }
+
+    /// Where a pattern is found with nothing before it that excuses it. Where excuses count, so does how it is said:
+    /// names in the code are not meant.
+    fn leave(&self, phrase: &Phrase<'_>) -> Vec<usize> {
+        let reading = self.reading;
+        let mut places = phrase.places(reading);
+        places.retain(|place| {
+            if !self.patterns.is_empty() && reading.words()[*place].is_part_of_a_name() {
+                return false;
+            }
+            begins_a_clause(reading, *place) || !stands_before(self.places(), reading, *place)
+        });
+        places
+    }
+
+    fn places(&self) -> &[usize] {
+        self.places.get_or_init(|| {
+            let found = likely(self.patterns, self.lists, self.reading);
+            found.flat_map(|phrase| phrase.places(self.reading)).collect()
+        })
+    }
 }
 
 /// Where a pattern is found, whatever stands before it.
@@ -120,6 +144,16 @@ pub(crate) fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) 
         && before_the_name(reading)
             .iter()
             .all(|word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word)))
+}
+
+/// The patterns that a text may have.
+fn likely<'a>(
+    phrases: &'a [String],
+    lists: &'a Lists,
+    reading: &'a Reading,
+) -> impl Iterator<Item = Phrase<'a>> {
+    let likely = phrases.iter().filter(move |text| may_begin(text, lists, reading));
+    likely.filter_map(|text| Phrase::parse(text, lists).ok())
 }
 
 fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {

@@ -91,18 +91,30 @@ impl<'a> Phrase<'a> {
         places
     }
 
-    /// Whether it is found before this place, in the same sentence.
-    pub(crate) fn stands_before(&self, reading: &Reading, place: usize) -> bool {
-        let words = reading.words();
-        let sentence =
-            (0..=place).rev().find(|at| words[*at].pause == Pause::Sentence).unwrap_or(0);
-        self.places(reading).iter().any(|found| (sentence..place).contains(found))
-    }
-
     /// Whether this word alone is one that the pattern names.
     pub(crate) fn is_word(&self, word: &Word) -> bool {
         matches!(self.items.as_slice(), [Item::Any(words)] if words.iter().any(|wanted| word.is(wanted)))
     }
+}
+
+/// Whether one of these places is before that one, in the same sentence.
+pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) -> bool {
+    let words = reading.words();
+    let sentence = (0..=place).rev().find(|at| words[*at].pause == Pause::Sentence).unwrap_or(0);
+    found.iter().any(|found| (sentence..place).contains(found))
+}
+
+/// Whether a text has a word with which this pattern could begin. Most patterns are none of most texts' business, and
+/// need not even be read then.
+pub(crate) fn may_begin(pattern: &str, lists: &Lists, reading: &Reading) -> bool {
+    let is_words = |item: &&str| !matches!(*item, "^" | "$" | ".." | "...");
+    let first = pattern.split_whitespace().find(is_words).unwrap_or_default();
+    first.split('|').any(|word| {
+        match word.strip_prefix('<').and_then(|list| list.strip_suffix('>')) {
+            Some(name) => lists.get(name).into_iter().flatten().any(|entry| reading.may_say(entry)),
+            None => reading.may_say(word),
+        }
+    })
 }
 
 /// Whether the word there begins a clause, so that it is what is asked for.
