@@ -171,7 +171,7 @@ mod tests {
     fn a_broken_policy_is_refused_with_place_and_cause() {
         let unknown = broken("version = 1", "version = 1\ncolour = \"red\"");
         assert!(unknown.contains("mine.toml") && unknown.contains("colour"), "{unknown}");
-        let example = broken("matches = [\"fix it\"", "matches = [\"fix it and the rest of it\"");
+        let example = broken("matches = [\"fix it\"", "matches = [\"fix the login page\"");
         assert!(
             example.contains("intake.too_vague") && example.contains("own example"),
             "{example}"
