@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtime::{Prompts, presets};
+use runtime::presets;
 use types::Policy;
 
 use crate::commands::run::read;
@@ -46,7 +46,7 @@ pub(crate) fn rules(
     let top = presets::top(folder);
     let prompts = home::prompts(Some(&top))?;
     if let Some(path) = file {
-        let policy = of_file(path, &prompts)?;
+        let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
         return Ok(Rules { policy, from: Origin::File(path.to_owned()) });
     }
     if preset.is_none()
@@ -57,8 +57,4 @@ pub(crate) fn rules(
     let name = preset.unwrap_or(DEFAULT);
     let policy = presets::preset_with(name, &prompts)?;
     Ok(Rules { policy, from: Origin::Preset(name.to_owned()) })
-}
-
-fn of_file(path: &Path, prompts: &Prompts) -> anyhow::Result<Policy> {
-    Ok(presets::read_with(&path.display().to_string(), &read(path)?, prompts)?)
 }

@@ -19,6 +19,7 @@ mod finding;
 mod fuzz;
 mod layers;
 mod live;
+mod sample;
 mod scenarios;
 mod tidy;
 mod tree;

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use super::{Figure, build, judge, release_binary};
+use crate::sample;
 use pacer::{Beat, Call, Pacer};
 
 pub(crate) const ABOUT: &str =
@@ -211,7 +212,7 @@ fn program(
         format!("[providers.anthropic]\nbase_url = \"{url}\"\nkey_env = []\nkey_needed = false\n");
     fs::write(&settings, text).context("writing the settings")?;
     let policy = scratch.join("solo.toml");
-    fs::write(&policy, rules(root)?).context("writing the rules")?;
+    fs::write(&policy, sample::solo(root, 0)?).context("writing the rules")?;
     let mut command = started(binary);
     command.arg("--home").arg(scratch.join("home"));
     command.args(["run", "Say how the tide is.", "--headless", "--json"]);
@@ -235,16 +236,6 @@ fn started(program: &Path) -> Command {
     command
 }
 
-/// The preset for one agent, without its limit of rounds.
-fn rules(root: &Path) -> anyhow::Result<String> {
-    let text = fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
-    let mut rules: toml::Table = toml::from_str(&text).context("reading the preset")?;
-    let session = rules.get_mut("session").and_then(toml::Value::as_table_mut);
-    let session = session.context("the preset has changed")?;
-    session.insert("max_rounds".to_owned(), toml::Value::Integer(0));
-    Ok(toml::to_string(&rules)?)
-}
-
 /// An ordinary small repository.
 fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
     let repo = scratch.join("repo");
@@ -253,18 +244,7 @@ fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
     for number in 0..50 {
         fs::write(repo.join(format!("src/file{number}.txt")), "some text\n")?;
     }
-    let identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost"];
-    for words in [
-        &["init", "--quiet", "--initial-branch=main"][..],
-        &["add", "."],
-        &["commit", "-qm", "Start"],
-    ] {
-        let mut git = Command::new("git");
-        let status = git.args(identity).args(words).current_dir(&repo).status().context("git")?;
-        if !status.success() {
-            bail!("git {words:?} ended with {status}");
-        }
-    }
+    sample::commit(&repo)?;
     Ok(repo)
 }
 

@@ -3,12 +3,13 @@
 //! only where the check holds on its branch, and otherwise leave a report with a reason, or a question.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, bail};
 
 use super::server::Server;
+use crate::sample;
 
 /// The most seconds a run may take, on a machine without a graphics card.
 const PATIENCE: &str = "1800";
@@ -74,23 +75,12 @@ fn holds(repo: &Path) -> anyhow::Result<bool> {
     Ok(said(&git(&["show", &format!("{branch}:tide.txt")])?).contains("The tide is high"))
 }
 
-fn repository(folder: &Path) -> anyhow::Result<std::path::PathBuf> {
+fn repository(folder: &Path) -> anyhow::Result<PathBuf> {
     let repo = folder.join("repo");
     fs::create_dir_all(&repo).context("making a folder")?;
     fs::write(repo.join("tide.txt"), "The tide is low.\n")?;
     fs::write(repo.join("test.sh"), CHECK)?;
-    let identity = ["-c", "user.name=Live", "-c", "user.email=live@localhost"];
-    for words in [
-        &["init", "--quiet", "--initial-branch=main"][..],
-        &["add", "."],
-        &["commit", "-qm", "Low tide"],
-    ] {
-        let mut git = Command::new("git");
-        let status = git.args(identity).args(words).current_dir(&repo).status().context("git")?;
-        if !status.success() {
-            bail!("git {words:?} ended with {status}");
-        }
-    }
+    sample::commit(&repo)?;
     Ok(repo)
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use serde_json::Value;
 
 use super::server::Server;
+use crate::sample;
 
 /// How often a model of this size may fail before it counts.
 const TRIES: usize = 3;
@@ -56,14 +57,8 @@ pub(super) fn run(
     server: &Server,
 ) -> anyhow::Result<()> {
     let mut failed = vec![];
-    let preset =
-        fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
-    let mut preset: toml::Table = toml::from_str(&preset).context("reading the preset")?;
-    let session = preset.get_mut("session").and_then(toml::Value::as_table_mut);
-    let session = session.context("the preset has changed")?;
-    session.insert("max_rounds".to_owned(), toml::Value::Integer(ROUNDS));
     let rules = scratch.join("solo.toml");
-    fs::write(&rules, toml::to_string(&preset)?).context("writing the rules")?;
+    fs::write(&rules, sample::solo(root, ROUNDS)?).context("writing the rules")?;
     for (dialect, path) in [("chat", "/v1"), ("messages", ""), ("responses", "/v1")] {
         let settings = super::settings(scratch, server, dialect, path)?;
         for deed in &DEEDS {
