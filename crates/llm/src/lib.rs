@@ -21,6 +21,7 @@ mod gemini;
 mod http;
 mod json;
 mod messages;
+mod mould;
 mod ollama;
 mod output;
 mod pace;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use types::{Message, ModelRequest};
 
+use crate::mould::Mould;
 use crate::repair::Repair;
 use crate::{Dialect, Quirks};
 
@@ -46,7 +47,7 @@ impl Scrolls {
         request: &ModelRequest,
         dialect: Dialect,
         quirks: &Quirks,
-        then: impl FnOnce(&Scroll) -> T,
+        then: impl FnOnce(&mut Scroll) -> T,
     ) -> T {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|scroll| scroll.begins(request, dialect));
@@ -55,7 +56,7 @@ impl Scrolls {
             None => Scroll::new(request, dialect),
         };
         scroll.go_on(request, quirks);
-        let read = then(&scroll);
+        let read = then(&mut scroll);
         if kept.len() == KEPT {
             kept.remove(0);
         }
@@ -76,6 +77,8 @@ pub(crate) struct Scroll {
     pen: Pen,
     /// What was said last; what is done to the end of a conversation is done to it while it is there.
     tail: Vec<Entry>,
+    /// What the conversation went out in last time.
+    pub(crate) mould: Option<Mould>,
 }
 
 impl Scroll {
@@ -88,6 +91,7 @@ impl Scroll {
             bytes: vec![],
             pen: Pen::default(),
             tail: vec![],
+            mould: None,
         }
     }
 
@@ -131,12 +135,12 @@ impl Scroll {
     pub(crate) fn print(
         &self,
         out: &mut Vec<u8>,
-        lead: Option<&Value>,
+        lead: Option<&[u8]>,
         finish: Option<fn(&mut Value)>,
     ) {
         out.push(b'[');
         if let Some(lead) = lead {
-            print(out, lead);
+            out.extend_from_slice(lead);
             if self.pen.begun || self.tail.iter().any(|entry| !entry.is_empty()) {
                 out.push(b',');
             }

@@ -7,8 +7,9 @@ use types::{Fault, ModelRequest, Source};
 
 use crate::Dialect;
 use crate::faults::Cause;
+use crate::mould::{Mould, Terms};
 use crate::repair::Turn;
-use crate::scroll::{Entry, Scroll, Scrolls, print};
+use crate::scroll::{Entry, Scrolls};
 
 /// A request in a dialect: where to, with which headers beside the key, and what, as JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,23 +38,6 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(path: impl Into<String>, body: Value, list: &'static str) -> Self {
         Self { path: path.into(), headers: vec![], body, list, lead: None, finish: None }
-    }
-
-    fn filled(&self, scroll: &Scroll) -> Vec<u8> {
-        const FRAME: usize = 32 * 1024;
-        let mut out = Vec::with_capacity(scroll.len() + FRAME);
-        for (key, value) in self.body.as_object().into_iter().flatten() {
-            out.push(if out.is_empty() { b'{' } else { b',' });
-            print(&mut out, &Value::String(key.clone()));
-            out.push(b':');
-            if key == self.list && value.is_null() {
-                scroll.print(&mut out, self.lead.as_ref(), self.finish);
-            } else {
-                print(&mut out, value);
-            }
-        }
-        out.push(b'}');
-        out
     }
 }
 
@@ -114,6 +98,21 @@ impl Dialect {
         if request.max_output == 0 {
             return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
         }
+        Ok(before.read(request, self, quirks, |scroll| {
+            let mould = scroll.mould.take();
+            let mould = mould.filter(|mould| mould.fits(request, delivery, quirks));
+            let mould = mould.unwrap_or_else(|| {
+                let terms = Terms::of(request, delivery, quirks);
+                Mould::new(self.frame(request, delivery, quirks), terms)
+            });
+            let wire = mould.filled(scroll);
+            scroll.mould = Some(mould);
+            wire
+        }))
+    }
+
+    /// The request without its conversation.
+    fn frame(self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
         let mut frame = match self {
             Self::Messages => crate::messages::request::write(request, delivery),
             Self::Responses => crate::responses::request::write(request, delivery),
@@ -124,8 +123,7 @@ impl Dialect {
         if let Value::Object(body) = &mut frame.body {
             overlay(body, &request.options.native);
         }
-        let body = before.read(request, self, quirks, |scroll| frame.filled(scroll));
-        Ok(WireRequest { path: frame.path, headers: frame.headers, body: body.into() })
+        frame
     }
 
     /// A turn as it stands in the list.

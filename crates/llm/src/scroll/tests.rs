@@ -99,3 +99,38 @@ fn only_a_few_conversations_are_remembered_and_one_that_goes_on_is_one() {
     }
     assert_eq!(kept(&before), KEPT);
 }
+
+/// A person may choose another model, effort or set of tools between two turns.
+#[test]
+fn what_is_around_a_conversation_may_change_while_it_goes_on() {
+    type Change = fn(&mut ModelRequest);
+    let schema = json!({ "type": "object" });
+    let changes: [(&str, Change); 6] = [
+        ("the model", |request| request.model = "anthropic/other".parse().expect("a model")),
+        ("the instructions", |request| request.system = "Be brief.".into()),
+        ("the tools", |request| request.tools = Arc::from([])),
+        ("the limit", |request| request.max_output += 1),
+        ("the effort", |request| request.options.effort = Some(types::Effort::High)),
+        ("a key of the caller's own", |request| {
+            request.options.native.insert("messages".to_owned(), json!("mine"));
+        }),
+    ];
+    for dialect in Dialect::ALL {
+        let mut request = request("anthropic/m", history(dialect));
+        let (name, description) = ("read_file".to_owned(), "reads".to_owned());
+        request.tools = Arc::from([types::ToolSpec { name, description, schema: schema.clone() }]);
+        let before = Scrolls::default();
+        body(dialect, &request, &before);
+        for (what, change) in changes {
+            change(&mut request);
+            let now = body(dialect, &request, &before);
+            assert_eq!(now, body(dialect, &request, &Scrolls::default()), "{dialect:?}: {what}");
+            serde_json::from_str::<Value>(&now).expect("JSON");
+        }
+        let quirks = Quirks { max_tokens_key: "most".to_owned(), ..Quirks::default() };
+        let wire = |before: &Scrolls| {
+            dialect.request_after(&request, Delivery::Whole, &quirks, before).expect("a request")
+        };
+        assert_eq!(wire(&before), wire(&Scrolls::default()), "{dialect:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! Requests without their conversations, kept as bytes. Instructions, tools and options stay what they are from turn to
+//! turn, so they are written once and copied from then on; if any of them is another one, all is written anew.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use types::{ModelOptions, ModelRef, ModelRequest, ToolSpec};
+
+use crate::scroll::{Scroll, print};
+use crate::wire::{Delivery, Frame, Quirks, WireRequest};
+
+/// A frame as it goes out, with a gap for the conversation.
+#[derive(Debug)]
+pub(crate) struct Mould {
+    terms: Terms,
+    path: String,
+    headers: Vec<(&'static str, String)>,
+    before: Vec<u8>,
+    /// Nothing if there is no gap: the caller has put something of their own in the conversation's place.
+    after: Option<Vec<u8>>,
+    lead: Option<Vec<u8>>,
+    finish: Option<fn(&mut Value)>,
+}
+
+impl Mould {
+    pub(crate) fn new(frame: Frame, terms: Terms) -> Self {
+        let (mut before, mut after) = (vec![b'{'], None);
+        for (number, (key, value)) in frame.body.as_object().into_iter().flatten().enumerate() {
+            let out = after.as_mut().unwrap_or(&mut before);
+            if number > 0 {
+                out.push(b',');
+            }
+            print(out, &Value::String(key.clone()));
+            out.push(b':');
+            if key == frame.list && value.is_null() {
+                after = Some(Vec::new());
+            } else {
+                print(out, value);
+            }
+        }
+        after.as_mut().unwrap_or(&mut before).push(b'}');
+        let lead = frame.lead.map(|lead| {
+            let mut bytes = Vec::new();
+            print(&mut bytes, &lead);
+            bytes
+        });
+        let Frame { path, headers, finish, .. } = frame;
+        Self { terms, path, headers, before, after, lead, finish }
+    }
+
+    /// Whether a request on these terms would be written like this.
+    pub(crate) fn fits(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
+        self.terms.are(request, delivery, quirks)
+    }
+
+    /// The request with its conversation.
+    pub(crate) fn filled(&self, scroll: &Scroll) -> WireRequest {
+        /// Room for the end of a conversation, which is written anew each time.
+        const END: usize = 4 * 1024;
+        let after = self.after.as_deref();
+        let frame = self.before.len() + after.map_or(0, <[u8]>::len);
+        let mut out = Vec::with_capacity(frame + scroll.len() + END);
+        out.extend_from_slice(&self.before);
+        if let Some(after) = after {
+            scroll.print(&mut out, self.lead.as_deref(), self.finish);
+            out.extend_from_slice(after);
+        }
+        WireRequest { path: self.path.clone(), headers: self.headers.clone(), body: out.into() }
+    }
+}
+
+/// Everything that a frame is made of.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    model: ModelRef,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    max_output: u64,
+    options: ModelOptions,
+    delivery: Delivery,
+    quirks: Quirks,
+}
+
+impl Terms {
+    pub(crate) fn of(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Self {
+        Self {
+            model: request.model.clone(),
+            system: request.system.clone(),
+            tools: request.tools.clone(),
+            max_output: request.max_output,
+            options: request.options.clone(),
+            delivery,
+            quirks: quirks.clone(),
+        }
+    }
+
+    /// Texts and tools are the same if they are in the same place: nobody reads them again to find out.
+    fn are(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
+        Arc::ptr_eq(&self.system, &request.system)
+            && Arc::ptr_eq(&self.tools, &request.tools)
+            && self.max_output == request.max_output
+            && self.delivery == delivery
+            && self.model == request.model
+            && self.options == request.options
+            && self.quirks == *quirks
+    }
+}
