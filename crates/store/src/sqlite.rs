@@ -5,7 +5,7 @@ mod code;
 mod lock;
 mod open;
 mod readers;
-mod script;
+mod stroke;
 mod watch;
 mod work;
 mod writer;

@@ -13,6 +13,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::code::Broken;
 use super::lock::{Held, Locks, OPENING};
+use super::stroke;
 use crate::JournalError;
 
 /// The form of the tables that this program writes.
@@ -48,7 +49,8 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let writing = options
         .clone()
         .journal_mode(SqliteJournalMode::Wal)
-        .pragma("journal_size_limit", WAL_BYTES);
+        .pragma("journal_size_limit", WAL_BYTES)
+        .pragma("temp_store", "MEMORY");
     let broken = |broken: Broken| broken.error_at(path);
     let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
     let mut writer = connected.map_err(broken)?;
@@ -57,6 +59,10 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
     }
+    stroke::prepare(&mut writer)
+        .await
+        .map_err(Broken::while_("opening the journal"))
+        .map_err(broken)?;
     drop(opening);
     Ok(Opened { writer, readers: options.pragma("query_only", "ON"), locks })
 }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::code::Broken;
 use super::lock::Locks;
-use super::script::Script;
+use super::stroke::Stroke;
 use super::work::{Answer, Done, Work};
 use crate::JournalError;
 use crate::tail::Tails;
@@ -104,7 +104,7 @@ impl Writer {
         if self.stopped {
             return Err(Undone::Stopped);
         }
-        let outcome = match self.run_script(jobs).await {
+        let outcome = match self.in_one_stroke(jobs).await {
             Some(outcome) => outcome,
             None => self.transact(jobs).await,
         };
@@ -115,15 +115,12 @@ impl Writer {
         outcome
     }
 
-    /// The usual case in one go; nothing if this is not the usual case, and then nothing has happened.
-    async fn run_script(&mut self, jobs: &[Job]) -> Option<Result<Vec<Answer>, Undone>> {
-        let script = Script::of(jobs.iter().map(|job| &job.work))?;
-        match script.run(&mut self.connection).await.map_err(Broken::while_("appending lines")) {
+    /// The usual case; nothing if this is not the usual case, and then nothing has happened.
+    async fn in_one_stroke(&mut self, jobs: &[Job]) -> Option<Result<Vec<Answer>, Undone>> {
+        let stroke = Stroke::of(jobs.iter().map(|job| &job.work))?;
+        match stroke.run(&mut self.connection).await.map_err(Broken::while_("appending lines")) {
             Ok(()) => Some(Ok(jobs.iter().map(|_| Ok(Done::Appended)).collect())),
-            Err(broken) if broken.is_refusal() => {
-                self.roll_back().await;
-                None
-            }
+            Err(broken) if broken.is_refusal() => None,
             Err(broken) => Some(Err(Undone::Together(broken))),
         }
     }
