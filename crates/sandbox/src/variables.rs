@@ -68,22 +68,21 @@ impl Variables {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { return false };
         let wanted = match self.inherit {
             Inherit::None => false,
-            Inherit::Core => CORE.contains(&name) || name.starts_with("LC_"),
-            Inherit::All => true,
+            Inherit::Core => CORE.contains(&name),
+            Inherit::All => !name.starts_with("LC_") && name != "LANGUAGE",
         };
         let named = self.named.iter().any(|wanted| wanted == name);
         !injects(name) && (named || (wanted && !secret_name(name) && !secret_value(value)))
     }
 }
 
-/// The names that `Inherit::Core` takes over, beside those that begin with `LC_`.
-pub const CORE: [&str; 24] = [
+/// The names that `Inherit::Core` takes over.
+pub const CORE: [&str; 23] = [
     "PATH",
     "HOME",
     "USER",
     "LOGNAME",
     "SHELL",
-    "LANG",
     "TZ",
     "TMPDIR",
     "CARGO_HOME",
@@ -104,10 +103,11 @@ pub const CORE: [&str; 24] = [
     "RBENV_ROOT",
 ];
 
-/// Fixed values: no pager, no prompt, no colours, one language.
+/// Fixed values: no pager, no prompt, no colours, one language whoever asks. Of the language only the letters are named,
+/// because every program reads a file for each part of it that is.
 const FIXED: [(&str, &str); 7] = [
-    ("LANG", "C.UTF-8"),
-    ("LC_ALL", "C.UTF-8"),
+    ("LANG", "C"),
+    ("LC_CTYPE", "C.UTF-8"),
     ("TERM", "dumb"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -258,6 +258,18 @@ mod tests {
         assert_eq!(shown(&none), [text(PATH), None, None]);
         assert_eq!(shown(&core), [text("/opt/bin"), text("/c"), None]);
         assert_eq!(shown(&all), [text("/opt/bin"), text("/c"), text("mk")]);
+    }
+
+    #[test]
+    fn there_is_one_language_whatever_ours_is() {
+        let ours = [("LANG", "de_DE.UTF-8"), ("LC_ALL", "de_DE"), ("LANGUAGE", "de")];
+        for inherit in [Inherit::Core, Inherit::All] {
+            let given = given(&Variables::new(inherit), &ours);
+            let words = ["LANG", "LC_CTYPE", "LC_ALL", "LANGUAGE"].map(|name| value(&given, name));
+            assert_eq!(words, [Some("C"), Some("C.UTF-8"), None, None]);
+        }
+        let wanted = Variables::default().passing("LC_ALL");
+        assert_eq!(value(&given(&wanted, &ours), "LC_ALL"), Some("de_DE"));
     }
 
     #[test]

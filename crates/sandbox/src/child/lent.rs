@@ -194,13 +194,12 @@ impl Terms {
             Self(new.assume_init())
         };
         let at = &raw mut terms.0;
-        let (none, mut pipe) = (SigSet::empty(), SigSet::empty());
-        pipe.add(Signal::SIGPIPE);
+        let (none, all) = (SigSet::empty(), SigSet::all());
         let flags = c_short::try_from(FLAGS).map_err(io::Error::other)?;
         // SAFETY: the terms are made, and the system copies the signals that it is given.
         unsafe {
             done(libc::posix_spawnattr_setsigmask(at, none.as_ref()))?;
-            done(libc::posix_spawnattr_setsigdefault(at, pipe.as_ref()))?;
+            done(libc::posix_spawnattr_setsigdefault(at, all.as_ref()))?;
             done(libc::posix_spawnattr_setflags(at, flags | libc::POSIX_SPAWN_SETSID))?;
         }
         Ok(terms)
