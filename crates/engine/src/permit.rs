@@ -41,8 +41,9 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
     let seen = seen(tool, facts);
     let permit = match (facts.access, facts.command.as_deref()) {
         (Access::Execute, Some(line)) => {
-            let rules: Vec<Compiled<'_>> = rules.map(Compiled::new).collect();
             let parts = command::read(line);
+            let names = names(&parts);
+            let rules: Vec<Compiled<'_>> = rules.map(|rule| Compiled::new(rule, &names)).collect();
             let judged = parts.iter().map(|part| judge_part(policy, &rules, part)).collect();
             strictest(judged, &seen)
         }
@@ -60,8 +61,8 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
 /// part of it, any other of one.
 #[must_use]
 pub(crate) fn is_example(rule: &PermitRule, line: &str) -> bool {
-    let rule = Compiled::new(rule);
     let parts = command::read(line);
+    let rule = Compiled::new(rule, &names(&parts));
     let mut parts = parts.iter().filter(|part| !only_carries(part)).peekable();
     match rule.rule.verdict {
         Permission::Allow => parts.peek().is_some() && parts.all(|part| rule.speaks_of(part)),
@@ -69,16 +70,21 @@ pub(crate) fn is_example(rule: &PermitRule, line: &str) -> bool {
     }
 }
 
-/// A rule with its patterns taken apart.
+/// What the programs of some parts are called, as far as that is likely.
+fn names(parts: &[Part]) -> Vec<String> {
+    parts.iter().filter_map(Part::name).collect()
+}
+
+/// A rule with its patterns taken apart, as far as some programs can have to do with them.
 struct Compiled<'a> {
     rule: &'a PermitRule,
     patterns: Vec<Pattern>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(rule: &'a PermitRule) -> Self {
-        let patterns = rule.commands.iter().filter_map(|text| Pattern::parse(text)).collect();
-        Self { rule, patterns }
+    fn new(rule: &'a PermitRule, names: &[String]) -> Self {
+        let near = rule.commands.iter().filter(|text| Pattern::is_near(text, names));
+        Self { rule, patterns: near.filter_map(|text| Pattern::parse(text)).collect() }
     }
 
     fn speaks_of(&self, part: &Part) -> bool {

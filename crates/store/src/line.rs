@@ -54,7 +54,7 @@ pub(crate) fn write(
         if line.len() > MAX_LINE_BYTES {
             return Err(JournalError::TooLarge { bytes: line.len(), max: MAX_LINE_BYTES });
         }
-        envelopes.push(serde_json::from_str(&line).map_err(unreadable)?);
+        envelopes.push(Envelope::parse(&line).map_err(unreadable)?);
         tip = Tip { seq: tip.seq + 1, head: Digest::of(line.as_bytes()) };
         lines.push(line);
     }
@@ -121,7 +121,7 @@ impl Page {
 /// Read one stored line, which must be the one that belongs into this place.
 fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
     let damaged = |why| JournalError::Damaged { log: log.clone(), seq, why };
-    let envelope: Envelope = match serde_json::from_str(line) {
+    let envelope = match Envelope::parse(line) {
         Ok(envelope) => envelope,
         Err(source) => {
             too_new(line)?;

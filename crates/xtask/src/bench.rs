@@ -67,20 +67,30 @@ fn judge(figures: &[Figure]) -> anyhow::Result<()> {
 
 /// Builds and runs an example in release mode, which prints and judges its own figures.
 fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
-    build(root, package, name)?;
-    let program = release(root).join("examples").join(name);
+    let program = release_example(root, package, name)?;
     let status = Command::new(program).current_dir(root).status().context("running the bench")?;
     if status.success() { Ok(()) } else { bail!("the bench {name} failed, or missed a target") }
 }
 
-/// Builds an example in release mode. Naming the product beside it makes both take the same features of what they
-/// depend on, so that nothing is built twice.
-fn build(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
+/// An example in release mode, built as it is now.
+fn release_example(root: &Path, package: &str, name: &str) -> anyhow::Result<PathBuf> {
+    build(root, &["--package", package, "--example", name])?;
+    Ok(release(root).join("examples").join(name))
+}
+
+/// The product in release mode, built as it is now.
+fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
+    build(root, &["--bin", "bosun"])?;
+    Ok(release(root).join("bosun"))
+}
+
+/// Builds something in release mode. Naming the product beside it makes both take the same features of what they depend
+/// on, so that nothing is built twice.
+fn build(root: &Path, what: &[&str]) -> anyhow::Result<()> {
     let words = ["build", "--quiet", "--release", "--locked", "--package", "bosun"];
-    let mut cargo = Command::new("cargo");
-    cargo.args(words).args(["--package", package, "--example", name]).current_dir(root);
-    let status = cargo.status().context("running cargo")?;
-    if status.success() { Ok(()) } else { bail!("the bench {name} could not be built") }
+    let status = Command::new("cargo").args(words).args(what).current_dir(root).status();
+    let built = status.context("running cargo")?.success();
+    if built { Ok(()) } else { bail!("cargo build {} failed", what.join(" ")) }
 }
 
 /// Where programs in release mode are built.
@@ -88,15 +98,6 @@ fn release(root: &Path) -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     root.join(target).join("release")
-}
-
-/// The release binary of the product, which the person has to have built.
-fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
-    let binary = release(root).join("bosun");
-    if !binary.is_file() {
-        bail!("{} is missing; run `cargo build --release -p bosun`", binary.display());
-    }
-    Ok(binary)
 }
 
 #[cfg(test)]

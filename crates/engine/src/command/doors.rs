@@ -25,9 +25,11 @@ const ALSO: [(&str, &str); 8] = [
 
 fn of(program: &str) -> Option<Doors> {
     let name = ALSO.iter().find(|(also, _)| *also == program).map_or(program, |(_, name)| name);
-    let lines = TABLE.lines().filter_map(|line| line.split_once(": "));
-    let mut doors = lines.map(|(program, options)| Doors { program, options });
-    doors.find(|doors| doors.program == name)
+    TABLE.lines().find_map(|line| {
+        let (program, rest) = line.split_at_checked(name.len())?;
+        let options = rest.strip_prefix(": ").filter(|_| program == name)?;
+        Some(Doors { program, options })
+    })
 }
 
 /// The word that opens a side door of this program, if one does that was not named.

@@ -127,6 +127,15 @@ impl Pattern {
         Some(pattern)
     }
 
+    /// Whether a pattern can have to do with any of these programs, by its first word alone.
+    pub(crate) fn is_near(text: &str, names: &[String]) -> bool {
+        let near = |program: &str| {
+            let loose = program.contains(['*', '/']) || !program.is_ascii();
+            loose || names.iter().any(|name| program.eq_ignore_ascii_case(name))
+        };
+        text.split_whitespace().next().is_some_and(|first| first.split('|').any(near))
+    }
+
     fn add_flags(&mut self, forms: &[String]) {
         let name = self.program.first().cloned().unwrap_or_default();
         if let [only] = forms

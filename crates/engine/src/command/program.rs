@@ -15,7 +15,7 @@ const NETWORK: &[&str] = &[
 
 impl Part {
     /// The program's name, whatever its folder and case, as far as it is likely.
-    pub(super) fn name(&self) -> Option<String> {
+    pub(crate) fn name(&self) -> Option<String> {
         self.words.first().and_then(name)
     }
 

@@ -1,8 +1,10 @@
 //! Why each rule spoke of a call, or did not: the same questions as in judging, one by one, with what they found.
 
+use std::slice;
+
 use types::{Access, CallFacts, PermitRule, Policy, Scope};
 
-use super::{Compiled, in_scope, names_parts, only_carries};
+use super::{Compiled, in_scope, names, names_parts, only_carries};
 use crate::command::{self, Part};
 use crate::explain::Looked;
 
@@ -34,9 +36,10 @@ fn of_part(
     part: &Part,
 ) -> Vec<Looked> {
     let about: String = part.shown().chars().take(super::SHOWN).collect();
+    let names = names(slice::from_ref(part));
     let misses = |rule: &PermitRule| {
         let mut misses = of_call(rule, scope, tool, facts);
-        let compiled = Compiled::new(rule);
+        let compiled = Compiled::new(rule, &names);
         if misses.is_empty() && !compiled.speaks_of(part) {
             misses.push(not_like(rule));
         }

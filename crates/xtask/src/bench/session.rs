@@ -2,8 +2,9 @@
 //! trivial call a turn: a file that is read, or a command, without the sandbox and held by it. Time is taken where
 //! requests arrive, so a turn is everything between two requests: decoding, judging, recording, the command itself, and
 //! writing the next request. A shared machine only ever adds to that, by a half and more from one minute to the next, so
-//! the longest conversation is held three times and the quickest counts; and the program gets no more of the
-//! environment than where programs are, because a shell's own start depends on it.
+//! the longest conversation is held five times and the quickest counts, and what a shell takes by itself is shown
+//! beside it. The program gets no more of the environment than where programs are, because a shell's own start depends
+//! on it.
 
 mod pacer;
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::{Figure, build, judge, release_binary};
+use super::{Figure, judge, release_binary, release_example};
 use crate::sample;
 use pacer::{Beat, Call, Pacer};
 
@@ -24,10 +25,17 @@ pub(crate) const ABOUT: &str =
 const TURNS: [usize; 3] = [1, 20, 100];
 const LONGEST: usize = 400;
 /// How often the longest conversation is held.
-const HELD: usize = 3;
+const HELD: usize = 5;
 /// How often the start is measured.
 const STARTS: usize = 10;
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// What is measured.
+struct Programs {
+    whole: PathBuf,
+    /// A small program around the same sessions, whose commands nothing holds.
+    bare: PathBuf,
+}
 
 /// What was seen of one conversation.
 struct Seen {
@@ -45,8 +53,9 @@ struct Seen {
 }
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let binary = release_binary(root)?;
-    build(root, "runtime", "bare")?;
+    let whole = release_binary(root)?;
+    let bare = release_example(root, "runtime", "bare")?;
+    let programs = Programs { whole, bare };
     let scratch = root.join("target/bench-session");
     let mut figures = vec![];
     for call in [Call::Read, Call::Bare, Call::Shell] {
@@ -65,11 +74,11 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
             "last B"
         );
         for turns in TURNS {
-            print(turns, &converse(root, &binary, &scratch, call, turns)?);
+            print(turns, &converse(root, &programs, &scratch, call, turns)?);
         }
         let mut quickest: Option<Seen> = None;
         for _ in 0..HELD {
-            let seen = converse(root, &binary, &scratch, call, LONGEST)?;
+            let seen = converse(root, &programs, &scratch, call, LONGEST)?;
             print(LONGEST, &seen);
             let turn = |seen: &Seen| mean(&seen.beats, 20..100);
             if quickest.as_ref().is_none_or(|other| turn(&seen) < turn(other)) {
@@ -81,7 +90,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let mut firsts = vec![];
     let mut bytes = 0;
     for _ in 0..STARTS {
-        let seen = converse(root, &binary, &scratch, Call::Shell, 1)?;
+        let seen = converse(root, &programs, &scratch, Call::Shell, 1)?;
         firsts.push(seen.first);
         bytes = seen.first_bytes;
     }
@@ -97,9 +106,23 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
             unit: "",
         },
     ]);
-    println!();
+    println!("\nThe shell alone, started from here and waited for: {:.2} ms.\n", shell_alone()?);
     fs::remove_dir_all(&scratch).context("removing what the bench left")?;
     judge(&figures)
+}
+
+/// Milliseconds from the start of a trivial command to its end, in the middle of many.
+fn shell_alone() -> anyhow::Result<f64> {
+    const TIMES: usize = 101;
+    let mut times = vec![];
+    for _ in 0..TIMES {
+        let mut command = started(Path::new("/bin/bash"));
+        let begun = Instant::now();
+        command.args(["-c", "echo 1"]).output().context("starting a shell")?;
+        times.push(begun.elapsed());
+    }
+    times.sort();
+    Ok(millis(times[TIMES / 2]))
 }
 
 fn print(turns: usize, seen: &Seen) {
@@ -164,7 +187,7 @@ fn mean(beats: &[Beat], turns: std::ops::Range<usize>) -> f64 {
 
 fn converse(
     root: &Path,
-    binary: &Path,
+    programs: &Programs,
     scratch: &Path,
     call: Call,
     turns: usize,
@@ -175,8 +198,8 @@ fn converse(
     let repo = repository(scratch)?;
     let pacer = Pacer::start(turns, call)?;
     let mut command = match call {
-        Call::Bare => bare(binary, scratch, &repo, pacer.url()),
-        Call::Read | Call::Shell => program(root, binary, scratch, &repo, pacer.url())?,
+        Call::Bare => bare(&programs.bare, scratch, &repo, pacer.url()),
+        Call::Read | Call::Shell => program(root, &programs.whole, scratch, &repo, pacer.url())?,
     };
     command.current_dir(&repo);
     let log = fs::File::create(scratch.join("log.jsonl")).context("making a log")?;
@@ -224,7 +247,7 @@ fn program(
 
 /// A small program around the same sessions, whose commands nothing holds.
 fn bare(binary: &Path, scratch: &Path, repo: &Path, url: &str) -> Command {
-    let mut command = started(&binary.with_file_name("examples").join("bare"));
+    let mut command = started(binary);
     command.arg(url).arg(repo).arg(scratch.join("home"));
     command
 }
