@@ -6,9 +6,7 @@ use std::cell::OnceCell;
 
 use types::{Condition, Policy};
 
-use crate::phrase::{
-    BadPhrase, Lists, Phrase, before_the_name, begins_a_clause, may_begin, stands_before,
-};
+use crate::phrase::{BadPhrase, Lists, Phrase, before_the_name, begins_a_clause, stands_before};
 use crate::reading::Reading;
 
 pub(crate) use opposed::opposed;
@@ -79,11 +77,11 @@ pub(crate) fn together(
     reading: &Reading,
 ) -> bool {
     let excuses = Excuses::new(excuses, lists, reading);
-    let may_stand =
-        |combination: &&Vec<String>| combination.iter().all(|text| may_begin(text, lists, reading));
-    combinations.iter().filter(may_stand).any(|combination| {
+    combinations.iter().any(|combination| {
+        let phrases: Option<Vec<Phrase<'_>>> =
+            combination.iter().map(|text| Phrase::likely(text, lists, reading)).collect();
         let mut parts = Vec::new();
-        for phrase in parsed(combination, lists) {
+        for phrase in phrases.into_iter().flatten() {
             let places = excuses.leave(&phrase);
             if places.is_empty() {
                 return false;
@@ -135,11 +133,12 @@ impl<'a> Excuses<'a> {
 
 /// Where a pattern is found, whatever stands before it.
 pub(crate) fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usize> {
-    Phrase::parse(pattern, lists).map(|phrase| phrase.places(reading)).unwrap_or_default()
+    let phrase = Phrase::likely(pattern, lists, reading);
+    phrase.map(|phrase| phrase.places(reading)).unwrap_or_default()
 }
 
 pub(crate) fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
-    let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
+    let phrases: Vec<Phrase<'_>> = likely(phrases, lists, reading).collect();
     !reading.is_about_code()
         && before_the_name(reading)
             .iter()
@@ -152,12 +151,7 @@ fn likely<'a>(
     lists: &'a Lists,
     reading: &'a Reading,
 ) -> impl Iterator<Item = Phrase<'a>> {
-    let likely = phrases.iter().filter(move |text| may_begin(text, lists, reading));
-    likely.filter_map(|text| Phrase::parse(text, lists).ok())
-}
-
-fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {
-    phrases.iter().filter_map(|text| Phrase::parse(text, lists).ok())
+    phrases.iter().filter_map(move |text| Phrase::likely(text, lists, reading))
 }
 
 pub(crate) fn over_budget(reading: &Reading) -> bool {

@@ -57,13 +57,23 @@ impl<'a> Phrase<'a> {
     pub(crate) fn parse(text: &'a str, lists: &'a Lists) -> Result<Self, BadPhrase> {
         let items: Vec<Item<'a>> = text
             .split_whitespace()
-            .map(|item| parse_item(item, lists))
+            .map(|item| parse_item(item, lists, |_| true))
             .collect::<Result<_, _>>()?;
         if items.iter().any(|item| matches!(item, Item::Any(_))) {
             Ok(Self { items })
         } else {
             Err(BadPhrase::NoWord)
         }
+    }
+
+    /// As much of a pattern as a text may have, told by how its words begin: without the entries that stand nowhere in
+    /// it. Nothing if what is left cannot be found, which is so for most patterns and most texts, or cannot be read.
+    pub(crate) fn likely(text: &'a str, lists: &'a Lists, reading: &Reading) -> Option<Self> {
+        let items = text.split_whitespace().map(|item| {
+            let item = parse_item(item, lists, |entry| reading.may_say(entry)).ok()?;
+            (!matches!(&item, Item::Any(words) if words.is_empty())).then_some(item)
+        });
+        Some(Self { items: items.collect::<Option<_>>()? })
     }
 
     /// What is wrong with its words, if anything is. That is looked at when a policy is loaded, not for every request.
@@ -82,8 +92,7 @@ impl<'a> Phrase<'a> {
             Item::Any(words) => Some(words),
             _ => None,
         });
-        let likely = first.into_iter().flatten().filter(|entry| reading.may_say(entry));
-        let starts = likely.filter_map(|entry| pieces(entry).next());
+        let starts = first.into_iter().flatten().filter_map(|entry| pieces(entry).next());
         let mut places: Vec<usize> = starts.flat_map(|word| reading.places_of(word)).collect();
         places.sort_unstable();
         places.dedup();
@@ -104,19 +113,6 @@ pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) ->
     found.iter().any(|found| (sentence..place).contains(found))
 }
 
-/// Whether a text has a word with which this pattern could begin. Most patterns are none of most texts' business, and
-/// need not even be read then.
-pub(crate) fn may_begin(pattern: &str, lists: &Lists, reading: &Reading) -> bool {
-    let is_words = |item: &&str| !matches!(*item, "^" | "$" | ".." | "...");
-    let first = pattern.split_whitespace().find(is_words).unwrap_or_default();
-    first.split('|').any(|word| {
-        match word.strip_prefix('<').and_then(|list| list.strip_suffix('>')) {
-            Some(name) => lists.get(name).into_iter().flatten().any(|entry| reading.may_say(entry)),
-            None => reading.may_say(word),
-        }
-    })
-}
-
 /// Whether the word there begins a clause, so that it is what is asked for.
 pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
     is_start(reading.words(), place)
@@ -131,7 +127,11 @@ pub(crate) fn before_the_name(reading: &Reading) -> &[Word] {
     &words[..name.unwrap_or(words.len())]
 }
 
-fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
+fn parse_item<'a>(
+    item: &'a str,
+    lists: &'a Lists,
+    keep: impl Fn(&str) -> bool,
+) -> Result<Item<'a>, BadPhrase> {
     Ok(match item {
         "^" => Item::Start,
         "$" => Item::End,
@@ -144,9 +144,9 @@ fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase
                     Some(name) => {
                         let list = lists.get(name);
                         let list = list.ok_or_else(|| BadPhrase::NoSuchList(name.to_owned()))?;
-                        words.extend(list.iter().map(String::as_str));
+                        words.extend(list.iter().map(String::as_str).filter(|word| keep(word)));
                     }
-                    None => words.push(word),
+                    None => words.extend(Some(word).filter(|word| keep(word))),
                 }
             }
             Item::Any(words)

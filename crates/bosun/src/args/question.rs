@@ -28,8 +28,9 @@ pub(crate) struct Questions {
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Answer {
+    /// The run that asks, as `bosun questions` shows it
     pub(crate) run: RunId,
-    /// What you have to say; the number of the question may stand before it
+    /// What you have to say; the number of the question may stand before it. Put -- before an answer that begins with a hyphen
     #[arg(required = true, value_name = "[N] ANSWER")]
     pub(crate) words: Vec<String>,
     /// The number of the question, if there are several [default: the first that is open]

@@ -1,7 +1,8 @@
 //! Do two clauses of a text ask for the opposite of one thing? Told by patterns for what is asked, and by the words that
 //! both clauses share for the thing. Where a clause says when it holds, there is no contradiction.
 
-use crate::phrase::{Lists, Phrase, ends_a_phrase};
+use super::places;
+use crate::phrase::{Lists, ends_a_phrase};
 use crate::reading::{Pause, Reading, Word};
 
 /// How far a clause is looked at, on both sides of what was found in it.
@@ -16,10 +17,7 @@ const EMPTY: &str = "the and but also not dont never must should shall have has 
 /// Whether both patterns of one of these pairs are found in clauses that speak of the same thing.
 pub(crate) fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool {
     pairs.iter().any(|pair| {
-        let [one, other] = pair.each_ref().map(|text| {
-            let phrase = Phrase::parse(text, lists).ok();
-            phrase.map(|phrase| phrase.places(reading)).unwrap_or_default()
-        });
+        let [one, other] = pair.each_ref().map(|text| places(text, lists, reading));
         one.iter().any(|one| other.iter().any(|other| clash(reading.words(), *one, *other)))
     })
 }
