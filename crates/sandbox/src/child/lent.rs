@@ -180,7 +180,7 @@ impl Drop for Steps {
     }
 }
 
-/// A session of its own, no signal blocked, and an end when nobody reads its output, which we ourselves outlive.
+/// A session of its own, and no signal that is blocked or ignored: what we ourselves outlive ends it.
 struct Terms(libc::posix_spawnattr_t);
 
 #[expect(unsafe_code, reason = "no library sets a session and a folder with it")]
