@@ -46,12 +46,18 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
         [file, wanted] => (Some(PathBuf::from(file)), Some(*wanted)),
         _ => bail!("usage: cargo xtask attacks [FILE] [PART-OF-AN-ID]"),
     };
-    let vectors = vectors(&file.unwrap_or_else(|| list(root)))?;
+    let mut vectors = vectors(&file.unwrap_or_else(|| list(root)))?;
+    if let Some(wanted) = wanted {
+        vectors.retain(|vector| vector["id"].as_str().is_some_and(|id| id.contains(wanted)));
+        if vectors.is_empty() {
+            bail!("no attack has {wanted:?} in its id");
+        }
+    }
     let binary = binary(root)?;
     let mut failed = 0;
     for user in User::all() {
         println!("as {}", user.word());
-        failed += table(root, &binary, user, &vectors, wanted);
+        failed += table(root, &binary, user, &vectors, wanted.is_some());
     }
     if failed == 0 { Ok(()) } else { bail!("{failed} attacks got through, or controls did not") }
 }
@@ -89,12 +95,12 @@ pub(crate) enum Verdict {
     Failed(String),
 }
 
-fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], wanted: Option<&str>) -> u32 {
+fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], each: bool) -> u32 {
     let mut counts: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
     for vector in vectors {
         let word = |name: &str| vector[name].as_str().unwrap_or_default();
         let (id, area) = (word("id"), word("area"));
-        if !AREAS.contains(&area) || wanted.is_some_and(|wanted| !id.contains(wanted)) {
+        if !AREAS.contains(&area) {
             continue;
         }
         let verdict = match Ground::prepare(root, binary, user, vector) {
@@ -107,7 +113,7 @@ fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], wanted: Opti
             Verdict::Failed(what) => (2, format!("FAILED: {what}")),
         };
         counts.entry(area).or_default()[column] += 1;
-        if column > 0 || wanted.is_some() {
+        if column > 0 || each {
             let said = if said.is_empty() { "held" } else { &said };
             println!("  {id} {}: {said}", word("title"));
         }
