@@ -28,6 +28,8 @@ struct Deed {
 const HIGH: &str = "ab99a919457d47db2029336a353b7993f8286888abb796d7b9b68f1c24d39d8b";
 /// How many rounds of calls a deed may take.
 const ROUNDS: i64 = 8;
+/// How many seconds it may take: a small model may talk for as long as it is let.
+const TIME: &str = "300";
 
 const DEEDS: [Deed; 2] = [
     Deed {
@@ -97,7 +99,7 @@ fn attempt(
     let mut command = Command::new(binary);
     command.arg("--home").arg(folder.join("home"));
     command.args(["run", deed.goal, "--headless", "--json", "--policy"]).arg(rules);
-    command.args(["--model", "live/local", "--repo"]).arg(&repo);
+    command.args(["--time", TIME, "--model", "live/local", "--repo"]).arg(&repo);
     command.env("BOSUN_MODELS", settings).env("LIVE_KEY", super::KEY).current_dir(&repo);
     let output = command.stdin(Stdio::null()).output().context("running the program")?;
     let said = String::from_utf8_lossy(&output.stdout);
