@@ -2,5 +2,4 @@
 # Builds the release binary and measures it against its targets.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-cargo build --release --locked --package bosun
 cargo --locked xtask bench size

@@ -12,7 +12,7 @@ use crate::wire::{Delivery, Frame, Quirks, WireRequest};
 /// A frame as it goes out, with a gap for the conversation.
 #[derive(Debug)]
 pub(crate) struct Mould {
-    terms: Terms,
+    made_for: MadeFor,
     path: String,
     headers: Vec<(&'static str, String)>,
     before: Vec<u8>,
@@ -23,7 +23,13 @@ pub(crate) struct Mould {
 }
 
 impl Mould {
-    pub(crate) fn new(frame: Frame, terms: Terms) -> Self {
+    /// A frame that was written for this request.
+    pub(crate) fn new(
+        frame: Frame,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+    ) -> Self {
         let (mut before, mut after) = (vec![b'{'], None);
         for (number, (key, value)) in frame.body.as_object().into_iter().flatten().enumerate() {
             let out = after.as_mut().unwrap_or(&mut before);
@@ -45,12 +51,29 @@ impl Mould {
             bytes
         });
         let Frame { path, headers, finish, .. } = frame;
-        Self { terms, path, headers, before, after, lead, finish }
+        let made_for = MadeFor {
+            model: request.model.clone(),
+            system: request.system.clone(),
+            tools: request.tools.clone(),
+            max_output: request.max_output,
+            options: request.options.clone(),
+            delivery,
+            quirks: quirks.clone(),
+        };
+        Self { made_for, path, headers, before, after, lead, finish }
     }
 
-    /// Whether a request on these terms would be written like this.
+    /// Whether a frame for this request would be the same. Texts and tools are the same if they are in the same place:
+    /// nobody reads them again to find out.
     pub(crate) fn fits(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
-        self.terms.are(request, delivery, quirks)
+        let known = &self.made_for;
+        Arc::ptr_eq(&known.system, &request.system)
+            && Arc::ptr_eq(&known.tools, &request.tools)
+            && known.max_output == request.max_output
+            && known.delivery == delivery
+            && known.model == request.model
+            && known.options == request.options
+            && known.quirks == *quirks
     }
 
     /// The request with its conversation.
@@ -71,7 +94,7 @@ impl Mould {
 
 /// Everything that a frame is made of.
 #[derive(Debug)]
-pub(crate) struct Terms {
+struct MadeFor {
     model: ModelRef,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
@@ -79,29 +102,4 @@ pub(crate) struct Terms {
     options: ModelOptions,
     delivery: Delivery,
     quirks: Quirks,
-}
-
-impl Terms {
-    pub(crate) fn of(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Self {
-        Self {
-            model: request.model.clone(),
-            system: request.system.clone(),
-            tools: request.tools.clone(),
-            max_output: request.max_output,
-            options: request.options.clone(),
-            delivery,
-            quirks: quirks.clone(),
-        }
-    }
-
-    /// Texts and tools are the same if they are in the same place: nobody reads them again to find out.
-    fn are(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
-        Arc::ptr_eq(&self.system, &request.system)
-            && Arc::ptr_eq(&self.tools, &request.tools)
-            && self.max_output == request.max_output
-            && self.delivery == delivery
-            && self.model == request.model
-            && self.options == request.options
-            && self.quirks == *quirks
-    }
 }

@@ -7,7 +7,7 @@ use types::{Fault, ModelRequest, Source};
 
 use crate::Dialect;
 use crate::faults::Cause;
-use crate::mould::{Mould, Terms};
+use crate::mould::Mould;
 use crate::repair::Turn;
 use crate::scroll::{Entry, Scrolls};
 
@@ -102,8 +102,8 @@ impl Dialect {
             let mould = scroll.mould.take();
             let mould = mould.filter(|mould| mould.fits(request, delivery, quirks));
             let mould = mould.unwrap_or_else(|| {
-                let terms = Terms::of(request, delivery, quirks);
-                Mould::new(self.frame(request, delivery, quirks), terms)
+                let frame = self.frame(request, delivery, quirks);
+                Mould::new(frame, request, delivery, quirks)
             });
             let wire = mould.filled(scroll);
             scroll.mould = Some(mould);

@@ -93,7 +93,8 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
         }
         held.sort_by(|one, other| one.turn().total_cmp(&other.turn()));
         held.iter().for_each(|seen| print(LONGEST, seen));
-        figures.extend(held.first().map(|seen| judged(call, seen)).unwrap_or_default());
+        let quickest = held.first().context("no conversation was held")?;
+        figures.extend(judged(call, quickest));
     }
     let mut firsts = vec![];
     let mut bytes = 0;
