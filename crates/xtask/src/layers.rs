@@ -18,18 +18,25 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 /// From the words upwards. A crate may use only what stands in its row.
 const LAYERS: &[Layer] = &[
     layer("types", &[]),
+    layer("evidence", &["types"]),
     layer("engine", &["types"]),
     layer("llm", &["types"]),
     layer("sandbox", &["types"]),
     layer("store", &["types"]),
     layer("bridge", &["types"]),
     layer("tools", &["types", "sandbox", "bridge"]),
-    layer("runtime", &["types", "engine", "llm", "sandbox", "store", "bridge", "tools"]),
+    layer(
+        "runtime",
+        &["types", "evidence", "engine", "llm", "sandbox", "store", "bridge", "tools"],
+    ),
     layer("server", &["types", "engine", "bridge", "runtime"]),
     layer("bosun", &["types", "engine", "runtime", "server"]),
     layer(
         "testkit",
-        &["types", "engine", "llm", "sandbox", "store", "bridge", "tools", "runtime", "server"],
+        &[
+            "types", "evidence", "engine", "llm", "sandbox", "store", "bridge", "tools", "runtime",
+            "server",
+        ],
     ),
     layer("xtask", &["runtime", "testkit"]),
 ];

@@ -1,0 +1,4 @@
+//! Judges of what Bosun saw: what a test runner reported, what a diff does, what a test would notice.
+//!
+//! Pure functions over texts. They know no run, no policy decisions and no files; whoever has the texts calls them,
+//! and whoever decides reads what they return from the log.

@@ -1,0 +1,83 @@
+//! What is known about a result beyond exit codes: tests one by one, how a check was tried, how far a task is proven.
+//! Plain data; the `evidence` crate reads reports, the engine decides.
+
+use serde::{Deserialize, Serialize};
+
+use crate::BlobRef;
+
+/// The outcome of one test, as its runner reported it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestOutcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TestCase {
+    /// Unique within one report: file or module and test, as the runner writes it.
+    pub name: String,
+    pub outcome: TestOutcome,
+}
+
+/// What the test runners of one check reported.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TestReport {
+    /// `pytest`, `cargo test`, …; several are joined with a comma.
+    pub runner: String,
+    /// Whether every runner that began came to its end and said so.
+    pub complete: bool,
+    pub passed: u32,
+    pub failed: u32,
+    pub skipped: u32,
+    /// The tests by name, where the runner names them; a runner may only count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<TestCase>,
+}
+
+/// A report as an event holds it: counts, and the names that matter. The whole list is in a blob.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tests {
+    pub runner: String,
+    pub complete: bool,
+    pub passed: u32,
+    pub failed: u32,
+    pub skipped: u32,
+    /// Tests that failed, the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
+    /// Tests that passed before and are gone, skipped or failing now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+    /// Tests that pass now and did not before, or were not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub won: Vec<String>,
+    /// The whole report as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<BlobRef>,
+}
+
+/// How the tree of a check differs from a plain checkout of its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trial {
+    /// The new code with the tests, recipes and data of the commit it started from. It should pass.
+    BaseTests,
+    /// The new tests with the code of the commit it started from. It should fail.
+    NewTests,
+    /// The new code with altered expectations in its tests. It should fail.
+    Altered,
+}
+
+/// How far a task's result is shown to be what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Nothing that Bosun ran would notice if the change were not there.
+    Unproven,
+    /// Checks that can fail pass on it; none of them is about the change itself.
+    Covered,
+    /// A test that fails without the change passes with it, and altered expectations are noticed.
+    Proven,
+}
