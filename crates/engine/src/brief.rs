@@ -9,10 +9,12 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, contract, intake, intent, manifest};
+use crate::{baseline, context, contract, intake, intent, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
+/// The most failing tests that an agent is told of.
+const MOST_FAILING: usize = 20;
 
 /// In whose words an attempt is offered its tools: those that its role names, or its model's own.
 #[must_use]
@@ -55,6 +57,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         scope: running.scope.clone(),
         walls: run.rung(),
         start: running.start.clone(),
+        base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
         max_output_tokens: role.map_or(0, |role| role.max_output_tokens),
@@ -124,8 +127,29 @@ fn plan_text(run: &Run, running: &Running) -> String {
             let _ = writeln!(text, "{}: `{}`", check.name, check.command);
         }
     }
+    append_baseline(&mut text, run);
     append_feedback(&mut text, running);
     text
+}
+
+/// What fails before anything is done, so that nobody looks for it in their own work.
+fn append_baseline(text: &mut String, run: &Run) {
+    let failing = baseline::failing(run);
+    if failing.is_empty() {
+        return;
+    }
+    text.push_str("\n# Failing before any change\n\n");
+    for (check, tests) in failing {
+        let _ = writeln!(
+            text,
+            "{}: `{}` does not pass on the untouched tree",
+            check.name, check.command
+        );
+        for test in tests.iter().take(MOST_FAILING) {
+            let _ = writeln!(text, "- {}", types::one_line(test, 200));
+        }
+    }
+    text.push_str("Those that are not about your task are not held against it.\n");
 }
 
 fn spec(run: &Run) -> Option<&Spec> {
@@ -183,6 +207,7 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
             let _ = writeln!(text, "{}: `{}`", check.name, check.command);
         }
     }
+    append_baseline(&mut text, run);
     append_feedback(&mut text, running);
     text
 }

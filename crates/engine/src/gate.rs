@@ -12,6 +12,7 @@ use types::{
 
 use crate::question::{STOP, expiry};
 use crate::run::{Question, Run};
+use crate::{baseline, verify};
 
 pub(crate) const AGAIN: &str = "again";
 pub(crate) const RETRY: &str = "retry";
@@ -77,11 +78,9 @@ fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
             (RuleId::fixed("person.go"), format!("{by} says that what was to be done is done"))
         }
         (Verdict::ConditionalGo, None) => {
-            let reason = format!(
-                "the score is {} of 100; first these are to be done: {}",
-                card.score,
-                card.actions.join("; ")
-            );
+            let below = rule.conditional_below.is_some_and(|below| card.score < below);
+            let score = format!("the score is {} of 100; first these are to be done: ", card.score);
+            let reason = format!("{}{}", if below { &score } else { "" }, card.actions.join("; "));
             (rule.id.clone(), reason)
         }
         (Verdict::NoGo, _) => (rule.id.clone(), card.issues.first().cloned().unwrap_or_default()),
@@ -123,7 +122,7 @@ fn conditional(blocked: &GateView) -> bool {
 fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let phase = blocked.phase;
     let mut choices = vec![if conditional(blocked) {
-        Choice::new(GO, "it is done: go on")
+        Choice::new(GO, "you have looked, and it is good: go on")
     } else {
         Choice::new(AGAIN, "what was missing is mended: judge again")
     }];
@@ -155,12 +154,16 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
 /// Whether all work of a phase has ended, well or not.
 fn is_over(run: &Run, phase: Phase) -> bool {
     match phase {
-        Phase::Initiation => run.documents().is_some() && run.proof().is_some(),
+        Phase::Initiation => {
+            run.documents().is_some() && run.proof().is_some() && baseline::is_over(run)
+        }
         Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
             let checks = run.merged_checks();
             let all = checks.len() == run.final_checks().len();
+            let taken_out = run.ground().without().values().all(|check| check.end.is_some());
+            let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }
         Phase::Closure => true,

@@ -16,6 +16,7 @@ use types::{Effect, EffectId, Event, Input, Timestamp};
 
 pub mod approval;
 mod attempt;
+mod baseline;
 mod brief;
 mod budget;
 pub mod command;
@@ -52,6 +53,7 @@ mod schedule;
 pub mod spec;
 #[cfg(test)]
 mod testing;
+mod trials;
 mod truncate;
 mod verify;
 mod walls;

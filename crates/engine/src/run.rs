@@ -6,6 +6,7 @@ mod breaker;
 mod decide;
 mod evidence;
 mod funds;
+mod ground;
 mod lane;
 mod notes;
 mod papers;
@@ -31,7 +32,8 @@ use crate::{InFlight, Machine};
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use decide::nothing_under_way;
 pub(crate) use funds::Funds;
-pub(crate) use lane::{CheckState, Lane, Running, Stage};
+pub(crate) use ground::Ground;
+pub(crate) use lane::{CheckState, Lane, Running, Stage, TrialState};
 use notes::Notes;
 pub(crate) use questions::{Question, Standstill};
 
@@ -83,6 +85,7 @@ pub struct Run {
     gates: Vec<GateView>,
     ledger: Ledger,
     funds: Funds,
+    ground: Ground,
     /// What became of the result, after the end.
     settlement: Option<Settled>,
     usage: Usage,
@@ -111,6 +114,7 @@ impl Run {
         Self {
             ledger: Ledger::new(policy.budget.limits()),
             funds: Funds::default(),
+            ground: Ground::default(),
             settlement: None,
             policy,
             id,
@@ -305,6 +309,10 @@ impl Run {
         &self.head
     }
 
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
     pub(crate) fn missing(&self) -> &[Artifact] {
         &self.missing
     }
@@ -325,6 +333,11 @@ impl Run {
     /// What is known of money beyond the ledger.
     pub(crate) fn funds(&self) -> &Funds {
         &self.funds
+    }
+
+    /// What is known of checks apart from tasks.
+    pub(crate) fn ground(&self) -> &Ground {
+        &self.ground
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {

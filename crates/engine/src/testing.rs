@@ -22,9 +22,20 @@ pub(crate) use dice::Dice;
 pub(crate) use render::render;
 pub(crate) use script::{brief, plan, submission, walls};
 
-/// The preset, with its prompts left as they are named in the file.
+/// The preset, with its prompts left as they are named in the file, and without baseline and trials, so that what
+/// happens in between is short; `proving` has them.
 pub(crate) fn crew() -> Policy {
+    plain(proving())
+}
+
+/// The preset as it is, with its prompts left as they are named in the file.
+pub(crate) fn proving() -> Policy {
     toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
+}
+
+fn plain(mut policy: Policy) -> Policy {
+    policy.verify = types::VerifyPolicy { baseline: false, trials: false, ..Default::default() };
+    policy
 }
 
 /// A preset that builds upon the crew, as the runtime would read it.
@@ -58,11 +69,11 @@ pub(crate) fn preset(text: &str) -> Policy {
 }
 
 pub(crate) fn strict() -> Policy {
-    preset(include_str!("../../../policies/strict.toml"))
+    plain(preset(include_str!("../../../policies/strict.toml")))
 }
 
 pub(crate) fn audited() -> Policy {
-    preset(include_str!("../../../policies/audited.toml"))
+    plain(preset(include_str!("../../../policies/audited.toml")))
 }
 
 pub(crate) fn request(text: &str) -> Request {

@@ -4,14 +4,17 @@
 mod diff;
 mod findings;
 mod marks;
+mod unchanged;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass,
-    Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope, Subject, Task, TaskId, Timestamp,
+    Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope, Subject, Task, TaskId,
+    Timestamp, Weighed,
 };
 
 use crate::review;
-use crate::run::{CheckState, Lane, Run, Stage, current, passed};
+use crate::run::{CheckState, Lane, Run, Stage, current};
+use crate::trials::{self, DID_NOT_PASS, Next};
 
 pub(crate) use findings::is_test;
 pub use findings::{findings, is_read, watched};
@@ -45,7 +48,9 @@ fn submitted(
         return vec![];
     };
     let scope = task.scope();
-    let fault = out_of_scope(&scope, changes).or_else(|| violation(run.policy(), &scope, findings));
+    let fault = out_of_scope(&scope, changes)
+        .or_else(|| violation(run.policy(), &scope, findings))
+        .or_else(|| not_done(run, task, changes));
     if let Some(fault) = fault {
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
@@ -58,8 +63,22 @@ fn submitted(
             attempt: attempt.clone(),
             commit: commit.clone(),
             decision: Decision::new(RuleId::fixed("verify.no_checks"), reason),
+            evidence: weighs(run).then(|| Weighed {
+                level: Level::Unproven,
+                because: vec!["no check ran on it".to_owned()],
+            }),
         }]
     })
+}
+
+/// A result that is none goes back.
+fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
+    let lane = run.lane(&task.id).filter(|_| weighs(run))?;
+    let before = lane.faults().iter().any(|fault| fault.code == unchanged::UNTOUCHED);
+    let asked = run.asked()?;
+    let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
+    let goal = if alone { asked.request.text.as_str() } else { "" };
+    unchanged::nothing_done(task, goal, &asked.survey.files, changes, before)
 }
 
 /// A change outside the task's scope is not a slip to be mended: nobody gave leave for it.
@@ -79,7 +98,7 @@ fn out_of_scope(scope: &Scope, changes: &Changes) -> Option<Fault> {
 /// What was done to tests without leave counts like a change outside the scope.
 fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Fault> {
     let counts = |finding: &&Finding| {
-        let of_file = matches!(finding.kind, FindingKind::TestChanged | FindingKind::TestDeleted);
+        let of_file = is_of_file(finding.kind);
         policy.verify.violations.contains(&finding.kind)
             && !(of_file && owns(policy, scope, finding))
     };
@@ -90,10 +109,12 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         FindingKind::AssertionDeleted => "verify.assertion_deleted",
         FindingKind::TestSkipped => "verify.test_skipped",
         FindingKind::CheckWeakened => "verify.check_weakened",
+        FindingKind::RecipeChanged => "verify.foreign_recipe",
+        _ => "verify.finding",
     };
     let mut said: Vec<String> = Vec::new();
     for finding in &found {
-        let foreign = matches!(finding.kind, FindingKind::TestChanged | FindingKind::TestDeleted);
+        let foreign = is_of_file(finding.kind);
         let whose = if foreign { ", which its plan does not name" } else { "" };
         let what = format!("{} {}{whose}", finding.kind.says(), finding.path);
         if !said.contains(&what) {
@@ -105,6 +126,11 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         shown.map(|finding| format!("{}: {}", finding.path, finding.line)).collect();
     let what = format!("it {}", said.join("; it "));
     Some(Fault::new(FaultClass::Semantic, code, what).with_evidence(evidence.join("\n")))
+}
+
+/// Whether a finding is about a whole file, which a task may own.
+fn is_of_file(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::TestChanged | FindingKind::TestDeleted | FindingKind::RecipeChanged)
 }
 
 /// A task owns a test that its plan names, or that is in a folder of tests that its plan names. A folder in which
@@ -127,11 +153,19 @@ fn checking(
     if done.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
+    if lane.trials().iter().any(|one| one.state.end.is_none()) {
+        return vec![];
+    }
     if let Some(next) = next_check(run, attempt, done.len(), commit) {
         return next;
     }
-    let failed: Vec<&CheckState> =
-        done.iter().filter(|check| passed(check) != Some(true)).collect();
+    let failed = failed(run, &attempt.task, lane);
+    // Trials come before a review: what is in doubt needs no second opinion.
+    let weighed = match failed.is_empty().then(|| weigh(run, attempt, lane, commit)).flatten() {
+        Some(Err(events)) => return events,
+        Some(Ok(weighed)) => Some(weighed),
+        None => None,
+    };
     if let Some(events) = review::hold(run, attempt, failed.is_empty(), now) {
         return events;
     }
@@ -142,11 +176,63 @@ fn checking(
             attempt: attempt.clone(),
             commit: commit.clone(),
             decision,
+            evidence: weighed,
         }];
     }
-    let what = format!("{} did not pass", names(&failed));
-    let fault = Fault::new(FaultClass::CheckFailed, "verify.check_failed", what);
+    let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
+    let mut what: Vec<String> = odd.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    if !plain.is_empty() {
+        let names: Vec<&str> = plain.iter().map(|(name, _)| name.as_str()).collect();
+        what.insert(0, format!("{} did not pass", names.join(", ")));
+    }
+    let fault = Fault::new(FaultClass::CheckFailed, "verify.check_failed", what.join("; "));
     vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
+}
+
+/// Whether this policy wants results weighed.
+fn weighs(run: &Run) -> bool {
+    run.policy().verify.trials
+}
+
+/// The checks that count against a result, by name, with the reason. A task with checks of its own is held to those;
+/// the project's count against it only where it breaks what worked.
+fn failed(run: &Run, task: &TaskId, lane: &Lane) -> Vec<(String, String)> {
+    let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
+    let mut failed = Vec::new();
+    for (index, check) in lane.checks().iter().enumerate() {
+        let Some(end) = &check.end else { continue };
+        let why = trials::stands(run, lane.base(), check);
+        let breaks =
+            end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
+        let held = own == 0 || index < own || breaks;
+        if let Some(why) = why.filter(|_| held) {
+            failed.push((check.what.name.clone(), why));
+        }
+    }
+    failed
+}
+
+/// How far a result is proven, or what has to happen before that is known.
+fn weigh(
+    run: &Run,
+    attempt: &AttemptId,
+    lane: &Lane,
+    commit: &CommitId,
+) -> Option<Result<Weighed, Vec<Event>>> {
+    if !weighs(run) {
+        return None;
+    }
+    Some(match trials::next(run, &attempt.task, lane) {
+        Next::Weighed(weighed) => Ok(weighed),
+        Next::Wait => Err(vec![]),
+        Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
+        Next::Try(trial, index) => {
+            let what = run.project_checks().get(index)?.clone();
+            let on = Subject::Trial { attempt: attempt.clone(), trial };
+            let check = CheckId { on, index: u32::try_from(index).ok()? };
+            Err(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+        }
+    })
 }
 
 fn names(checks: &[&CheckState]) -> String {
@@ -160,8 +246,9 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
     }
+    let lane = run.lane(&attempt.task)?;
     let failed: Vec<&CheckState> =
-        done.iter().filter(|check| passed(check) != Some(true)).collect();
+        done.iter().filter(|check| trials::stands(run, lane.base(), check).is_some()).collect();
     if !failed.is_empty() {
         let what =
             format!("merged with the results of other tasks, {} did not pass", names(&failed));
@@ -192,7 +279,11 @@ fn next_check(
     index: usize,
     commit: &CommitId,
 ) -> Option<Vec<Event>> {
-    let what = checks_of(run, &attempt.task)?.get(index)?.clone();
+    let of_task = checks_of(run, &attempt.task)?;
+    // Where results are weighed, the project's checks run on every one of them.
+    let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
+    let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
+    let what = of_task.iter().chain(project).nth(index)?.clone();
     let check =
         CheckId { on: Subject::Attempt(attempt.clone()), index: u32::try_from(index).ok()? };
     Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
@@ -207,10 +298,26 @@ fn merged(run: &Run) -> Vec<Event> {
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.final_checks().get(started.len()).cloned() else { return vec![] };
+    let Some(what) = run.final_checks().get(started.len()).cloned() else {
+        return taken_out(run);
+    };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
     let check = CheckId { on: Subject::Merged, index };
     vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
+}
+
+/// A task that nothing has proven is taken out of the result, to see whether somebody notices.
+pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
+    let base = run.survey().map(|survey| &survey.base);
+    let all_passed =
+        run.merged_checks().iter().all(|check| trials::stands(run, base, check).is_none());
+    let open = run.ground().without().values().any(|check| check.end.is_none());
+    if !weighs(run) || !all_passed || open {
+        return vec![];
+    }
+    let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };
+    let check = CheckId { on: Subject::Without(task), index: 0 };
+    vec![Event::CheckStarted { check, what: what.clone(), commit }]
 }
 
 /// The project's checks and those of its tasks, each command once.

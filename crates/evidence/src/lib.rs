@@ -2,3 +2,12 @@
 //!
 //! Pure functions over texts. They know no run, no policy decisions and no files; whoever has the texts calls them,
 //! and whoever decides reads what they return from the log.
+
+pub mod alter;
+mod cases;
+pub mod files;
+mod pattern;
+pub mod related;
+pub mod report;
+pub mod signs;
+mod source;

@@ -2,9 +2,12 @@
 //! at the end. Each returns an outcome, whatever happens; none decides anything.
 
 pub(crate) mod attempt;
+mod check;
 pub(crate) mod field;
 mod hearing;
 pub(crate) mod run;
+mod signs;
+mod trial;
 
 use store::Journal;
 use types::{BlobRef, Fault, FaultClass};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::Run;
 use sandbox::{GitError, Repo};
-use types::{AttemptId, CommitId, RunId};
+use types::{AttemptId, CheckId, RunId, Subject, Trial};
 
 /// The worktrees of one run.
 #[derive(Debug, Clone)]
@@ -27,16 +27,24 @@ impl Workshop {
         self.folder.join(attempt.to_string())
     }
 
-    pub(crate) fn of_merged(&self) -> PathBuf {
-        self.folder.join("merged")
-    }
-
-    /// A worktree that is exactly this commit, made if it is not there.
-    pub(crate) async fn at(&self, folder: &Path, commit: &CommitId) -> Result<(), GitError> {
-        if folder.join(".git").exists() && self.repo.reset(folder, commit).await.is_ok() {
-            return Ok(());
-        }
-        self.repo.add_worktree(folder, commit).await
+    /// Where a check runs: a folder of its own, below one that says nothing of us.
+    pub(crate) fn of_check(&self, check: &CheckId) -> PathBuf {
+        let on = match &check.on {
+            Subject::Base => "base".to_owned(),
+            Subject::Merged => "merged".to_owned(),
+            Subject::Attempt(attempt) => attempt.to_string(),
+            Subject::Landed(attempt) => format!("{attempt}-landed"),
+            Subject::Without(task) => format!("{task}-without"),
+            Subject::Trial { attempt, trial } => {
+                let trial = match trial {
+                    Trial::BaseTests => "old",
+                    Trial::NewTests => "new",
+                    Trial::Altered => "other",
+                };
+                format!("{attempt}-{trial}")
+            }
+        };
+        self.folder.join("src").join(format!("{on}-{}", check.index))
     }
 
     /// Leaves nothing of a run that is over but its branch, which ends with its result. Doing it again is harmless.
@@ -48,6 +56,10 @@ impl Workshop {
 
     /// Takes down every worktree of the run. What was committed stays in the repository.
     async fn clear(&self) -> Result<(), GitError> {
+        let checkouts = self.folder.join("src");
+        if let Err(error) = std::fs::remove_dir_all(&checkouts) {
+            tracing::debug!(%error, "no checkout of a check is left");
+        }
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Ok(()) };
         for entry in entries.flatten() {
             self.repo.remove_worktree(&entry.path()).await?;

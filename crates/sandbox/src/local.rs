@@ -89,6 +89,13 @@ impl LocalEnvironment {
         self
     }
 
+    /// Gives commands one more variable, whatever it makes them do: it comes from whoever runs them.
+    #[must_use]
+    pub fn telling(mut self, name: &str, value: &str) -> Self {
+        self.variables = self.variables.telling(name, value);
+        self
+    }
+
     /// Where the workspace is on this machine.
     #[must_use]
     pub fn root(&self) -> &Path {

@@ -12,6 +12,7 @@ pub struct Variables {
     inherit: Inherit,
     named: Vec<String>,
     set: Vec<(String, String)>,
+    told: Vec<(String, String)>,
 }
 
 impl Variables {
@@ -34,6 +35,13 @@ impl Variables {
         self
     }
 
+    /// Sets a variable that comes from us, also one by which programs load code.
+    #[must_use]
+    pub(crate) fn telling(mut self, name: &str, value: &str) -> Self {
+        self.told.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// The variables for a command. `ours` is the environment of this process.
     pub(crate) fn for_command(
         &self,
@@ -43,7 +51,7 @@ impl Variables {
         let mut given = vec![
             ("PATH".into(), PATH.into()),
             ("HOME".into(), workspace.as_os_str().to_owned()),
-            ("USER".into(), "bosun".into()),
+            ("USER".into(), "user".into()),
             ("TMPDIR".into(), "/tmp".into()),
         ];
         for (name, value) in ours.filter(|(name, value)| self.passes(name, value)) {
@@ -53,6 +61,9 @@ impl Variables {
             put(&mut given, name.into(), value.into());
         }
         for (name, value) in self.set.iter().filter(|(name, _)| !injects(name)) {
+            put(&mut given, name.into(), value.into());
+        }
+        for (name, value) in &self.told {
             put(&mut given, name.into(), value.into());
         }
         for (name, value) in &mut given {
@@ -105,14 +116,13 @@ pub const CORE: [&str; 23] = [
 
 /// Fixed values: no pager, no prompt, no colours, one language whoever asks. Of the language only the letters are named,
 /// because every program reads a file for each part of it that is.
-const FIXED: [(&str, &str); 7] = [
+const FIXED: [(&str, &str); 6] = [
     ("LANG", "C"),
     ("LC_CTYPE", "C.UTF-8"),
     ("TERM", "dumb"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
-    ("CI", "1"),
 ];
 
 /// Where programs are looked for when nobody says.

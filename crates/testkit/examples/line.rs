@@ -168,10 +168,11 @@ fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
         Effect::RunAttempt { brief, .. } => attempt(brief, tasks)?,
         Effect::RunCheck { .. } => {
             let (ended, output) = (Ended::Exited(0), Shown::default());
-            Outcome::Check(CheckEnd { ended, output, elapsed_ms: Span(1) })
+            Outcome::Check(CheckEnd::new(ended, output, Span(1)))
         }
         Effect::Merge { task, artifacts, .. } => {
-            let change = |path| FileChange { path, added: 1, removed: 0 };
+            let change =
+                |path| FileChange { path, added: 1, removed: 0, how: types::ChangeKind::Modified };
             let changes = artifacts.iter().map(|artifact| change(artifact.path.clone()));
             Outcome::Merge(MergeEnd::Merged {
                 commit: CommitId(format!("merged-{task}")),
@@ -185,7 +186,7 @@ fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
 
 fn attempt(brief: &Brief, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
     let plans = brief.attempt.task == TaskId::plan();
-    let change = |path| FileChange { path, added: 1, removed: 0 };
+    let change = |path| FileChange { path, added: 1, removed: 0, how: types::ChangeKind::Modified };
     let changes = brief.scope.0.iter().map(|artifact| change(artifact.path.clone()));
     let task = |n: usize| {
         let after =

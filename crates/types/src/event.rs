@@ -10,7 +10,7 @@ use crate::{
     CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
     Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
     RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source,
-    Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, WorkPath,
+    Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, Weighed, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -113,7 +113,14 @@ pub enum Event {
     CheckFinished { check: CheckId, end: CheckEnd },
     /// The attempt's result passed all its checks.
     #[serde(rename = "task.verified")]
-    TaskVerified { attempt: AttemptId, commit: CommitId, decision: Decision },
+    TaskVerified {
+        attempt: AttemptId,
+        commit: CommitId,
+        decision: Decision,
+        /// How far it is proven, where the policy wants that weighed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<Weighed>,
+    },
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]
     TaskRejected { attempt: AttemptId, fault: Fault },

@@ -47,15 +47,26 @@ pub struct Tests {
     /// Tests that failed, the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
-    /// Tests that passed before and are gone, skipped or failing now.
+    /// Tests that passed before and are gone, skipped or failing now, and tests that failed before and are gone or skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
     /// Tests that pass now and did not before, or were not there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub won: Vec<String>,
+    /// How many of `won` were there before, and failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mended: u32,
+    /// Failing tests that failed before as well and are not about the files that changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excused: Vec<String>,
     /// The whole report as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<BlobRef>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer hands out references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How the tree of a check differs from a plain checkout of its commit.
@@ -80,4 +91,34 @@ pub enum Level {
     Covered,
     /// A test that fails without the change passes with it, and altered expectations are noticed.
     Proven,
+}
+
+impl Trial {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BaseTests => "with the tests of before",
+            Self::NewTests => "without its code",
+            Self::Altered => "with altered tests",
+        }
+    }
+}
+
+impl Level {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unproven => "unproven",
+            Self::Covered => "covered",
+            Self::Proven => "proven",
+        }
+    }
+}
+
+/// How far a task's result is proven, and by what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weighed {
+    pub level: Level,
+    /// What was seen, a sentence each.
+    pub because: Vec<String>,
 }

@@ -259,6 +259,29 @@ pub struct FileChange {
     /// Lines added and removed; both nothing for a binary file.
     pub added: u64,
     pub removed: u64,
+    #[serde(default, skip_serializing_if = "ChangeKind::is_modified")]
+    pub how: ChangeKind,
+}
+
+/// What became of a file between two commits.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    Added,
+    /// Its content, or only its mode.
+    #[default]
+    Modified,
+    Deleted,
+}
+
+impl ChangeKind {
+    /// Whether the file was there before and still is.
+    #[must_use]
+    pub fn is_modified(&self) -> bool {
+        *self == Self::Modified
+    }
 }
 
 impl Changes {

@@ -132,6 +132,8 @@ pub enum About {
     Task(TaskId),
     Gate(Phase),
     Budget,
+    /// A check on the untouched tree, by its index; none if there is no check at all.
+    Baseline(Option<u32>),
 }
 
 /// One of the answers that a question offers.

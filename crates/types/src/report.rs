@@ -129,6 +129,9 @@ pub struct TaskView {
     /// The last thing that went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// How far its result is proven, once that was weighed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<crate::Weighed>,
 }
 
 /// Where a task stands.

@@ -38,6 +38,24 @@ pub enum FindingKind {
     TestSkipped,
     /// What a check runs was changed to something that cannot fail.
     CheckWeakened,
+    /// What decides how tests run was changed.
+    RecipeChanged,
+    /// The code under test may end the process that tests it.
+    EarlyExit,
+    /// The code asks whether it is being tested.
+    LooksForRunner,
+    /// Something compares equal to everything, or an assertion was replaced.
+    AlwaysEqual,
+    /// The inputs or results of visible tests stand in the code.
+    TestLiterals,
+    /// A function does nothing with what it is given.
+    Stub,
+    /// Code writes to tests, or to what they compare with, while it runs.
+    WritesTests,
+    /// A test was changed so that it says less.
+    WeakTest,
+    /// A merge was not finished.
+    ConflictMarkers,
 }
 
 impl FindingKind {
@@ -50,6 +68,15 @@ impl FindingKind {
             Self::AssertionDeleted => "deleted an assertion in",
             Self::TestSkipped => "skips a test in",
             Self::CheckWeakened => "changed what a check runs in",
+            Self::RecipeChanged => "changed how tests run in",
+            Self::EarlyExit => "may end the process that tests it in",
+            Self::LooksForRunner => "asks whether it is being tested in",
+            Self::AlwaysEqual => "makes a comparison that always holds in",
+            Self::TestLiterals => "has the inputs or results of the visible tests in",
+            Self::Stub => "leaves a stub in",
+            Self::WritesTests => "writes to tests while it runs in",
+            Self::WeakTest => "weakens a test in",
+            Self::ConflictMarkers => "leaves conflict markers in",
         }
     }
 }
@@ -62,6 +89,28 @@ pub struct VerifyPolicy {
     pub tests: Vec<String>,
     /// What counts as a violation of the task's limits.
     pub violations: Vec<FindingKind>,
+    /// What a person is asked about when everything else is well.
+    pub signs: Vec<FindingKind>,
+    /// Whether the checks run on the untouched tree before anything is planned.
+    pub baseline: bool,
+    /// Whether a task's checks are tried themselves, and its result is weighed.
+    pub trials: bool,
+    /// How much longer than the check itself its trials may take, in percent of its time, before what is left of them
+    /// is left out; a few seconds are always allowed.
+    pub trial_percent: u32,
+    /// What is done about a result that nothing proves.
+    pub unproven: Unproven,
+}
+
+/// What is done about a run in which the change of a task would not be missed by anything that Bosun ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unproven {
+    /// A person is asked; where nobody can be, the gate stays shut.
+    #[default]
+    Ask,
+    /// It is on record, and that is all.
+    Allow,
 }
 
 impl Default for VerifyPolicy {
@@ -105,6 +154,11 @@ impl Default for VerifyPolicy {
                 FindingKind::TestSkipped,
                 FindingKind::CheckWeakened,
             ],
+            signs: vec![],
+            baseline: false,
+            trials: false,
+            trial_percent: 200,
+            unproven: Unproven::Ask,
         }
     }
 }

@@ -19,7 +19,7 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 const LAYERS: &[Layer] = &[
     layer("types", &[]),
     layer("evidence", &["types"]),
-    layer("engine", &["types"]),
+    layer("engine", &["types", "evidence"]),
     layer("llm", &["types"]),
     layer("sandbox", &["types"]),
     layer("store", &["types"]),
@@ -50,7 +50,7 @@ const POWERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that may have nothing but what stands here.
-const FRUGAL: &[(&str, &[&str])] = &[("engine", &["types", "serde", "serde_json"])];
+const FRUGAL: &[(&str, &[&str])] = &[("engine", &["types", "evidence", "serde", "serde_json"])];
 
 /// What tests of any crate may use on top of its layer.
 const TEST_CRATE: &str = "testkit";

@@ -13,6 +13,7 @@ use crate::{brief, head_and_tail};
 
 const RETRY: &str = "retry";
 const SKIP: &str = "skip";
+const ACCEPT: &str = "accept";
 
 /// Hands the failure to a person. Where nobody can be asked, the task is given up.
 pub(super) fn ask(
@@ -31,12 +32,16 @@ pub(super) fn ask(
     let terms = Terms {
         expires: expiry(run.policy(), now),
         package: package(run, failed).map(Box::new),
-        ..Terms::escalation(escalation, severity, about, choices(&failed.task), STOP)
+        ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
     };
     let (task, class, what) = (&failed.task, failed.fault.class.word(), &failed.fault.what);
+    let doubtful = is_doubt(failed);
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!("{task} failed ({class}): {what}. What now?"),
+        text: match doubtful {
+            true => format!("{task} is in doubt: {what}. What now?"),
+            false => format!("{task} failed ({class}): {what}. What now?"),
+        },
         decision,
         attempt: None,
         call: None,
@@ -45,16 +50,25 @@ pub(super) fn ask(
     }
 }
 
-fn choices(task: &TaskId) -> Vec<Choice> {
+fn choices(failed: &Failed<'_>) -> Vec<Choice> {
+    let task = &failed.task;
     let mut choices = vec![
         Choice::new(RETRY, "one more attempt; what you say with it is handed over").with_words(),
     ];
+    if is_doubt(failed) {
+        choices.push(Choice::new(ACCEPT, "you have looked at it, and it is good: take it"));
+    }
     // Without a plan there is nothing to go on with.
     if *task != TaskId::plan() {
         choices.push(Choice::new(SKIP, "leave this task out and go on with the others"));
     }
     choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
     choices
+}
+
+/// Whether the checks passed and only the evidence for it is in doubt.
+fn is_doubt(failed: &Failed<'_>) -> bool {
+    failed.fault.code.starts_with("evidence.") && failed.commit.is_some()
 }
 
 /// What the agent was told and given, what it made of it, and what is wrong with that.
@@ -93,6 +107,12 @@ pub(super) fn follow(
             let next = Next { left: 0, at: now, words };
             once_more(run, failed, next, by("person.retry", "wants one more attempt"))
         }
+        Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
+            attempt: current(&failed.task, failed.lane),
+            commit: failed.commit.cloned().unwrap_or_default(),
+            decision: by("person.accept", "looked at it and takes it"),
+            evidence: None,
+        },
         Some(SKIP) => Event::TaskSkipped {
             task: failed.task.clone(),
             decision: by("person.skip", "leaves this task out"),

@@ -3,11 +3,13 @@
 //! tasks once.
 
 use types::{
-    Criterion, Deliverable, GateRule, Measure, Phase, Risk, Rung, Scorecard, Severity, Verdict,
+    Criterion, Deliverable, GateRule, Measure, Phase, Risk, Rung, Scorecard, Severity, Unproven,
+    Verdict,
 };
 
 use super::evidence::{missing, word};
 use crate::run::{Lane, Run, passed};
+use crate::trials;
 
 /// How many things to do are named on a card.
 const MOST_ACTIONS: usize = 3;
@@ -33,12 +35,18 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
     if score < rule.min_score {
         issues.push(format!("the quality is {score} of 100, below {}", rule.min_score));
     }
+    let doubts = doubts(run, rule);
     let verdict = match rule.conditional_below {
         _ if !issues.is_empty() => Verdict::NoGo,
+        _ if !doubts.is_empty() => Verdict::ConditionalGo,
         Some(below) if score < below => Verdict::ConditionalGo,
         _ => Verdict::Go,
     };
-    let actions = if verdict == Verdict::Go { vec![] } else { actions(&deliverables, &criteria) };
+    let actions = match verdict {
+        Verdict::Go => vec![],
+        Verdict::ConditionalGo if !doubts.is_empty() => doubts,
+        _ => actions(&deliverables, &criteria),
+    };
     let threshold = rule.min_score;
     Scorecard { verdict, score, threshold, criteria, deliverables, issues, actions }
 }
@@ -158,6 +166,22 @@ fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
             (answered, risks.len(), "risks have an answer")
         }
     }
+}
+
+/// What nothing proves about the result, once it is all together.
+fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
+    let verify = &run.policy().verify;
+    if rule.phase != Phase::Monitoring || !verify.trials || verify.unproven == Unproven::Allow {
+        return vec![];
+    }
+    let mut doubts = trials::unproven_tasks(run);
+    let ends = run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    let left_out: Vec<&str> = ends.flat_map(|end| &end.left_out).map(String::as_str).collect();
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        doubts.push(format!("the goal names {names}, and nothing in the result has it"));
+    }
+    doubts
 }
 
 /// Critical risks that nothing is done about.

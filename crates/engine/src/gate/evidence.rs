@@ -2,7 +2,8 @@
 
 use types::Evidence;
 
-use crate::run::{Lane, Run, passed};
+use crate::run::{Lane, Run};
+use crate::trials;
 
 /// Why the evidence is not there; nothing when it is.
 pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
@@ -59,7 +60,8 @@ fn merged_checks(run: &Run) -> Option<String> {
             "there is no check that could tell whether it works; name one with --check".to_owned(),
         );
     }
-    let failed = checks.iter().filter(|check| passed(check) != Some(true));
+    let base = run.survey().map(|survey| &survey.base);
+    let failed = checks.iter().filter(|check| trials::stands(run, base, check).is_some());
     let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("on the merged tree {} did not pass", names.join(", ")))
 }

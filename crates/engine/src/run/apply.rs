@@ -2,8 +2,8 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    About, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, GateView, Phase,
-    Plan, RuleId, Said, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
+    About, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, GateView, Level,
+    Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
 use super::evidence::{finish_check, finish_merge, start_check, take_off};
@@ -136,6 +136,8 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 lane.attempts = attempt.n;
                 lane.checks.clear();
                 lane.proofs.clear();
+                lane.trials.clear();
+                lane.evidence = None;
                 lane.base = base.or(lane.base.take());
                 lane.share = budget;
                 lane.stage = Stage::Running(Box::new(running));
@@ -164,8 +166,11 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
 /// What was said of a task.
 fn judged_task(run: &mut Run, event: Event) {
     match event {
-        Event::TaskVerified { attempt, commit, .. } => {
-            change(run, &attempt.task, |lane| lane.stage = Stage::Verified { commit });
+        Event::TaskVerified { attempt, commit, evidence, .. } => {
+            change(run, &attempt.task, |lane| {
+                lane.stage = Stage::Verified { commit };
+                lane.evidence = evidence;
+            });
         }
         Event::TaskRejected { attempt, fault } => {
             let commit = run.lane(&attempt.task).and_then(handed_in);
@@ -183,7 +188,10 @@ fn judged_task(run: &mut Run, event: Event) {
         Event::TaskFinished { task, commit } => {
             change(run, &task, |lane| {
                 lane.stage = Stage::Finished { commit };
-                lane.last = None;
+                // What it changed is kept for as long as it may still have to be proven.
+                if lane.evidence.as_ref().is_none_or(|weighed| weighed.level != Level::Unproven) {
+                    lane.last = None;
+                }
             });
             release(run, &task);
         }
@@ -343,13 +351,13 @@ fn finish_attempt(
     change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
     if let Some(running) = running {
         run.breakers.ended(&running.role, &result, run.policy.breaker, at);
-        let (output, changes) = match &result {
-            AttemptResult::Submitted { submission, changes, .. } => {
-                (Some(submission.clone()), changes.clone())
+        let (output, changes, findings) = match &result {
+            AttemptResult::Submitted { submission, changes, findings, .. } => {
+                (Some(submission.clone()), changes.clone(), findings.clone())
             }
-            _ => (None, Changes::default()),
+            _ => (None, Changes::default(), types::Findings::default()),
         };
-        let last = Some(Box::new(Last { running, output, changes }));
+        let last = Some(Box::new(Last { running, output, changes, findings }));
         change(run, &attempt.task, |lane| lane.last = last);
     }
     match result {

@@ -10,19 +10,20 @@ use types::{
 use super::Run;
 use super::lane::{Lane, Stage};
 use crate::{
-    Machine as _, budget, context, failure, gate, intake, intent, merge, plan, question, report,
-    review, route, schedule, verify, walls,
+    Machine as _, baseline, budget, context, failure, gate, intake, intent, merge, plan, question,
+    report, review, route, schedule, verify, walls,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 15] = [
+const LINE: [Station; 16] = [
     question::due,
     intake::due,
     route::due,
     context::due,
     walls::due,
+    baseline::due,
     intent::due,
     plan::due,
     budget::due,
@@ -111,7 +112,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(check), Outcome::Broke(fault)) => {
             let output =
                 Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
-            let end = CheckEnd { ended: Ended::Stopped, output, elapsed_ms: Span::default() };
+            let end = CheckEnd::new(Ended::Stopped, output, Span::default());
             vec![Event::CheckFinished { check: check.clone(), end }]
         }
         (EffectId::Merge(task), Outcome::Merge(end)) => {

@@ -1,10 +1,12 @@
 //! How what checks and merges came to changes the state of a run: part of `apply`, and called by nobody else.
 
-use types::{CheckEnd, CheckId, MergeEnd, Subject, TaskId};
+use types::{CheckEnd, CheckId, Decision, MergeEnd, RuleId, Subject, TaskId};
 
 use super::Run;
 use super::apply::{change, reject};
-use super::lane::{Before, CheckState, Lane, Stage};
+use super::lane::{Before, CheckState, Lane, Stage, TrialState};
+use crate::baseline::{CHECK, LEAVE, SETUP};
+use crate::question::STOP;
 
 /// A result that turned out not to work with the others is taken off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
@@ -16,6 +18,13 @@ pub(super) fn take_off(run: &mut Run, task: &TaskId) {
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
+        Subject::Base => run.ground.baseline.push(state),
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |lane| {
+            lane.trials.push(TrialState { trial: *trial, index: check.index, state });
+        }),
+        Subject::Without(task) => {
+            run.ground.without.insert(task.clone(), state);
+        }
         Subject::Merged => run.merged_checks.push(state),
         Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
         Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
@@ -27,22 +36,51 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
 
 pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
     let index = check.index as usize;
-    match &check.on {
-        Subject::Merged => {
-            if let Some(state) = run.merged_checks.get_mut(index) {
-                state.end = Some(end);
-            }
+    let mut ended = None;
+    let mut finish = |state: Option<&mut CheckState>| {
+        if let Some(state) = state {
+            state.end = Some(end.clone());
+            ended = Some(state.clone());
         }
-        Subject::Landed(attempt) => change(run, &attempt.task, |lane| {
-            if let Some(state) = lane.proofs.get_mut(index) {
-                state.end = Some(end);
-            }
+    };
+    match &check.on {
+        Subject::Base => finish(run.ground.baseline.get_mut(index)),
+        Subject::Merged => finish(run.merged_checks.get_mut(index)),
+        Subject::Landed(attempt) => {
+            change(run, &attempt.task, |lane| finish(lane.proofs.get_mut(index)));
+        }
+        Subject::Attempt(attempt) => {
+            change(run, &attempt.task, |lane| finish(lane.checks.get_mut(index)));
+        }
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |lane| {
+            let is = |one: &&mut TrialState| one.trial == *trial && one.index == check.index;
+            finish(lane.trials.iter_mut().find(is).map(|one| &mut one.state));
         }),
-        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
-            if let Some(state) = lane.checks.get_mut(index) {
-                state.end = Some(end);
-            }
-        }),
+        Subject::Without(task) => finish(run.ground.without.get_mut(task)),
+    }
+    // Trials are about trees that no commit has.
+    let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
+    if let Some(state) = ended.filter(|_| plain) {
+        run.ground.ended(&state);
+    }
+}
+
+/// A person's answer about a check on the untouched tree.
+pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
+    let checks = run.project_checks().to_vec();
+    let index = index.map(|index| index as usize);
+    match choice {
+        CHECK if !words.is_empty() => run.ground.name(&checks, index, words),
+        SETUP if !words.is_empty() => {
+            run.ground.setup.push(words.to_owned());
+            run.ground.baseline.clear();
+        }
+        LEAVE => run.ground.leave(&checks, index),
+        STOP => {
+            let reason = "a person ends the run at its baseline";
+            run.halted = Some(Decision::new(RuleId::fixed("person.stop"), reason));
+        }
+        _ => run.ground.baseline.clear(),
     }
 }
 
@@ -58,6 +96,17 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
                 changes: std::mem::replace(&mut run.changes, changes),
                 missing: std::mem::replace(&mut run.missing, missing),
             });
+            // On the very commit it started from, a result's files are those that were checked.
+            let lane = run.lane(task);
+            let checked = lane.and_then(|lane| match &lane.stage {
+                Stage::Merging { commit, .. } if lane.base.as_ref() == Some(&before.head) => {
+                    Some(commit.clone())
+                }
+                _ => None,
+            });
+            if let Some(checked) = checked {
+                run.ground.same_files(&checked, &commit);
+            }
             run.tip = Some(commit.clone());
             change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
         }

@@ -3,7 +3,7 @@
 
 use types::{
     Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef, RoleId, Said,
-    Scope, Spend, TaskStage, Timestamp,
+    Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// One task's way.
@@ -17,6 +17,10 @@ pub(crate) struct Lane {
     pub(super) checks: Vec<CheckState>,
     /// Those that ran again when its result was merged with others.
     pub(super) proofs: Vec<CheckState>,
+    /// Trials of the checks themselves, with the current attempt's result.
+    pub(super) trials: Vec<TrialState>,
+    /// How far its result is proven, once that was weighed.
+    pub(super) evidence: Option<Weighed>,
     /// Where the branch was that the current attempt's files stand on.
     pub(super) base: Option<CommitId>,
     /// What the current attempt may spend.
@@ -106,6 +110,7 @@ pub(crate) struct Last {
     /// What it handed in.
     pub(crate) output: Option<serde_json::Value>,
     pub(crate) changes: Changes,
+    pub(crate) findings: Findings,
 }
 
 /// What an attempt was started with.
@@ -138,6 +143,15 @@ pub(crate) struct CheckState {
     pub(crate) end: Option<CheckEnd>,
 }
 
+/// A check that was tried with the current attempt's result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TrialState {
+    pub(crate) trial: Trial,
+    /// The place of the check among the project's.
+    pub(crate) index: u32,
+    pub(crate) state: CheckState,
+}
+
 impl Lane {
     pub(super) fn waiting(waits_for: usize) -> Self {
         Self {
@@ -146,6 +160,8 @@ impl Lane {
             faults: vec![],
             checks: vec![],
             proofs: vec![],
+            trials: vec![],
+            evidence: None,
             base: None,
             share: Budget::default(),
             spent: Spend::default(),
@@ -180,6 +196,15 @@ impl Lane {
 
     pub(crate) fn proofs(&self) -> &[CheckState] {
         &self.proofs
+    }
+
+    pub(crate) fn trials(&self) -> &[TrialState] {
+        &self.trials
+    }
+
+    /// How far its result is proven, once that was weighed.
+    pub(crate) fn evidence(&self) -> Option<&Weighed> {
+        self.evidence.as_ref()
     }
 
     /// Where the branch was that its files stand on.

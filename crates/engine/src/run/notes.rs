@@ -123,6 +123,9 @@ impl Run {
 
     /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
     pub(crate) fn project_checks(&self) -> &[Check] {
+        if let Some(named) = &self.ground.checks {
+            return named;
+        }
         let Some(asked) = &self.asked else { return &[] };
         let named = [&asked.request.checks, &self.policy.checks];
         named.into_iter().find(|checks| !checks.is_empty()).unwrap_or(&asked.survey.checks)

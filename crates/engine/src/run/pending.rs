@@ -1,11 +1,11 @@
 //! What the state of a run asks of the outside world. Read off the lanes in which something is going on, so the
 //! cost does not depend on how much has already happened.
 
-use types::{AttemptId, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
+use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
-use super::lane::{CheckState, Running, Stage};
+use super::lane::{CheckState, Lane, Running, Stage, TrialState};
 use super::{Run, current};
-use crate::{InFlight, Machine as _, brief, merge, walls};
+use crate::{InFlight, Machine as _, brief, merge, trials, walls};
 
 pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     if run.is_over() || run.asked.is_none() {
@@ -27,6 +27,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 effects.push(Effect::RunAttempt { brief, answers });
             }
             Stage::Checking { .. } => {
+                effects.extend(open_trials(run, &attempt, lane));
                 effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
             }
             Stage::Landed { .. } => {
@@ -47,6 +48,11 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         }
     }
     effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
+    effects.extend(open_checks(run, &Subject::Base, run.ground().baseline()));
+    for (task, state) in run.ground().without() {
+        let on = Subject::Without(task.clone());
+        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
+    }
     if let Some(until) = run.deadline()
         && !run.winds_down()
         && !run.funds().asks_for_time()
@@ -76,6 +82,20 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         }
         EffectId::Check(CheckId { on: Subject::Merged, index }) => {
             is_open(run.merged_checks(), *index)
+        }
+        EffectId::Check(CheckId { on: Subject::Base, index }) => {
+            is_open(run.ground().baseline(), *index)
+        }
+        EffectId::Check(CheckId { on: Subject::Without(task), .. }) => {
+            run.ground().without().get(task).is_some_and(|state| state.end.is_none())
+        }
+        EffectId::Check(CheckId { on: Subject::Trial { attempt, trial }, index }) => {
+            run.lane(&attempt.task).is_some_and(|lane| {
+                let is = |one: &TrialState| one.trial == *trial && one.index == *index;
+                lane.attempts() == attempt.n
+                    && matches!(lane.stage(), Stage::Checking { .. })
+                    && lane.trials().iter().any(|one| is(one) && one.state.end.is_none())
+            })
         }
         EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
             run.lane(&attempt.task).is_some_and(|lane| {
@@ -124,9 +144,52 @@ fn open_checks<'a>(
 ) -> impl Iterator<Item = Effect> + 'a {
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
+        against: against(run, on, &check.what, index),
         check: CheckId { on: on.clone(), index },
         what: check.what.clone(),
         commit: check.commit.clone(),
         walls: run.rung(),
     })
+}
+
+fn open_trials<'a>(
+    run: &'a Run,
+    attempt: &'a AttemptId,
+    lane: &'a Lane,
+) -> impl Iterator<Item = Effect> + 'a {
+    let open = lane.trials().iter().filter(|one| one.state.end.is_none());
+    open.map(|one| Effect::RunCheck {
+        check: CheckId {
+            on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
+            index: one.index,
+        },
+        what: one.state.what.clone(),
+        commit: one.state.commit.clone(),
+        walls: run.rung(),
+        against: trials::against(run, attempt, one.trial, one.index),
+    })
+}
+
+/// What a check is compared with, and mixed with.
+fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
+    let of_task = |task: &TaskId| {
+        run.lane(task).map(|lane| trials::compared(run, lane, what)).unwrap_or_default()
+    };
+    match on {
+        Subject::Base | Subject::Trial { .. } => Against::default(),
+        Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
+        Subject::Without(task) => of_task(task),
+        Subject::Merged => {
+            let base = run.survey().map(|survey| survey.base.clone());
+            let before = base.as_ref().and_then(|base| run.ground().end(base, &what.command));
+            let goal = run.request().map(|request| request.text.clone());
+            Against {
+                report: before.and_then(trials::report_of),
+                base,
+                changes: run.changes().clone(),
+                goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
+                ..Against::default()
+            }
+        }
+    }
 }

@@ -99,6 +99,10 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answer) {
         super::reopen::answered(run, *phase, choice, words.as_deref());
         return;
     }
+    if let (Some(About::Baseline(index)), Some(choice)) = (&about, &answer.choice) {
+        super::evidence::baseline_answered(run, *index, choice, words.as_deref().unwrap_or(""));
+        return;
+    }
     if nobody && about.is_none() {
         run.halted = Some(nobody_answered(&question.text));
     }

@@ -48,6 +48,8 @@ impl Run {
         self.open_question().is_some()
             && !self.winds_down()
             && !self.merged_checks.iter().any(|check| check.end.is_none())
+            && !self.ground.baseline().iter().any(|check| check.end.is_none())
+            && !self.ground.without().values().any(|check| check.end.is_none())
             && self.busy().all(|(task, lane)| self.waits(&task, lane))
     }
 

@@ -101,6 +101,7 @@ fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], lane: &Lane) -> Ta
             _ => None,
         },
         fault: lane.faults().last().map(|fault| fault.what.clone()),
+        evidence: lane.evidence().cloned(),
     }
 }
 

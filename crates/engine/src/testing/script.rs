@@ -114,6 +114,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         walls: types::Rung::Full,
         scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
         start: CommitId("base".to_owned()),
+        base: None,
         budget: types::Budget::default(),
         max_turns: 5,
         max_output_tokens: 1_000,
@@ -164,7 +165,8 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
         ("plans", tasks) => submitted(&name, Changes::default(), plan(tasks)),
         ("hands", files) => {
             let files = files.strip_prefix("in").expect("an attempt hands in");
-            submitted(&name, changes(files), json!({"summary": "done"}))
+            let result = submitted(&name, changes(files), json!({"summary": "done"}));
+            with_findings(result, files)
         }
         ("fails", fault) => {
             let commit = Some(CommitId(format!("c-{name}")));
@@ -196,10 +198,28 @@ fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 
+/// `a +b -c !early_exit`: changed, added, deleted; what was found in the first of them.
 pub(super) fn changes(files: &str) -> Changes {
-    let change =
-        |path: &str| FileChange { path: path.parse().expect("a path"), added: 1, removed: 0 };
-    Changes(files.split_whitespace().map(change).collect())
+    let change = |word: &str| {
+        let (how, path) = match word.split_at(1) {
+            ("+", path) => (types::ChangeKind::Added, path),
+            ("-", path) => (types::ChangeKind::Deleted, path),
+            _ => (types::ChangeKind::Modified, word),
+        };
+        FileChange { path: path.parse().expect("a path"), added: 1, removed: 0, how }
+    };
+    Changes(files.split_whitespace().filter(|word| !word.starts_with('!')).map(change).collect())
+}
+
+fn with_findings(mut result: AttemptResult, files: &str) -> AttemptResult {
+    if let AttemptResult::Submitted { findings, changes, .. } = &mut result {
+        for kind in files.split_whitespace().filter_map(|word| word.strip_prefix('!')) {
+            let kind = serde_json::from_value(kind.into()).expect("a kind of finding");
+            let path = changes.0[0].path.clone();
+            findings.0.push(types::Finding { kind, path, line: "the line".to_owned() });
+        }
+    }
+    result
 }
 
 /// `structural session.no_submission`
@@ -209,12 +229,60 @@ fn fault(text: &str) -> Fault {
     Fault::new(class, code, format!("{code} happened"))
 }
 
+/// `old:T1.1`, `new:T1.1`, `altered:T1.1`
+fn trial_of(on: &str) -> Option<Subject> {
+    let (trial, attempt) = on.split_once(':')?;
+    let trial = match trial {
+        "old" => types::Trial::BaseTests,
+        "new" => types::Trial::NewTests,
+        "altered" => types::Trial::Altered,
+        _ => return None,
+    };
+    Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
+}
+
+/// What else was seen of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried cannot`.
+fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
+    let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
+    let mut tests =
+        types::Tests { runner: "runner".to_owned(), complete: true, ..Default::default() };
+    let mut reported = false;
+    for word in text.split_whitespace() {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        match key {
+            "passed" => tests.passed = value.parse().expect("a number"),
+            "failing" => {
+                tests.failing = names(value);
+                tests.failed = tests.failing.len() as u32;
+            }
+            "mended" => tests.mended = value.parse().expect("a number"),
+            "lost" => tests.lost = names(value),
+            "excused" => tests.excused = names(value),
+            "incomplete" => tests.complete = false,
+            "unnoticed" => end.unnoticed = names(value),
+            "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
+            "untried" => end.untried = Some("nothing to try".to_owned()),
+            "cannot" => end.cannot_run = Some("make is not installed".to_owned()),
+            "leftout" => end.left_out = names(value),
+            other => panic!("{other} is nothing that is seen of a check"),
+        }
+        reported |= ["passed", "failing", "mended", "lost", "excused", "incomplete"].contains(&key);
+    }
+    end.tests = reported.then(|| Box::new(tests));
+    end
+}
+
 /// `T1.1/0 exits 1`, `merged/0 breaks`
 fn check(text: &str) -> Input {
     let (check, what) = text.split_once(' ').expect("a check and what it did");
     let (on, index) = check.split_once('/').expect("where the check is and its number");
     let on = match on {
         "merged" => Subject::Merged,
+        "base" => Subject::Base,
+        other if other.starts_with("without:") => {
+            Subject::Without(other["without:".len()..].parse().expect("a task"))
+        }
+        other if trial_of(other).is_some() => trial_of(other).expect("a trial"),
         landed if landed.starts_with("landed:") => {
             Subject::Landed(landed["landed:".len()..].parse().expect("an attempt"))
         }
@@ -223,9 +291,10 @@ fn check(text: &str) -> Input {
     let check = CheckId { on, index: index.parse().expect("a number") };
     let outcome = match what.split_once(' ') {
         Some(("exits", code)) => {
+            let (code, more) = code.split_once(' ').unwrap_or((code, ""));
             let ended = Ended::Exited(code.parse().expect("an exit code"));
             let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
-            Outcome::Check(CheckEnd { ended, output, elapsed_ms: Span(7) })
+            Outcome::Check(seen(CheckEnd::new(ended, output, Span(7)), more))
         }
         _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),
     };

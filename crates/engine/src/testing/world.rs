@@ -242,6 +242,8 @@ impl Outside for World {
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {
                     Subject::Merged | Subject::Landed(_) => self.merged_checks_pass,
+                    Subject::Base | Subject::Without(_) => false,
+                    Subject::Trial { trial, .. } => *trial == types::Trial::BaseTests,
                     Subject::Attempt(attempt) => match self.fate(attempt) {
                         Fate::CheckBreaks => {
                             return Outcome::Broke(Fault::structural("world.broke", "it broke"));
@@ -251,7 +253,7 @@ impl Outside for World {
                 };
                 let ended = Ended::Exited(i32::from(!passes));
                 let output = Shown::default();
-                Outcome::Check(CheckEnd { ended, output, elapsed_ms: Span(1) })
+                Outcome::Check(CheckEnd::new(ended, output, Span(1)))
             }
             Effect::Merge { task, commit, onto, .. } => self.merge(task, commit, onto),
             Effect::Wait { .. } => Outcome::Fired,

@@ -324,6 +324,7 @@ mod tests {
             path: path.parse().expect("a path"),
             added: 1,
             removed: 0,
+            how: types::ChangeKind::Modified,
         };
         let paths = ["README.md", "src/a.rs", "src/a.py", "tests/data.json", "package.json"];
         let changes = Changes(paths.map(change).to_vec());

@@ -164,7 +164,12 @@ fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
         path: path.parse().expect("a path"),
         line: (*line).to_owned(),
     };
-    let change = types::FileChange { path: path.parse().expect("a path"), added: 1, removed: 1 };
+    let change = types::FileChange {
+        path: path.parse().expect("a path"),
+        added: 1,
+        removed: 1,
+        how: types::ChangeKind::Modified,
+    };
     let end = types::AttemptEnd {
         result: types::AttemptResult::Submitted {
             commit: types::CommitId("c".to_owned()),

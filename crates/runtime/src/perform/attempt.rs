@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
     Brief, CallId, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy,
-    Replied, Scope, StreamItem, Timestamp, ToolOutput, WorkPath,
+    Replied, Scope, StreamItem, Timestamp, ToolOutput,
 };
 
 use super::field::{Field, Tailor};
 use super::hearing::Hearing;
-use super::{kept_whole, stopped};
+use super::{kept_whole, signs, stopped};
 use crate::drive::Hands;
 use crate::hub::{Delta, Hub};
 use crate::look::look;
@@ -182,12 +182,11 @@ impl AttemptHands {
         };
         let sealed = async {
             let mut sealed = repo.seal(&folder.path, start, message, at).await?;
-            let watched = engine::watched(&sealed.changes, &self.policy.verify);
-            let (read, named): (Vec<WorkPath>, Vec<WorkPath>) =
-                watched.into_iter().partition(engine::is_read);
-            let mut diff = repo.diff_as_text(start, &sealed.commit, &read).await?;
-            diff.push_str(&repo.diff(start, &sealed.commit, &named).await?);
-            sealed.findings = engine::findings(&diff, &self.policy.verify);
+            // What counts is all that differs from the branch, also what an earlier attempt left.
+            let start = folder.base.as_ref().unwrap_or(start);
+            sealed.changes = repo.changes(start, &sealed.commit).await?;
+            sealed.findings =
+                signs::findings(&repo, start, &sealed, &folder.goal, &self.policy.verify).await?;
             Ok(sealed)
         };
         Outcome::Sealed(sealed.await.map_err(|error: GitError| error.fault()))

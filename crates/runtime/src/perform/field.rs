@@ -32,6 +32,10 @@ pub(crate) struct Folder {
     repo: Finding,
     /// The commit that it was made from, if it is a worktree of ours.
     pub(crate) start: Option<CommitId>,
+    /// The commit that its changes are counted from, if that is another.
+    pub(crate) base: Option<CommitId>,
+    /// What the attempt was told, for comparison with what it did.
+    pub(crate) goal: String,
     /// Where may be written; everywhere when nothing is said.
     pub(crate) scope: Option<Scope>,
     /// What must hold its commands.
@@ -68,7 +72,17 @@ impl Folder {
     /// `repo` is waited for when it is needed.
     pub(crate) fn new(path: &Path, repo: Finding, walls: Rung, policy: SandboxPolicy) -> Self {
         let (path, opened) = (path.to_owned(), tokio::sync::Mutex::default());
-        Self { path, repo, start: None, scope: None, walls, policy, opened }
+        Self {
+            path,
+            repo,
+            start: None,
+            base: None,
+            goal: String::new(),
+            scope: None,
+            walls,
+            policy,
+            opened,
+        }
     }
 }
 
@@ -79,7 +93,8 @@ impl Field {
         let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
-        Self::Folder(Box::new(Folder { start, scope, ..folder }))
+        let (base, goal) = (brief.base.clone(), brief.task.clone());
+        Self::Folder(Box::new(Folder { start, base, goal, scope, ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.

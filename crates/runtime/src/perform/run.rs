@@ -4,21 +4,20 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
-use sandbox::{Environment as _, Listener, MAX_OUTPUT, Merged};
+use sandbox::{Listener, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Brief, Check, CheckEnd, CheckId, Command, CommitId, Document, Effect, ExecRequest, Fault,
-    Input, LogId, MergeEnd, Outcome, Policy, RunId, Rung, Said, SessionId, Subject, WorkPath,
+    Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd, Outcome, Policy,
+    RunId, Said,
 };
 
 use super::attempt::AttemptHands;
+use super::check::Job;
 use super::field::{Field, Tailor};
-use super::hearing::Hearing;
-use super::{kept_whole, stopped};
+use super::stopped;
 use crate::drive::{Drive, DriveError, Hands, Left, Posted, WhenWaiting};
 use crate::shop::Shop;
-use crate::walls::Ground;
 use crate::workshop::Workshop;
 
 /// What a run's effects are performed with.
@@ -47,8 +46,10 @@ impl Hands<Run> for RunHands {
             let done = match effect {
                 Effect::RunAttempt { brief, answers } => hands.attempt(*brief, answers, stop).await,
                 Effect::Probe => Ok(Outcome::Probed(hands.shop.yard.proof().await)),
-                Effect::RunCheck { check, what, commit, walls } => {
-                    hands.check(&check, what, &commit, walls, &stop).await
+                Effect::RunCheck { check, what, commit, walls, against } => {
+                    let (check, what, against) = (&check, &what, &against);
+                    let job = Job { check, what, walls, against, stop: &stop };
+                    hands.check(job, &commit).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
                     let merge = Merge { commit, onto, message, artifacts, at };
@@ -178,40 +179,6 @@ impl RunHands {
             }
         }
         Ok(found)
-    }
-
-    async fn check(
-        &self,
-        check: &CheckId,
-        what: Check,
-        commit: &CommitId,
-        walls: Rung,
-        stop: &CancellationToken,
-    ) -> Result<Outcome, Fault> {
-        let folder = match &check.on {
-            Subject::Attempt(attempt) => self.workshop.of_attempt(attempt),
-            Subject::Merged | Subject::Landed(_) => self.workshop.of_merged(),
-        };
-        self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
-        let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
-        // A check may write anywhere in its own worktree: builds do.
-        let ground = Ground { folder: &folder, repo, start: None, scope: None, walls, policy };
-        let log = LogId::run(self.run.clone());
-        let hearing =
-            Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());
-        let env = self.shop.yard.open(ground).await?.heard_by(hearing.listener());
-        let timeout = what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
-        let request = ExecRequest { command: what.command, folder: WorkPath::root(), timeout };
-        // By the clock that is given, so that a run with a clock of its own records the same twice.
-        let began = self.shop.clock.now();
-        let result = env.exec(request, stop).await.map_err(|error| error.fault())?;
-        let elapsed_ms = self.shop.clock.now().since(began);
-        let shown = self.policy.limits.report_chars;
-        let whole = hearing.whole_above(MAX_OUTPUT);
-        let (text, blob) =
-            kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
-        let output = engine::report_text(&text, shown, blob);
-        Ok(Outcome::Check(CheckEnd { ended: result.ended, output, elapsed_ms }))
     }
 
     async fn merge(&self, merge: Merge) -> Result<Outcome, Fault> {

@@ -96,6 +96,7 @@ impl Bosun {
             scope: new.scope,
             walls: Rung::None,
             start: CommitId(String::new()),
+            base: None,
             budget: new.budget,
             max_turns: solo.max_turns,
             max_output_tokens: solo.max_output_tokens,

@@ -188,7 +188,7 @@ impl Confine {
         let home = variables.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
         let home = home.filter(|home| home.is_absolute() && home.components().count() > 1);
-        let home = home.unwrap_or_else(|| PathBuf::from("/home/bosun"));
+        let home = home.unwrap_or_else(|| PathBuf::from("/home/user"));
         let mut visible = self.visible.clone();
         visible.extend(toolchains(&variables, &home, root));
         Spec {

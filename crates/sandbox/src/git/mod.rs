@@ -3,6 +3,7 @@
 //! an agent may have replaced it; where its git files are is read from the repository's side.
 
 mod call;
+mod checkout;
 mod clone;
 mod commit;
 mod create;
@@ -22,6 +23,7 @@ use tokio::sync::Mutex;
 use types::CommitId;
 
 use call::{Git, Place};
+pub use checkout::{Edit, EditTo};
 pub use commit::Merged;
 pub use error::GitError;
 pub use glance::{Glance, root_of};

@@ -1,9 +1,9 @@
 //! What is in a commit, and what differs between two. Names come from the repository, so they are taken as bytes
 //! and only those that are proper workspace paths get through.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use types::{Artifact, Changes, CommitId, FileChange, WorkPath};
+use types::{Artifact, ChangeKind, Changes, CommitId, FileChange, WorkPath};
 
 use super::call::With;
 use super::{GitError, Repo, hash};
@@ -19,6 +19,7 @@ impl Repo {
             "diff-tree",
             "-r",
             "-z",
+            "--raw",
             "--numstat",
             "--no-renames",
             "--no-ext-diff",
@@ -28,7 +29,17 @@ impl Repo {
             "--",
         ];
         let answer = self.git().run(self.here(), &args).await?;
-        answer.names().map(change).collect::<Result<Vec<_>, _>>().map(Changes)
+        let mut kinds = BTreeMap::new();
+        let mut changes = Vec::new();
+        let mut lines = answer.names();
+        while let Some(line) = lines.next() {
+            if line.starts_with(b":") {
+                kinds.insert(lines.next().unwrap_or_default(), kind(line));
+            } else {
+                changes.push(change(line, &kinds)?);
+            }
+        }
+        Ok(Changes(changes))
     }
 
     /// The lines that differ between two commits in some files, in git's own form, without any around them. A renamed
@@ -124,8 +135,17 @@ impl Repo {
     }
 }
 
+/// The last letter of a line of `--raw`.
+fn kind(line: &[u8]) -> ChangeKind {
+    match line.last() {
+        Some(b'A') => ChangeKind::Added,
+        Some(b'D') => ChangeKind::Deleted,
+        _ => ChangeKind::Modified,
+    }
+}
+
 /// One line of `--numstat -z`: added, removed, path.
-fn change(line: &[u8]) -> Result<FileChange, GitError> {
+fn change(line: &[u8], kinds: &BTreeMap<&[u8], ChangeKind>) -> Result<FileChange, GitError> {
     let mut parts = line.splitn(3, |byte| *byte == b'\t');
     let mut number = || {
         let text = parts.next().and_then(|part| std::str::from_utf8(part).ok()).unwrap_or("-");
@@ -133,7 +153,9 @@ fn change(line: &[u8]) -> Result<FileChange, GitError> {
         text.parse().unwrap_or(0)
     };
     let (added, removed) = (number(), number());
-    Ok(FileChange { path: name(parts.next().unwrap_or_default())?, added, removed })
+    let path = parts.next().unwrap_or_default();
+    let how = kinds.get(path).copied().unwrap_or_default();
+    Ok(FileChange { path: name(path)?, added, removed, how })
 }
 
 /// A file name from a repository, if it is a path that can be used here.

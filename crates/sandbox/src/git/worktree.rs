@@ -169,14 +169,14 @@ fn shown(line: &[u8]) -> String {
 }
 
 /// What was to be removed and is not there is gone, too.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
+pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
     let path = path.display().to_string();
     move |source| GitError::Io { doing, path, source }
 }

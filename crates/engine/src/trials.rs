@@ -1,0 +1,430 @@
+//! Does a result's check prove anything? Its tests of before must pass with the new code, its new tests must fail
+//! without it, and altered expectations must be noticed. Decides which of these trials is due, and what they come to:
+//! a level of evidence, or a doubt that a person is asked about. Runs nothing itself.
+
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use types::{
+    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, FindingKind, Level, Span,
+    TaskId, Trial, Weighed,
+};
+
+use crate::run::{CheckState, Lane, Run};
+pub(crate) use shape::Shape;
+
+/// The most checks of one task that are tried.
+const MOST_CHECKS: usize = 2;
+/// Trials that take no longer than this are always made.
+const ALWAYS: Span = Span::seconds(30);
+/// The most names that a sentence lists.
+const MOST_NAMES: usize = 5;
+
+/// What is said of a check that simply failed.
+pub(crate) const DID_NOT_PASS: &str = "it did not pass";
+
+/// What follows for a result whose checks passed.
+pub(crate) enum Next {
+    /// A trial is under way.
+    Wait,
+    Try(Trial, usize),
+    /// Something speaks against it; a person is to look.
+    Doubt(Fault),
+    Weighed(Weighed),
+}
+
+/// A check with what it came to before the change, and with it.
+struct Tried<'a> {
+    index: usize,
+    what: &'a Check,
+    before: Option<&'a CheckEnd>,
+    now: &'a CheckEnd,
+}
+
+/// How a change is shown by tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    ByOldTests,
+    ByNewTests,
+    Not,
+}
+
+pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
+    let Some(last) = lane.last() else { return Next::Weighed(unproven("nothing is known of it")) };
+    let shape = Shape::of(&last.changes, run.policy());
+    let findings = &last.findings.0;
+    if let Some(doubt) = signs(run, findings, |kind| kind != FindingKind::WeakTest) {
+        return Next::Doubt(doubt);
+    }
+    let tried = tried(run, lane);
+    let mut because = Vec::new();
+    let mut level = None;
+    for one in tried.iter().take(MOST_CHECKS) {
+        if let Some(doubt) = rewrites(one) {
+            return Next::Doubt(doubt);
+        }
+        match of_check(run, lane, &shape, one, &mut because) {
+            Ok(shown) => level = level.max(Some(shown)),
+            Err(next) => return next,
+        }
+    }
+    let level = match level {
+        None if !shape.code => Level::Covered,
+        None => return Next::Weighed(unproven("no check of the project passes on it alone")),
+        Some(Level::Unproven) if !shape.code => {
+            because.push("it changes no code".to_owned());
+            Level::Covered
+        }
+        Some(Level::Unproven) if is_refactoring(run, task) => {
+            because.push("it was to change no behaviour, and every test still passes".to_owned());
+            Level::Covered
+        }
+        Some(level) => level,
+    };
+    if level < Level::Proven
+        && let Some(doubt) = signs(run, findings, |kind| kind == FindingKind::WeakTest)
+    {
+        return Next::Doubt(doubt);
+    }
+    Next::Weighed(Weighed { level, because })
+}
+
+fn unproven(why: &str) -> Weighed {
+    Weighed { level: Level::Unproven, because: vec![why.to_owned()] }
+}
+
+/// The project's checks that passed on the result: those with a report first, then those that did not pass before.
+fn tried<'a>(run: &'a Run, lane: &'a Lane) -> Vec<Tried<'a>> {
+    let base = lane.base();
+    let mut all: Vec<Tried<'_>> = Vec::new();
+    for (index, what) in run.project_checks().iter().enumerate() {
+        let state = lane.checks().iter().find(|check| check.what.command == what.command);
+        let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
+        let before = base.and_then(|base| run.ground().end(base, &what.command));
+        if complaint(before, now).is_none() {
+            all.push(Tried { index, what, before, now });
+        }
+    }
+    let weight = |one: &Tried<'_>| {
+        let reports = one.now.tests.is_some();
+        let turned = one.before.is_some_and(|before| !before.passed());
+        (!reports, !turned)
+    };
+    all.sort_by_key(weight);
+    let telling = all.iter().filter(|one| weight(one) != (true, true)).count();
+    all.truncate(telling.max(1));
+    all
+}
+
+/// What speaks against a check that has ended, given how it ended on the commit that the work started from.
+pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
+    let Some(end) = &check.end else { return Some("it has not ended".to_owned()) };
+    if !run.policy().verify.trials {
+        return (!end.passed()).then(|| DID_NOT_PASS.to_owned());
+    }
+    complaint(base.and_then(|base| run.ground().end(base, &check.what.command)), end)
+}
+
+/// What speaks against taking the end of a check for a pass, given how it ended before the change.
+pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<String> {
+    let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
+    let Some(tests) = &now.tests else {
+        if now.passed() && before.is_some_and(reported) {
+            return Some(
+                "its test runner did not report anything, though it did before".to_owned(),
+            );
+        }
+        return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
+    };
+    if now.passed() {
+        return match () {
+            () if !tests.complete => {
+                Some("its test runner did not come to the end of its report".to_owned())
+            }
+            () if tests.passed == 0 && tests.failed == 0 => Some("no test ran".to_owned()),
+            () if tests.failed > 0 => {
+                Some("its report has failures although it exited with 0".to_owned())
+            }
+            () => None,
+        };
+    }
+    let all_named = tests.failed > 0 && tests.failing.len() as u64 == u64::from(tests.failed);
+    let excused = tests.failing.iter().all(|name| tests.excused.contains(name));
+    (!(tests.complete && all_named && excused && before.is_some())).then(|| DID_NOT_PASS.to_owned())
+}
+
+fn of_check(
+    run: &Run,
+    lane: &Lane,
+    shape: &Shape,
+    one: &Tried<'_>,
+    because: &mut Vec<String>,
+) -> Result<Level, Next> {
+    let name = &one.what.name;
+    let mut shown = Shown::Not;
+    let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
+    let by_base = if shape.tests_touched || !lost.is_empty() {
+        match trial(run, lane, Trial::BaseTests, one)? {
+            Some(end) if !keeps(end, one.now) => {
+                return Err(Next::Doubt(old_tests_fail(one, end)));
+            }
+            None if !lost.is_empty() => return Err(Next::Doubt(gone(one, lost))),
+            end => end.unwrap_or(one.now),
+        }
+    } else {
+        one.now
+    };
+    if turned(one.before, by_base) {
+        shown = Shown::ByOldTests;
+        because.push(turned_says(name, by_base));
+    } else if shape.code && shape.brings_tests {
+        let end = trial(run, lane, Trial::NewTests, one)?;
+        if end.is_some_and(|end| !end.passed()) {
+            shown = Shown::ByNewTests;
+            because.push(format!("{name} fails with the new tests and the old code"));
+        } else if end.is_some() {
+            because.push(format!("{name} passes with the new tests and the old code, too"));
+        }
+    }
+    match trial(run, lane, Trial::Altered, one)? {
+        Some(end) if end.passed() || !end.unnoticed.is_empty() => {
+            return Err(Next::Doubt(cannot_fail(one, end)));
+        }
+        Some(_) => because.push(format!("{name} notices altered expectations")),
+        None => because.push(format!("no expectation of {name} could be altered")),
+    }
+    Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
+}
+
+/// How a trial ended; nothing if it could not be made or there is no time for it.
+fn trial<'a>(
+    run: &Run,
+    lane: &'a Lane,
+    trial: Trial,
+    one: &Tried<'_>,
+) -> Result<Option<&'a CheckEnd>, Next> {
+    let is =
+        |state: &&crate::run::TrialState| state.trial == trial && state.index as usize == one.index;
+    match lane.trials().iter().find(is).map(|state| &state.state) {
+        Some(CheckState { end: Some(end), .. }) => {
+            Ok(Some(end).filter(|end| end.untried.is_none()))
+        }
+        Some(_) => Err(Next::Wait),
+        None if has_time(run, lane, one.now) => Err(Next::Try(trial, one.index)),
+        None => Ok(None),
+    }
+}
+
+fn has_time(run: &Run, lane: &Lane, now: &CheckEnd) -> bool {
+    let ends = lane.trials().iter().filter_map(|one| one.state.end.as_ref());
+    let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
+    let percent = u64::from(run.policy().verify.trial_percent);
+    let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
+    // The next one will take about as long as the check itself.
+    taken.saturating_add(now.elapsed_ms.0) <= allowed.max(ALWAYS.0)
+}
+
+/// Whether the tests of before pass with the new code as far as the new ones do.
+fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
+    if old.passed() {
+        return complaint(Some(now), old).is_none();
+    }
+    let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
+    old.complete
+        && !old.failing.is_empty()
+        && old.failing.len() as u64 == u64::from(old.failed)
+        && old.failing.iter().all(|name| now.failing.contains(name))
+}
+
+/// Whether something that did not pass before passes now.
+fn turned(before: Option<&CheckEnd>, now: &CheckEnd) -> bool {
+    let mended = now.tests.as_ref().is_some_and(|tests| tests.mended > 0);
+    before.is_some_and(|before| mended || !before.passed() && now.passed())
+}
+
+fn turned_says(name: &str, now: &CheckEnd) -> String {
+    match now.tests.as_ref().filter(|tests| tests.mended > 0) {
+        Some(tests) => {
+            format!("{name}: {} that failed before", types::count(u64::from(tests.mended), "test"))
+                + " pass with the change"
+        }
+        None => format!("{name} failed before and passes with the change"),
+    }
+}
+
+fn rewrites(one: &Tried<'_>) -> Option<Fault> {
+    let before = one.before.map(|end| end.rewrote.as_slice()).unwrap_or_default();
+    let paths: Vec<&str> = one
+        .now
+        .rewrote
+        .iter()
+        .filter(|path| !before.contains(path))
+        .map(|path| path.as_str())
+        .collect();
+    (!paths.is_empty()).then(|| {
+        let what = format!("while {} ran, it changed {}", one.what.name, listed(&paths));
+        doubt("evidence.rewrites", what)
+    })
+}
+
+fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
+    let names: Vec<&str> = lost.iter().map(String::as_str).collect();
+    let what = format!(
+        "{} passes, but tests that it ran before are gone: {}",
+        one.what.name,
+        listed(&names)
+    );
+    doubt("evidence.tests_gone", what)
+}
+
+fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
+    let failing = end
+        .tests
+        .as_ref()
+        .map(|tests| tests.failing.iter().map(String::as_str).collect::<Vec<_>>());
+    let which = match failing.as_deref() {
+        Some(names @ [_, ..]) => format!(": {}", listed(names)),
+        _ => String::new(),
+    };
+    let what = format!(
+        "it passes {} only with tests, recipes or data that it changed itself; as they were before, they do not pass \
+         with the new code{which}",
+        one.what.name
+    );
+    doubt("evidence.old_tests", what).with_evidence(tail(end))
+}
+
+fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
+    let which: Vec<&str> = end.unnoticed.iter().map(String::as_str).collect();
+    let which = if which.is_empty() { String::new() } else { format!(": {}", listed(&which)) };
+    let what = format!(
+        "{} passes also when the expectations in its tests are altered, so its pass proves nothing{which}",
+        one.what.name
+    );
+    doubt("evidence.cannot_fail", what).with_evidence(tail(end))
+}
+
+/// What was found in the diff and a person should look at.
+fn signs(run: &Run, findings: &[Finding], wanted: impl Fn(FindingKind) -> bool) -> Option<Fault> {
+    let counts = |finding: &&Finding| {
+        wanted(finding.kind) && run.policy().verify.signs.contains(&finding.kind)
+    };
+    let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();
+    let mut said: Vec<String> = Vec::new();
+    for finding in &found {
+        let what = format!("it {} {}", finding.kind.says(), finding.path);
+        if !said.contains(&what) {
+            said.push(what);
+        }
+    }
+    if said.is_empty() {
+        return None;
+    }
+    let lines = found.iter().map(|one| format!("{}: {}", one.path, one.line));
+    let evidence = lines.collect::<Vec<_>>().join("\n");
+    let what = format!("its checks pass, but {}", said.join("; "));
+    Some(doubt("evidence.signs", what).with_evidence(evidence))
+}
+
+fn doubt(code: &'static str, what: String) -> Fault {
+    Fault::new(FaultClass::Semantic, code, what)
+}
+
+fn listed(names: &[&str]) -> String {
+    let mut text = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_NAMES {
+        text.push_str(&format!(" and {} more", names.len() - MOST_NAMES));
+    }
+    text
+}
+
+fn tail(end: &CheckEnd) -> String {
+    let lines: Vec<&str> = end.output.text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+/// Whether a task was to leave behaviour as it is, by what it says itself.
+fn is_refactoring(run: &Run, task: &TaskId) -> bool {
+    let Some(task) = run.place(task).and_then(|place| run.task(place)) else { return false };
+    let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    shape::keeps_behaviour(&task.title) || shape::keeps_behaviour(goal)
+}
+
+/// What the trial of a check is compared and mixed with.
+pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) -> types::Against {
+    let Some(lane) = run.lane(&attempt.task) else { return types::Against::default() };
+    let Some(what) = run.project_checks().get(index as usize) else {
+        return types::Against::default();
+    };
+    let plain = lane.checks().iter().find(|check| check.what.command == what.command);
+    let won = plain.and_then(|plain| Some(plain.end.as_ref()?.tests.as_ref()?.won.clone()));
+    let base_tests = lane.trials().iter().any(|one| {
+        let end = one.state.end.as_ref();
+        one.trial == Trial::BaseTests
+            && one.index == index
+            && end.is_some_and(|end| end.untried.is_none())
+            && end.is_some_and(|end| turned(before(run, lane, what), end))
+    });
+    types::Against {
+        tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
+        base_tests,
+        ..compared(run, lane, what)
+    }
+}
+
+fn before<'a>(run: &'a Run, lane: &Lane, what: &Check) -> Option<&'a CheckEnd> {
+    run.ground().end(lane.base()?, &what.command)
+}
+
+/// What a plain check of an attempt is compared with.
+pub(crate) fn compared(run: &Run, lane: &Lane, what: &Check) -> types::Against {
+    let report = before(run, lane, what).and_then(report_of);
+    let changes = lane.last().map(|last| last.changes.clone()).unwrap_or_default();
+    types::Against { base: lane.base().cloned(), report, changes, ..types::Against::default() }
+}
+
+/// The whole report of a check, kept as a blob.
+pub(crate) fn report_of(end: &CheckEnd) -> Option<types::Digest> {
+    Some(end.tests.as_ref()?.all?.digest)
+}
+
+/// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
+pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
+    let plan = run.plan()?;
+    if plan.tasks.len() < 2 {
+        return None;
+    }
+    let unproven = plan.tasks.iter().zip(run.lanes()).find(|(task, lane)| {
+        let changes_code = |lane: &Lane| {
+            lane.last().is_some_and(|last| Shape::of(&last.changes, run.policy()).code)
+        };
+        lane.is_finished()
+            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && changes_code(lane)
+            && !run.ground().without().contains_key(&task.id)
+    });
+    let check = run.project_checks().first()?;
+    unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
+}
+
+/// The tasks whose change would not be missed by anything that was run, in a sentence each.
+pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
+    let Some(plan) = run.plan() else { return vec![] };
+    let missed = |task: &TaskId| {
+        let without = run.ground().without().get(task).and_then(|state| state.end.as_ref());
+        without.is_some_and(|end| end.untried.is_none() && !end.passed())
+    };
+    let lanes = plan.tasks.iter().zip(run.lanes());
+    let unproven = lanes.filter(|(task, lane)| {
+        lane.is_finished()
+            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && !missed(&task.id)
+    });
+    unproven
+        .map(|(task, lane)| {
+            let because = lane.evidence().map(|one| one.because.join("; ")).unwrap_or_default();
+            format!("nothing that was run would notice if {} had not been done: {because}", task.id)
+        })
+        .collect()
+}

@@ -1,0 +1,80 @@
+//! What sort of change a result is: code, tests, documents. Told by the names of files alone.
+
+use evidence::files::{FileKind, kind};
+use types::{ChangeKind, Changes, Policy};
+
+/// What a change touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Shape {
+    /// Code that runs.
+    pub(crate) code: bool,
+    /// Tests that were there, what they compare with, or what decides how they run.
+    pub(crate) tests_touched: bool,
+    /// Tests that are new or changed.
+    pub(crate) brings_tests: bool,
+}
+
+impl Shape {
+    pub(crate) fn of(changes: &Changes, policy: &Policy) -> Self {
+        let mut shape = Self::default();
+        for change in &changes.0 {
+            let path = change.path.as_str();
+            let new = change.how == ChangeKind::Added;
+            match kind(path, &policy.verify.tests) {
+                FileKind::Code => {
+                    shape.code = true;
+                    // Unit tests may stand beside the code.
+                    let beside = path.ends_with(".rs");
+                    shape.tests_touched |= beside && !new;
+                    shape.brings_tests |= beside;
+                }
+                FileKind::Test => {
+                    shape.tests_touched |= !new;
+                    shape.brings_tests |= change.how != ChangeKind::Deleted;
+                }
+                FileKind::Recipe => shape.tests_touched = true,
+                FileKind::Data => {
+                    shape.tests_touched |= !new;
+                    shape.brings_tests |= !new;
+                }
+                FileKind::Document => {}
+            }
+        }
+        shape
+    }
+}
+
+/// Words for work that leaves behaviour as it is.
+const KEEPING: &[&str] = &[
+    "refactor",
+    "rename",
+    "reformat",
+    "format",
+    "tidy",
+    "clean up",
+    "cleanup",
+    "simplify",
+    "extract",
+    "inline",
+    "restructure",
+    "reorganise",
+    "reorganize",
+    "deduplicate",
+    "move",
+    "type hint",
+    "type annotation",
+    "annotate",
+    "lint",
+    "dead code",
+    "split",
+];
+
+/// Whether a text asks for work that leaves behaviour as it is.
+pub(super) fn keeps_behaviour(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let begins = |word: &&str| {
+        text.match_indices(*word)
+            .any(|(at, _)| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric))
+    };
+    KEEPING.iter().any(|word| begins(&word))
+}

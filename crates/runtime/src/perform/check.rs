@@ -1,0 +1,243 @@
+//! A check on a checkout of its own: nothing that an attempt left behind is there, and nothing of it is left behind. What
+//! its test runners reported is read and compared with the report of before; whether that is good enough is decided
+//! elsewhere.
+
+use std::path::Path;
+
+use evidence::report;
+use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
+use tokio_util::sync::CancellationToken;
+use types::{
+    Against, Check, CheckEnd, CheckId, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId,
+    Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, WorkPath,
+};
+
+use super::hearing::Hearing;
+use super::kept_whole;
+use super::run::RunHands;
+use super::trial::{Tree, Variant};
+use crate::walls::Ground;
+
+/// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
+const REPORTS: &str = ".pytest_cache/reports";
+/// The most report files, and the most bytes of each, that are read.
+const MOST_FILES: usize = 200;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// The most names of tests that an event holds in each of its lists.
+const MOST_NAMES: usize = 200;
+
+/// What one run of a check's command came to.
+pub(super) struct Ran {
+    pub(super) end: CheckEnd,
+    pub(super) report: Option<TestReport>,
+}
+
+/// A check that is to be run.
+pub(super) struct Job<'a> {
+    pub(super) check: &'a CheckId,
+    pub(super) what: &'a Check,
+    pub(super) walls: Rung,
+    pub(super) against: &'a Against,
+    pub(super) stop: &'a CancellationToken,
+}
+
+impl RunHands {
+    pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
+        let tree = self.tree(&job, commit).await?;
+        let (commit, variants) = match tree {
+            Tree::Untried(why) => {
+                let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Span(0));
+                end.untried = Some(why);
+                return Ok(Outcome::Check(end));
+            }
+            Tree::Plain(commit) => (commit, vec![]),
+            Tree::Altered(commit, variants) => (commit, variants),
+        };
+        if variants.is_empty() {
+            let ran = self.run_at(&job, &commit).await?;
+            return Ok(Outcome::Check(self.judged(&job, &commit, ran).await?));
+        }
+        self.altered(&job, variants).await
+    }
+
+    /// Runs the check on each altered tree until one of them is not noticed.
+    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
+        let mut last: Option<CheckEnd> = None;
+        for variant in variants {
+            let ran = self.run_at(job, &variant.commit).await?;
+            let mut end = ran.end;
+            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref());
+            if variant.says_nothing(&end, ran.report.as_ref()) {
+                end.untried = Some("the altered tests cannot be run".to_owned());
+            }
+            let missed = !end.unnoticed.is_empty();
+            let elapsed = last.as_ref().map_or(Span(0), |last| last.elapsed_ms);
+            end.elapsed_ms = end.elapsed_ms.plus(elapsed);
+            end.tests = ran.report.map(|report| Box::new(counts(&report)));
+            last = Some(end);
+            if missed {
+                break;
+            }
+        }
+        last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
+    }
+
+    /// Runs the command on a fresh checkout of a commit, and takes that down again.
+    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
+        let folder = self.workshop.of_check(job.check);
+        let repo = self.workshop.repo();
+        repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
+        let ran = self.run_in(job, &folder).await;
+        let removed = repo.remove_checkout(&folder);
+        let ran = ran?;
+        removed.map_err(|error| error.fault())?;
+        Ok(ran)
+    }
+
+    async fn run_in(&self, job: &Job<'_>, folder: &Path) -> Result<Ran, Fault> {
+        let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
+        // A check may write anywhere in its own checkout: builds do.
+        let ground = Ground { folder, repo, start: None, scope: None, walls: job.walls, policy };
+        let log = LogId::run(self.run.clone());
+        let hearing =
+            Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());
+        let reports = folder.join(REPORTS);
+        let wanted = report::variables(&reports.to_string_lossy());
+        let env = self.shop.yard.open(ground).await?.heard_by(hearing.listener());
+        let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
+        let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
+        let command = job.what.command.clone();
+        let request = ExecRequest { command, folder: WorkPath::root(), timeout };
+        // By the clock that is given, so that a run with a clock of its own records the same twice.
+        let began = self.shop.clock.now();
+        let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;
+        let elapsed_ms = self.shop.clock.now().since(began);
+        let files = report_files(&env).await;
+        let report = report::read(&result.output, &files);
+        let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
+        let rewrote =
+            self.workshop.repo().rewritten(folder).await.map_err(|error| error.fault())?;
+        let shown = self.policy.limits.report_chars;
+        let whole = hearing.whole_above(MAX_OUTPUT);
+        let (text, blob) =
+            kept_whole(&self.shop, result.output, whole, |text| text.len() > shown).await?;
+        let output = engine::report_text(&text, shown, blob);
+        let end =
+            CheckEnd { cannot_run, rewrote, ..CheckEnd::new(result.ended, output, elapsed_ms) };
+        Ok(Ran { end, report })
+    }
+
+    /// Why the check cannot be run here at all. Only on the untouched tree is it certain that nobody's work is the reason.
+    async fn cannot_run(
+        &self,
+        job: &Job<'_>,
+        result: &ExecResult,
+        report: Option<&TestReport>,
+    ) -> Result<Option<String>, Fault> {
+        if job.check.on != Subject::Base {
+            return Ok(None);
+        }
+        if result.passed() {
+            let empty = report.filter(|report| report::ran_nothing(report));
+            let says = |runner: &str| format!("{runner} found no tests, so its pass says nothing");
+            return Ok(empty.map(|report| says(&report.runner)));
+        }
+        let exit = match result.ended {
+            Ended::Exited(code) => Some(code),
+            _ => None,
+        };
+        let paths = self.workshop.repo().paths(&self.base).await.map_err(|error| error.fault())?;
+        let own = |name: &str| {
+            let module = name.split('.').next().unwrap_or(name);
+            paths.iter().any(|path| {
+                path.as_str()
+                    .split('/')
+                    .any(|part| part == module || part.starts_with(&format!("{module}.")))
+            })
+        };
+        Ok(report::cannot_run(exit, &result.output, &own))
+    }
+
+    /// The end of a check with what its report says, compared with the report of before.
+    async fn judged(&self, job: &Job<'_>, commit: &CommitId, ran: Ran) -> Result<CheckEnd, Fault> {
+        let mut end = ran.end;
+        if let Some(report) = ran.report {
+            end.tests = Some(Box::new(self.tests(job, commit, &report).await?));
+        }
+        if let (Subject::Merged, Some(goal)) = (&job.check.on, &job.against.goal) {
+            end.left_out = self.left_out(goal, commit).await?;
+        }
+        Ok(end)
+    }
+
+    async fn tests(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        report: &TestReport,
+    ) -> Result<Tests, Fault> {
+        let mut tests = counts(report);
+        let json = serde_json::to_string(report).map_err(|error| Fault::bug(error.to_string()))?;
+        let json = self.shop.redactor.scrub(&json);
+        let kept = self.shop.journal.put_blob(json.as_bytes()).await;
+        let blob = kept.map_err(|error| error.fault())?;
+        tests.all = Some(blob);
+        let Some(digest) = &job.against.report else { return Ok(tests) };
+        let bytes = self.shop.journal.blob(digest).await.map_err(|error| error.fault())?;
+        let before: TestReport =
+            serde_json::from_slice(&bytes).map_err(|error| Fault::bug(error.to_string()))?;
+        let compared = report::compare(&before, report);
+        let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();
+        let mended = compared.won.iter().filter(|name| failed_before.contains(&name.as_str()));
+        tests.mended = u32::try_from(mended.count()).unwrap_or(u32::MAX);
+        let old: Vec<String> = tests
+            .failing
+            .iter()
+            .filter(|name| failed_before.contains(&name.as_str()))
+            .cloned()
+            .collect();
+        if !old.is_empty() && job.against.base.is_some() {
+            tests.excused = self.unrelated(&old, commit, job.against).await?;
+        }
+        let gone = compared.lost.into_iter().chain(compared.silenced);
+        tests.lost = gone.take(MOST_NAMES).collect();
+        tests.won = compared.won.into_iter().take(MOST_NAMES).collect();
+        Ok(tests)
+    }
+}
+
+fn names(report: &TestReport, outcome: types::TestOutcome) -> impl Iterator<Item = &str> {
+    report.cases.iter().filter(move |case| case.outcome == outcome).map(|case| case.name.as_str())
+}
+
+fn counts(report: &TestReport) -> Tests {
+    let failing = names(report, types::TestOutcome::Failed);
+    Tests {
+        runner: report.runner.clone(),
+        complete: report.complete,
+        passed: report.passed,
+        failed: report.failed,
+        skipped: report.skipped,
+        failing: failing.take(MOST_NAMES).map(str::to_owned).collect(),
+        ..Tests::default()
+    }
+}
+
+/// The files in which runners leave their reports, as far as they are there.
+async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let own = format!("{REPORTS}/*");
+    let patterns = report::report_files().iter().copied().chain([own.as_str()]);
+    for pattern in patterns {
+        let request =
+            GlobRequest { pattern: pattern.to_owned(), path: WorkPath::root(), max: MOST_FILES };
+        let Ok(paths) = env.glob(request, &CancellationToken::new()).await else { continue };
+        for path in paths.items {
+            let Ok(bytes) = env.read(&path).await else { continue };
+            if let (true, Ok(text)) = (bytes.len() <= MOST_BYTES, String::from_utf8(bytes)) {
+                found.push((path.to_string(), text));
+            }
+        }
+    }
+    found
+}

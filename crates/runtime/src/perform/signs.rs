@@ -1,0 +1,105 @@
+//! What is found in an attempt's changes when it is sealed: what they do to tests and recipes, and signs in them that
+//! tests may be deceived. The texts are fetched here; what is found in them, and what it means, is decided elsewhere.
+
+use evidence::files::{self, FileKind};
+use evidence::signs::{self, Change, ChangedFile, SignKind};
+use sandbox::{GitError, Repo};
+use types::{CommitId, Finding, FindingKind, Findings, Sealed, VerifyPolicy, WorkPath, one_line};
+
+/// The most files whose texts are compared with the changes.
+const MOST_FILES: usize = 2_000;
+/// The most characters of a line that are kept.
+const LONGEST: usize = 200;
+
+/// What is found in the changes between `base` and what was sealed.
+pub(super) async fn findings(
+    repo: &Repo,
+    base: &CommitId,
+    sealed: &Sealed,
+    goal: &str,
+    policy: &VerifyPolicy,
+) -> Result<Findings, GitError> {
+    let watched = engine::watched(&sealed.changes, policy);
+    let (read, named): (Vec<WorkPath>, Vec<WorkPath>) =
+        watched.into_iter().partition(engine::is_read);
+    let mut diff = repo.diff_as_text(base, &sealed.commit, &read).await?;
+    diff.push_str(&repo.diff(base, &sealed.commit, &named).await?);
+    let mut found = engine::findings(&diff, policy);
+    let kind = |path: &WorkPath| files::kind(path.as_str(), &policy.tests);
+    let recipes = sealed.changes.0.iter().filter(|change| {
+        // What is ignored decides nothing where checks run on fresh checkouts.
+        kind(&change.path) == FileKind::Recipe && !change.path.as_str().ends_with(".gitignore")
+    });
+    found.0.extend(recipes.map(|change| Finding {
+        kind: FindingKind::RecipeChanged,
+        path: change.path.clone(),
+        line: String::new(),
+    }));
+    if !policy.signs.is_empty() {
+        found.0.extend(in_texts(repo, base, sealed, goal, policy).await?);
+    }
+    Ok(found)
+}
+
+async fn in_texts(
+    repo: &Repo,
+    base: &CommitId,
+    sealed: &Sealed,
+    goal: &str,
+    policy: &VerifyPolicy,
+) -> Result<Vec<Finding>, GitError> {
+    let kind = |path: &WorkPath| files::kind(path.as_str(), &policy.tests);
+    let changed: Vec<WorkPath> =
+        sealed.changes.0.iter().map(|change| change.path.clone()).collect();
+    let paths: Vec<WorkPath> = repo.paths(base).await?.into_iter().take(MOST_FILES).collect();
+    let before = repo.texts(base, &paths).await?;
+    let after = repo.texts(&sealed.commit, &changed).await?;
+    let text = |texts: &'_ [(WorkPath, String)], path: &WorkPath| -> Option<String> {
+        texts.iter().find(|(other, _)| other == path).map(|(_, text)| text.clone())
+    };
+    let pairs: Vec<(WorkPath, Option<String>, Option<String>)> = changed
+        .into_iter()
+        .map(|path| (path.clone(), text(&before, &path), text(&after, &path)))
+        .collect();
+    let changed: Vec<ChangedFile<'_>> = pairs
+        .iter()
+        .map(|(path, old, new)| ChangedFile {
+            path: path.as_str(),
+            kind: kind(path),
+            old: old.as_deref(),
+            new: new.as_deref(),
+        })
+        .collect();
+    let of_kind = |wanted: &[FileKind]| -> Vec<&str> {
+        let texts = before.iter().filter(|(path, _)| wanted.contains(&kind(path)));
+        texts.map(|(_, text)| text.as_str()).collect()
+    };
+    let mut tests = of_kind(&[FileKind::Test, FileKind::Data]);
+    let new_tests = after.iter().filter(|(path, _)| kind(path) == FileKind::Test);
+    tests.extend(new_tests.map(|(_, text)| text.as_str()));
+    let change = Change {
+        goal,
+        files: &changed,
+        tests: &tests,
+        code: &of_kind(&[FileKind::Code]),
+        documents: &of_kind(&[FileKind::Document]),
+    };
+    let found = signs::signs(&change).into_iter().filter_map(|sign| {
+        let path = sign.path.parse().ok()?;
+        Some(Finding { kind: named(sign.kind), path, line: one_line(&sign.line, LONGEST) })
+    });
+    Ok(found.collect())
+}
+
+const fn named(kind: SignKind) -> FindingKind {
+    match kind {
+        SignKind::EarlyExit => FindingKind::EarlyExit,
+        SignKind::LooksForRunner => FindingKind::LooksForRunner,
+        SignKind::AlwaysEqual => FindingKind::AlwaysEqual,
+        SignKind::TestLiterals => FindingKind::TestLiterals,
+        SignKind::Stub => FindingKind::Stub,
+        SignKind::WritesTests => FindingKind::WritesTests,
+        SignKind::WeakTest => FindingKind::WeakTest,
+        SignKind::ConflictMarkers => FindingKind::ConflictMarkers,
+    }
+}

@@ -1,0 +1,207 @@
+//! Checkouts for checks: an ordinary clone of one commit, with nothing in it that anybody else left, and commits that
+//! mix the files of two for a trial. The clone borrows its objects; what it says of itself is never believed.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use types::{CommitId, Timestamp, WorkPath};
+
+use super::call::{Place, With};
+use super::worktree::{failed, gone};
+use super::{GitError, Repo, hash};
+
+/// The largest file that is handed out as a text.
+const MAX_TEXT: usize = 512 * 1024;
+/// How many files one call reads.
+const MOST_FILES: usize = 100;
+
+/// What becomes of one file in a mixed commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub path: WorkPath,
+    pub to: EditTo,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditTo {
+    /// As it is in another commit; gone if it is not there.
+    AsIn(CommitId),
+    Text(String),
+    Gone,
+}
+
+/// What a tree says of one path.
+struct Entry {
+    mode: String,
+    object: String,
+}
+
+impl Repo {
+    /// Makes a fresh clone of one commit. Whatever was in the folder is gone.
+    pub async fn checkout(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
+        let commit = hash(commit)?;
+        self.remove_checkout(dir)?;
+        std::fs::create_dir_all(dir).map_err(failed("making", dir))?;
+        let mut args = vec!["init", "--quiet", "--template=", "--initial-branch=main"];
+        if commit.len() == 64 {
+            args.push("--object-format=sha256");
+        }
+        self.git().run(Place::Folder(dir), &args).await?;
+        let git_dir = dir.join(".git");
+        let info = git_dir.join("objects").join("info");
+        std::fs::create_dir_all(&info).map_err(failed("making", &info))?;
+        let mut objects = self.common_dir().join("objects").into_os_string();
+        objects.push("\n");
+        let alternates = info.join("alternates");
+        std::fs::write(&alternates, objects.as_encoded_bytes())
+            .map_err(failed("writing", &alternates))?;
+        let index = git_dir.join("index");
+        let place = Place::Worktree { dir, git_dir: &git_dir, index: &index };
+        self.git().run(place, &["update-ref", "refs/heads/main", commit]).await?;
+        // The clone has no settings of anybody's, so there is nothing to muzzle.
+        let with = With { muzzled: true, ..With::default() };
+        self.git().run_with(place, &["reset", "--hard", "--quiet"], with).await?;
+        let ours = index_of(dir);
+        std::fs::copy(&index, &ours).map_err(failed("copying", &index))?;
+        Ok(())
+    }
+
+    /// The tracked files of a checkout that are not what they were when it was made.
+    pub async fn rewritten(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
+        let index = index_of(dir);
+        let place = Place::Worktree { dir, git_dir: self.common_dir(), index: &index };
+        // It exits with 1 where something differs; what does is asked next.
+        self.git().try_run(place, &["update-index", "-q", "--refresh"]).await?;
+        let answer = self.git().run(place, &["diff-files", "--name-only", "-z"]).await?;
+        Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
+    }
+
+    /// Removes a checkout with all that is in it.
+    pub fn remove_checkout(&self, dir: &Path) -> Result<(), GitError> {
+        gone(std::fs::remove_dir_all(dir)).map_err(failed("removing", dir))?;
+        let index = index_of(dir);
+        gone(std::fs::remove_file(&index)).map_err(failed("removing", &index))
+    }
+
+    /// Files of a commit, as far as they are there and are texts of ordinary size.
+    pub async fn texts(
+        &self,
+        commit: &CommitId,
+        paths: &[WorkPath],
+    ) -> Result<Vec<(WorkPath, String)>, GitError> {
+        let commit = hash(commit)?;
+        // A name with a line break could be taken for two.
+        let paths: Vec<&WorkPath> =
+            paths.iter().filter(|path| !path.as_str().contains('\n')).collect();
+        let mut found = Vec::new();
+        for some in paths.chunks(MOST_FILES) {
+            let asked: String = some.iter().map(|path| format!("{commit}:{path}\n")).collect();
+            let with = With { stdin: asked.as_bytes(), ..With::default() };
+            let sizes = ["cat-file", "--batch-check=%(objecttype) %(objectsize)"];
+            let answer = self.git().run_with(self.here(), &sizes, with).await?;
+            let sizes = String::from_utf8_lossy(&answer.stdout).into_owned();
+            let small = |line: &str| {
+                let size = line.strip_prefix("blob ").and_then(|size| size.parse::<usize>().ok());
+                size.is_some_and(|size| size <= MAX_TEXT)
+            };
+            let wanted: Vec<&WorkPath> = some
+                .iter()
+                .zip(sizes.lines())
+                .filter(|(_, line)| small(line))
+                .map(|(path, _)| *path)
+                .collect();
+            let asked: String = wanted.iter().map(|path| format!("{commit}:{path}\n")).collect();
+            let with = With { stdin: asked.as_bytes(), ..With::default() };
+            let answer = self.git().run_with(self.here(), &["cat-file", "--batch"], with).await?;
+            found.extend(contents(&answer.stdout, &wanted));
+        }
+        Ok(found)
+    }
+
+    /// The paths of a commit, as far as they are ones that can be used here.
+    pub async fn paths(&self, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
+        let args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", hash(commit)?];
+        let answer = self.git().run(self.here(), &args).await?;
+        Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
+    }
+
+    /// A commit with some files of another, or with other texts. Nobody's branch leads to it. `scratch` is a path for an
+    /// index of its own.
+    pub async fn mixed(
+        &self,
+        commit: &CommitId,
+        edits: &[Edit],
+        scratch: &Path,
+    ) -> Result<CommitId, GitError> {
+        let place =
+            Place::Worktree { dir: self.root(), git_dir: self.common_dir(), index: scratch };
+        gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
+        self.git().run(place, &["read-tree", hash(commit)?]).await?;
+        let mut orders = Vec::new();
+        for edit in edits {
+            let entry = match &edit.to {
+                EditTo::Gone => None,
+                EditTo::AsIn(other) => self.entry(other, &edit.path).await?,
+                EditTo::Text(text) => {
+                    let object = self.write_text(text).await?;
+                    let old = self.entry(commit, &edit.path).await?;
+                    let mode = old.map_or_else(|| "100644".to_owned(), |old| old.mode);
+                    Some(Entry { mode, object })
+                }
+            };
+            let nothing = Entry { mode: "0".to_owned(), object: "0".repeat(commit.0.len()) };
+            let Entry { mode, object } = entry.unwrap_or(nothing);
+            orders.extend_from_slice(format!("{mode} {object}\t{}\0", edit.path).as_bytes());
+        }
+        let with = With { stdin: &orders, ..With::default() };
+        self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
+        let tree = self.git().run(place, &["write-tree"]).await?.line()?;
+        let tree = tree.to_string_lossy().into_owned();
+        gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
+        self.commit_of(&tree, &[commit], "work", Timestamp::default()).await
+    }
+
+    async fn entry(&self, commit: &CommitId, path: &WorkPath) -> Result<Option<Entry>, GitError> {
+        let args = ["ls-tree", "-z", "--full-tree", hash(commit)?, "--", path.as_str()];
+        let answer = self.git().run(self.here(), &args).await?;
+        let line = answer.names().next().map(String::from_utf8_lossy);
+        let Some(line) = line else { return Ok(None) };
+        let facts = line.split('\t').next().unwrap_or_default();
+        let mut facts = facts.split(' ');
+        let (mode, _kind, object) = (facts.next(), facts.next(), facts.next());
+        Ok(mode
+            .zip(object)
+            .map(|(mode, object)| Entry { mode: mode.to_owned(), object: object.to_owned() }))
+    }
+
+    async fn write_text(&self, text: &str) -> Result<String, GitError> {
+        let with = With { stdin: text.as_bytes(), ..With::default() };
+        let answer =
+            self.git().run_with(self.here(), &["hash-object", "-w", "--stdin"], with).await?;
+        Ok(answer.line()?.to_string_lossy().into_owned())
+    }
+}
+
+/// The answer of `cat-file --batch`: a line with the size, then that many bytes and a line break.
+fn contents(mut answer: &[u8], paths: &[&WorkPath]) -> Vec<(WorkPath, String)> {
+    let mut found = Vec::new();
+    for path in paths {
+        let Some(end) = answer.iter().position(|byte| *byte == b'\n') else { break };
+        let line = String::from_utf8_lossy(&answer[..end]).into_owned();
+        let size = line.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
+        let Some(size) = size.filter(|size| end + 1 + size <= answer.len()) else { break };
+        let bytes = &answer[end + 1..end + 1 + size];
+        answer = answer.get(end + 2 + size..).unwrap_or_default();
+        if let (false, Ok(text)) = (bytes.contains(&0), std::str::from_utf8(bytes)) {
+            found.push(((*path).clone(), text.to_owned()));
+        }
+    }
+    found
+}
+
+/// Where we keep what a checkout was like, out of reach of what runs in it.
+fn index_of(dir: &Path) -> PathBuf {
+    let mut name: OsString = dir.as_os_str().to_owned();
+    name.push(".index");
+    PathBuf::from(name)
+}
