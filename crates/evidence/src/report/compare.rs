@@ -1,0 +1,58 @@
+//! Two reports of the same check, before and now: which tests were lost and which were won.
+//! Where a report does not name its tests, only their number is compared.
+
+use std::collections::HashMap;
+
+use types::{TestCase, TestOutcome, TestReport};
+
+/// How a report differs from the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compared {
+    /// Tests that passed before and are gone, skipped or failing now.
+    pub lost: Vec<String>,
+    /// Tests that pass now and did not before, or were not there.
+    pub won: Vec<String>,
+    /// How many fewer tests were reported than before, whatever their outcome.
+    pub fewer: u32,
+    /// Whether the report before named every test that ran, and this one does not: the same runner went another way.
+    pub no_longer_named: bool,
+}
+
+/// Compares two reports of the same check.
+pub fn compare(before: &TestReport, now: &TestReport) -> Compared {
+    let (then_named, now_named) = (names_all(before), names_all(now));
+    Compared {
+        lost: passing_only_in(before, now, now_named),
+        won: passing_only_in(now, before, then_named),
+        fewer: total(before).saturating_sub(total(now)),
+        no_longer_named: then_named && !now_named && total(before) > 0,
+    }
+}
+
+/// Whether the runners ran no test at all, so that the check proves nothing.
+pub fn ran_nothing(report: &TestReport) -> bool {
+    report.passed == 0 && report.failed == 0
+}
+
+/// Tests that pass in one report and not in the other; one that the other does not name is missing only if it names all.
+fn passing_only_in(one: &TestReport, other: &TestReport, other_named: bool) -> Vec<String> {
+    let others: HashMap<&str, TestOutcome> =
+        other.cases.iter().map(|case| (case.name.as_str(), case.outcome)).collect();
+    let passes = |case: &&TestCase| case.outcome == TestOutcome::Passed;
+    let missing = |case: &&TestCase| match others.get(case.name.as_str()) {
+        Some(outcome) => *outcome != TestOutcome::Passed,
+        None => other_named,
+    };
+    one.cases.iter().filter(passes).filter(missing).map(|case| case.name.clone()).collect()
+}
+
+/// Whether every test that ran is named.
+fn names_all(report: &TestReport) -> bool {
+    let named = |outcome| report.cases.iter().filter(|case| case.outcome == outcome).count();
+    named(TestOutcome::Passed) == report.passed as usize
+        && named(TestOutcome::Failed) == report.failed as usize
+}
+
+fn total(report: &TestReport) -> u32 {
+    report.passed.saturating_add(report.failed).saturating_add(report.skipped)
+}
