@@ -12,18 +12,21 @@ pub struct Compared {
     pub lost: Vec<String>,
     /// Tests that pass now and did not before, or were not there.
     pub won: Vec<String>,
+    /// Tests that failed before and are gone or skipped now: they were not made to pass.
+    pub silenced: Vec<String>,
     /// How many fewer tests were reported than before, whatever their outcome.
     pub fewer: u32,
     /// Whether the report before named every test that ran, and this one does not: the same runner went another way.
     pub no_longer_named: bool,
 }
 
-/// Compares two reports of the same check.
+/// Compares two reports of the same check. Where there is no report now, compare with the default one: it is empty.
 pub fn compare(before: &TestReport, now: &TestReport) -> Compared {
     let (then_named, now_named) = (names_all(before), names_all(now));
     Compared {
         lost: passing_only_in(before, now, now_named),
         won: passing_only_in(now, before, then_named),
+        silenced: silenced(before, now, now_named),
         fewer: total(before).saturating_sub(total(now)),
         no_longer_named: then_named && !now_named && total(before) > 0,
     }
@@ -34,10 +37,23 @@ pub fn ran_nothing(report: &TestReport) -> bool {
     report.passed == 0 && report.failed == 0
 }
 
+fn silenced(before: &TestReport, now: &TestReport, now_named: bool) -> Vec<String> {
+    let held = outcomes(now);
+    let gone = |case: &&TestCase| match held.get(case.name.as_str()) {
+        Some(outcome) => *outcome == TestOutcome::Skipped,
+        None => now_named,
+    };
+    let failed = before.cases.iter().filter(|case| case.outcome == TestOutcome::Failed);
+    failed.filter(gone).map(|case| case.name.clone()).collect()
+}
+
+fn outcomes(report: &TestReport) -> HashMap<&str, TestOutcome> {
+    report.cases.iter().map(|case| (case.name.as_str(), case.outcome)).collect()
+}
+
 /// Tests that pass in one report and not in the other; one that the other does not name is missing only if it names all.
 fn passing_only_in(one: &TestReport, other: &TestReport, other_named: bool) -> Vec<String> {
-    let others: HashMap<&str, TestOutcome> =
-        other.cases.iter().map(|case| (case.name.as_str(), case.outcome)).collect();
+    let others = outcomes(other);
     let passes = |case: &&TestCase| case.outcome == TestOutcome::Passed;
     let missing = |case: &&TestCase| match others.get(case.name.as_str()) {
         Some(outcome) => *outcome != TestOutcome::Passed,

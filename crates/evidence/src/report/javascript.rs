@@ -1,4 +1,4 @@
-//! The text of jest, vitest, mocha and ava: their totals, the tests that failed, and all names where they are printed.
+//! The text of jest, vitest and mocha: their totals, the tests that failed, and all names where they are printed.
 //! None of them can be told by the environment to write a report file.
 
 use std::sync::LazyLock;
@@ -28,10 +28,6 @@ static TREE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static MOCHA_TOTAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^  (\d+) (passing|pending|failing)(?: \([^)]*\))?$"));
-static AVA_TOTAL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^  (\d+) (?:tests?|known failures?|hooks?) (passed|failed|skipped|todo)$")
-});
-
 fn counts(text: &str) -> Counts {
     let mut counts = Counts::default();
     for count in COUNT.captures_iter(text) {
@@ -120,30 +116,24 @@ pub(super) fn vitest(lines: &[&str]) -> Vec<Part> {
     parts
 }
 
-/// Reads every run of mocha, and of ava, which prints much the same.
+/// Reads every run of mocha.
 pub(super) fn mocha(lines: &[&str]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut tree = Tree { open: true, ..Tree::default() };
-    let mut totals: Option<(&'static str, Counts)> = None;
-    for whole in lines {
-        let line = whole.trim_end();
-        let mocha = MOCHA_TOTAL.captures(line);
-        if let Some(total) = mocha.as_ref().or(AVA_TOTAL.captures(line).as_ref()) {
-            let runner = if mocha.is_some() { "mocha" } else { "ava" };
-            let (_, held) = totals.get_or_insert((runner, Counts::default()));
+    let mut totals: Option<Counts> = None;
+    for line in lines {
+        if let Some(total) = MOCHA_TOTAL.captures(line.trim_end()) {
+            let held = totals.get_or_insert_default();
             held.add(counts(&format!("{} {}", &total[1], &total[2])));
-        } else if let Some((runner, counts)) = totals.take() {
+        } else if let Some(counts) = totals.take() {
             // The totals end with an empty line; without it there may have been more of them.
             let cases = std::mem::replace(&mut tree, Tree { open: true, ..Tree::default() }).cases;
-            let complete = whole.is_empty() || runner == "ava";
-            parts.push(Part::counted(runner, complete, counts, cases));
+            parts.push(Part::counted("mocha", line.is_empty(), counts, cases));
         } else {
-            tree.line(line);
+            tree.line(line.trim_end());
         }
     }
-    let rest =
-        totals.map(|(runner, counts)| Part::counted(runner, runner == "ava", counts, tree.cases));
-    parts.extend(rest);
+    parts.extend(totals.map(|counts| Part::counted("mocha", false, counts, tree.cases)));
     parts
 }
 

@@ -204,6 +204,9 @@ fn stable(name: &str) -> String {
     if name.starts_with('/') && !name.contains(' ') {
         name = name.rsplit('/').next().unwrap_or_default().to_owned();
     }
+    if name.is_empty() {
+        name = words;
+    }
     if name.len() > LONGEST_NAME {
         let end = (0..=LONGEST_NAME).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
         name.truncate(end);

@@ -2,7 +2,7 @@
 
 use types::{TestOutcome, TestReport};
 
-use super::{compare, ran_nothing, read};
+use super::{compare, ran_nothing, read, variables};
 
 macro_rules! fixture {
     ($name:literal) => {
@@ -282,6 +282,8 @@ fn totals_of_other_runners() {
     assert!(!text("PHPUnit 10.5.1 by S.\n\n..").complete);
     assert!(read("compiled in 3s\n✔ all done\n  ok\n12 files changed\n", &[]).is_none());
     assert!(read("", &[]).is_none());
+    assert!(read("ok 1 is enough\n1..10 are numbers\n", &[]).is_none());
+    assert!(read("1..3\n", &[]).is_none());
 }
 
 #[test]
@@ -326,6 +328,12 @@ fn what_is_lost_and_won_is_named() {
     let counted = compare(&before, &text(include_str!("../../fixtures/unittest-pass.txt")));
     assert_eq!((counted.lost, counted.won, counted.fewer), (vec![], vec![], 0));
     assert!(counted.no_longer_named);
+    let silenced = |now| compare(&before, &now).silenced;
+    assert_eq!(silenced(text("1..1\nok 1 - a\n")), ["d"]);
+    assert_eq!(silenced(text("1..1\nok 1 - d # SKIP\n")), ["d"]);
+    assert!(silenced(text("1..1\nnot ok 1 - d\n")).is_empty());
+    let gone = compare(&before, &TestReport::default());
+    assert_eq!((gone.lost.len(), gone.silenced.len(), gone.fewer), (3, 1, 4));
     assert!(ran_nothing(&text(include_str!("../../fixtures/pytest-none.txt"))));
     assert!(!ran_nothing(&before));
 }
@@ -351,4 +359,12 @@ fn hostile_output_is_read_in_bounds() {
         let flood = piece.repeat(200_000 / piece.len());
         read(&flood, &[("a.xml".to_owned(), format!("<testsuite>{flood}"))]);
     }
+}
+
+#[test]
+fn pytest_is_told_where_its_report_goes_also_in_a_folder_with_blanks() {
+    let pytest = |folder| variables(folder).remove(0);
+    let plain = "--junitxml=/r/1/pytest.xml -o junit_family=xunit2";
+    assert_eq!(pytest("/r/1/"), ("PYTEST_ADDOPTS".to_owned(), plain.to_owned()));
+    assert!(pytest("/r s/it's").1.starts_with(r"--junitxml='/r s/it'\''s/pytest.xml' -o"));
 }

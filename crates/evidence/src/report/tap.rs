@@ -160,7 +160,10 @@ impl Stream {
 
     fn finish(self) -> Option<Part> {
         let top = self.levels.first();
-        let begun = self.announced || top.is_some_and(|top| top.results > 0 || top.plan.is_some());
+        // Lines that begin with `ok` are common; a plan or a version makes them TAP.
+        let begun = self.announced
+            || top
+                .is_some_and(|top| top.plan == Some(0) || (top.plan.is_some() && top.results > 0));
         let planned = top.is_some_and(|top| top.plan == Some(top.results));
         let open = self.levels.len() > 1 || self.details.is_some();
         let ended = !self.node || self.duration;
