@@ -1,0 +1,211 @@
+//! What a file is for, by its path: code, a test, a recipe that decides how tests run, data or a document; and from that,
+//! which files make "the new code with the base's tests" and "the base's code with the new tests". It reads no folder:
+//! whoever builds such a tree does.
+
+mod manifest;
+mod recipes;
+mod unit_tests;
+
+pub use manifest::restored_manifest;
+pub use unit_tests::{swapped_unit_tests, without_unit_tests};
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// What the product is made of.
+    Code,
+    /// A test, or what only tests use.
+    Test,
+    /// What decides how tests are found, built and run.
+    Recipe,
+    /// What code or tests read or compare with.
+    Data,
+    /// What people read.
+    Document,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeKind {
+    Added,
+    Changed,
+    Deleted,
+}
+
+/// How to turn one tree into another that has the tests, recipes and data of a second commit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mix {
+    /// Paths to take from the second commit as they are there.
+    pub restore: Vec<String>,
+    /// Paths to delete.
+    pub remove: Vec<String>,
+    /// Manifests of which only the parts about tests come from the second commit: `restored_manifest` says how.
+    pub merge: Vec<String>,
+}
+
+/// What a file is for. `tests` are names with `*` for anything, or folders with a slash.
+#[must_use]
+pub fn kind(path: &str, tests: &[String]) -> FileKind {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let name = folders.pop().unwrap_or_default();
+    if recipes::is_recipe(&folders, name) {
+        return FileKind::Recipe;
+    }
+    let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+    let end = end.as_deref().unwrap_or_default();
+    let is_test = is_test(&folders, name, tests);
+    let expects = folders.iter().any(|folder| EXPECTED.contains(folder));
+    let is_plain = TEXT.contains(&end) || end.is_empty();
+    let in_docs = folders.iter().any(|folder| matches!(*folder, "docs" | "doc"));
+    if recipes::is_lock(name) || DATA.contains(&end) || (expects && is_plain && !in_docs) {
+        return FileKind::Data;
+    }
+    if is_test {
+        return FileKind::Test;
+    }
+    if DOCUMENTS.contains(&end) || (TEXT.contains(&end) && is_prose(&folders, name)) {
+        return FileKind::Document;
+    }
+    if end.is_empty() && is_prose(&folders, name) {
+        return FileKind::Document;
+    }
+    if TEXT.contains(&end) { FileKind::Data } else { FileKind::Code }
+}
+
+const DOCUMENTS: &[&str] = &["md", "mdx", "rst", "adoc", "asciidoc", "markdown", "textile", "tex"];
+
+const TEXT: &[&str] = &["txt", "text", "out", "log"];
+
+const DATA: &[&str] = &[
+    "json", "jsonl", "ndjson", "json5", "csv", "tsv", "yaml", "yml", "xml", "snap", "golden",
+    "approved", "expected", "dat", "bin", "db", "sqlite", "parquet", "png", "jpg", "jpeg", "gif",
+    "webp", "ico", "pdf", "zip", "gz", "tar", "tap", "har", "diff", "patch", "pem", "crt", "wav",
+    "mp3", "ttf", "woff", "woff2", "svg", "po", "plist",
+];
+
+/// Folders of what results are compared with, or what tests read.
+const EXPECTED: &[&str] = &[
+    "testdata",
+    "test_data",
+    "test-data",
+    "fixtures",
+    "fixture",
+    "__fixtures__",
+    "golden",
+    "goldens",
+    "golden_files",
+    "approved",
+    "approvals",
+    "expected",
+    "expectations",
+    "snapshots",
+    "__snapshots__",
+    "snapshot",
+    "baselines",
+    "baseline",
+    "reference",
+    "cassettes",
+    "data",
+    "samples",
+    "corpus",
+];
+
+const PROSE: &[&str] = &[
+    "readme",
+    "license",
+    "licence",
+    "copying",
+    "changelog",
+    "changes",
+    "history",
+    "news",
+    "authors",
+    "contributors",
+    "contributing",
+    "maintainers",
+    "notice",
+    "notes",
+    "todo",
+    "security",
+    "code_of_conduct",
+    "codeowners",
+    "install",
+    "upgrading",
+    "roadmap",
+    "faq",
+    "thanks",
+    "credits",
+    "unlicense",
+];
+
+fn is_prose(folders: &[&str], name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    let known = PROSE.iter().any(|word| stem == *word || stem.starts_with(&format!("{word}-")));
+    known
+        || folders
+            .iter()
+            .any(|folder| matches!(*folder, "docs" | "doc" | "man" | "manual" | "wiki"))
+}
+
+fn is_test(folders: &[&str], name: &str, tests: &[String]) -> bool {
+    tests.iter().any(|pattern| match pattern.strip_suffix('/') {
+        Some(folder) => folders.contains(&folder),
+        None => fits(pattern, name),
+    })
+}
+
+/// Whether a name fits a pattern in which `*` is anything.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = rest.split('*').collect();
+    let Some((last, middle)) = parts.split_last() else { return true };
+    for part in middle {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(last)
+}
+
+/// How the new commit becomes "the new code with the base's tests, recipes and data". New data stays, because new code
+/// may need it; so do files that name dependencies or sources, as far as they can be told from what is about tests.
+#[must_use]
+pub fn base_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
+    let mut mix = Mix::default();
+    for (path, change) in changes {
+        let kind = kind(path, tests);
+        if matches!(kind, FileKind::Code | FileKind::Document) || recipes::is_kept(path) {
+            continue;
+        }
+        match change {
+            ChangeKind::Added if kind == FileKind::Data => {}
+            ChangeKind::Added | ChangeKind::Changed if recipes::is_merged(path) => {
+                mix.merge.push(path.clone());
+            }
+            ChangeKind::Added => mix.remove.push(path.clone()),
+            ChangeKind::Changed | ChangeKind::Deleted => mix.restore.push(path.clone()),
+        }
+    }
+    mix
+}
+
+/// How the base commit becomes "the base's code with the new tests, recipes and data".
+#[must_use]
+pub fn new_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
+    let mut mix = Mix::default();
+    for (path, change) in changes {
+        let kind = kind(path, tests);
+        if matches!(kind, FileKind::Code | FileKind::Document) {
+            continue;
+        }
+        match change {
+            ChangeKind::Changed if recipes::is_merged(path) => mix.merge.push(path.clone()),
+            ChangeKind::Added | ChangeKind::Changed => mix.restore.push(path.clone()),
+            ChangeKind::Deleted => mix.remove.push(path.clone()),
+        }
+    }
+    mix
+}
+
+#[cfg(test)]
+mod tests;

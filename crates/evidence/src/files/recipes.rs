@@ -1,0 +1,248 @@
+//! Names of the files that decide how tests are found, built and run. Tables; what such a file says is not read here.
+
+/// Files by their whole name.
+const NAMES: &[&str] = &[
+    "conftest.py",
+    "pytest.ini",
+    ".pytest.ini",
+    "setup.cfg",
+    "tox.ini",
+    "pyproject.toml",
+    "noxfile.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    ".coveragerc",
+    ".python-version",
+    "package.json",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".nvmrc",
+    ".nycrc",
+    "deno.json",
+    "deno.jsonc",
+    "bunfig.toml",
+    "nx.json",
+    "turbo.json",
+    "lerna.json",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    ".justfile",
+    "Rakefile",
+    "rakefile",
+    "Cargo.toml",
+    "build.rs",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "nextest.toml",
+    "go.mod",
+    "go.work",
+    "pom.xml",
+    "gradle.properties",
+    "gradlew",
+    "mvnw",
+    "CMakeLists.txt",
+    "CTestTestfile.cmake",
+    "meson.build",
+    "BUILD",
+    "BUILD.bazel",
+    "WORKSPACE",
+    "MODULE.bazel",
+    ".bazelrc",
+    "phpunit.xml",
+    "phpunit.xml.dist",
+    "composer.json",
+    ".rspec",
+    "Gemfile",
+    ".ruby-version",
+    ".tool-versions",
+    "mise.toml",
+    ".gitattributes",
+    ".gitignore",
+    ".gitmodules",
+    "Dockerfile",
+    "Containerfile",
+    ".dockerignore",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    "compose.yaml",
+    "compose.yml",
+    ".env",
+    ".envrc",
+    ".gitlab-ci.yml",
+    "azure-pipelines.yml",
+    "Jenkinsfile",
+    ".travis.yml",
+    "appveyor.yml",
+    "bitbucket-pipelines.yml",
+    "requirements.txt",
+    "Pipfile",
+    "environment.yml",
+    "xunit.runner.json",
+    "Directory.Build.props",
+    "global.json",
+];
+
+/// Beginnings of names of settings, up to a dot: `jest.config.ts`, `.mocharc.yml`.
+const SETTINGS: &[&str] = &[
+    "jest.",
+    "vitest.",
+    "vite.config",
+    ".mocharc",
+    "karma.conf",
+    "ava.config",
+    "nyc.config",
+    "babel.config",
+    ".babelrc",
+    "tsconfig",
+    ".swcrc",
+    "playwright.config",
+    "cypress.config",
+    "wdio.conf",
+    "Taskfile",
+    "jasmine.",
+    "webpack.config",
+    "rollup.config",
+    "Dockerfile.",
+    ".env.",
+    "requirements-",
+    "requirements_",
+    "nodemon.",
+    ".taprc",
+];
+
+/// Endings of names.
+const ENDINGS: &[&str] =
+    &[".mk", ".gradle", ".gradle.kts", ".csproj", ".fsproj", ".sln", ".pth", ".runsettings"];
+
+/// Modules and packages that would stand before those of a runner.
+const SHADOWS: &[&str] = &[
+    "pytest",
+    "_pytest",
+    "unittest",
+    "pluggy",
+    "nose",
+    "nose2",
+    "xdist",
+    "pytest_cov",
+    "iniconfig",
+];
+
+/// Settings by folder and name.
+const PLACES: &[(&str, &str)] = &[
+    (".cargo", "config"),
+    (".cargo", "config.toml"),
+    (".config", "nextest.toml"),
+    (".mvn", ""),
+    (".github", ""),
+    (".circleci", ""),
+    (".gitlab", ""),
+    (".buildkite", ""),
+    (".husky", ""),
+    ("node_modules", ""),
+    ("gradle", ""),
+    (".venv", ""),
+    ("venv", ""),
+    ("site-packages", ""),
+    (".bundle", "config"),
+    (".yarn", ""),
+    ("vendor/bin", ""),
+];
+
+/// Lock files, which a package manager writes.
+const LOCKS: &[&str] = &[
+    "Cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "go.sum",
+    "go.work.sum",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "packages.lock.json",
+    "gradle.lockfile",
+    "mix.lock",
+    "pubspec.lock",
+    "deno.lock",
+    "flake.lock",
+];
+
+/// Recipes in which dependencies or sources stand beside what is about tests, and cannot be told apart by form: the
+/// new ones stay.
+const KEPT: &[&str] = &[
+    "build.rs",
+    "go.mod",
+    "go.work",
+    "CMakeLists.txt",
+    "meson.build",
+    "BUILD",
+    "BUILD.bazel",
+    "MODULE.bazel",
+    "pom.xml",
+    "Gemfile",
+    "requirements.txt",
+    "Pipfile",
+    "environment.yml",
+    "composer.json",
+    ".gitmodules",
+];
+
+const KEPT_ENDINGS: &[&str] = &[".gradle", ".gradle.kts", ".csproj", ".fsproj", ".sln"];
+
+/// Manifests whose parts can be told apart.
+const MERGED: &[&str] = &["Cargo.toml", "package.json", "pyproject.toml", "setup.cfg"];
+
+pub(super) fn is_recipe(folders: &[&str], name: &str) -> bool {
+    let stem = name.strip_suffix(".py").unwrap_or_default();
+    NAMES.contains(&name)
+        || SETTINGS.iter().any(|start| name.starts_with(start))
+        || ENDINGS.iter().any(|end| name.ends_with(end))
+        || SHADOWS.contains(&stem)
+        || folders.iter().any(|folder| SHADOWS.contains(folder))
+        || PLACES.iter().any(|(folder, only)| {
+            let last = folders.last().copied().unwrap_or_default();
+            if only.is_empty() {
+                in_place(folders, folder)
+            } else {
+                last == *folder && name == *only
+            }
+        })
+}
+
+fn in_place(folders: &[&str], place: &str) -> bool {
+    let whole = folders.join("/");
+    folders.contains(&place) || (place.contains('/') && whole.ends_with(place))
+}
+
+pub(super) fn is_lock(name: &str) -> bool {
+    LOCKS.contains(&name)
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether the new form of a changed file stays, whatever the tests are.
+pub(super) fn is_kept(path: &str) -> bool {
+    let name = name_of(path);
+    let required = name.starts_with("requirements-") || name.starts_with("requirements_");
+    required
+        || is_lock(name)
+        || KEPT.contains(&name)
+        || KEPT_ENDINGS.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether `restored_manifest` knows the parts of a file.
+pub(super) fn is_merged(path: &str) -> bool {
+    MERGED.contains(&name_of(path))
+}

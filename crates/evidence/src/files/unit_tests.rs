@@ -1,0 +1,75 @@
+//! Rust unit tests that stand in the file of the code they test: taken out, and exchanged for those of another version.
+//! Only modules under `cfg(test)` are known; a single function under it is code.
+
+use std::ops::Range;
+
+use crate::pattern::pattern;
+use crate::source::{Language, Source};
+
+/// A module for tests: its name and where it is, attributes included.
+struct Module {
+    name: String,
+    at: Range<usize>,
+}
+
+fn modules(text: &str) -> Vec<Module> {
+    let source = Source::new(Language::Rust, text);
+    let head = pattern!(
+        r"#\[cfg\((?:all\(\s*)?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))?\s+)?mod\s+(\w+)\s*([{;])"
+    );
+    let mut found: Vec<Module> = Vec::new();
+    for part in head.all(&source.bare) {
+        let (Some(whole), Some(name), Some(sign)) = (part.get(0), part.get(1), part.get(2)) else {
+            continue;
+        };
+        if found.last().is_some_and(|last| whole.start() < last.at.end) {
+            continue;
+        }
+        let end =
+            if sign.as_str() == "{" { source.closing(sign.start()) } else { Some(sign.start()) };
+        let end = end.map_or(text.len(), |end| end + 1);
+        found.push(Module { name: name.as_str().to_owned(), at: whole.start()..end });
+    }
+    found
+}
+
+/// A Rust file with the test modules of another version of it: those of the same name in their places, others at the
+/// end, and none that the other does not have. None if neither has one.
+#[must_use]
+pub fn swapped_unit_tests(code_text: &str, tests_text: &str) -> Option<String> {
+    let (old, new) = (modules(code_text), modules(tests_text));
+    if old.is_empty() && new.is_empty() {
+        return None;
+    }
+    let mut text = String::new();
+    let mut at = 0;
+    for module in &old {
+        text.push_str(&code_text[at..module.at.start]);
+        if let Some(other) = new.iter().find(|other| other.name == module.name) {
+            text.push_str(&tests_text[other.at.clone()]);
+        }
+        at = module.at.end;
+    }
+    text.push_str(&code_text[at..]);
+    for module in new.iter().filter(|new| !old.iter().any(|old| old.name == new.name)) {
+        text.truncate(text.trim_end().len());
+        text.push_str("\n\n");
+        text.push_str(&tests_text[module.at.clone()]);
+        text.push('\n');
+    }
+    Some(text)
+}
+
+/// A Rust file with its test modules blanked, so that lines and offsets stay.
+#[must_use]
+pub fn without_unit_tests(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for module in modules(text) {
+        for byte in &mut bytes[module.at] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}

@@ -1,0 +1,175 @@
+//! Source text by language: where its comments and strings are, where brackets close, where statements end. It is a
+//! lexer for a dozen languages, not a parser: it knows nothing of names, types or scopes.
+
+mod lexer;
+mod shape;
+
+use std::ops::Range;
+
+/// The languages that are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    Rust,
+    Go,
+    Shell,
+    Java,
+    Kotlin,
+    CSharp,
+    Ruby,
+    Php,
+    C,
+}
+
+impl Language {
+    /// The language of a file by its name, or by its first line where it has no extension.
+    pub(crate) fn of(path: &str, text: &str) -> Option<Self> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let Some((_, end)) = name.rsplit_once('.') else { return by_first_line(text) };
+        Some(match end {
+            "py" | "pyi" => Self::Python,
+            "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "mts" | "cts" | "vue" | "svelte" => {
+                Self::JavaScript
+            }
+            "rs" => Self::Rust,
+            "go" => Self::Go,
+            "sh" | "bash" | "bats" | "zsh" | "ksh" => Self::Shell,
+            "java" | "scala" | "groovy" => Self::Java,
+            "kt" | "kts" => Self::Kotlin,
+            "cs" => Self::CSharp,
+            "rb" => Self::Ruby,
+            "php" => Self::Php,
+            "c" | "h" | "cc" | "cpp" | "hpp" | "cxx" | "m" | "swift" | "dart" => Self::C,
+            _ => return None,
+        })
+    }
+
+    /// Whether blocks are told by indentation here, as far as this crate reads them.
+    pub(crate) fn is_indented(self) -> bool {
+        matches!(self, Self::Python | Self::Ruby)
+    }
+
+    /// Whether a line break can end a statement.
+    pub(crate) fn ends_at_line(self) -> bool {
+        matches!(self, Self::JavaScript | Self::Go | Self::Kotlin | Self::Shell)
+    }
+
+    /// Whether a text in single quotes is a single character.
+    pub(crate) fn has_characters(self) -> bool {
+        matches!(self, Self::Rust | Self::Go | Self::Java | Self::Kotlin | Self::CSharp | Self::C)
+    }
+}
+
+fn by_first_line(text: &str) -> Option<Language> {
+    let first = text.trim_start().lines().next()?.strip_prefix("#!")?;
+    let named = |words: &[&str]| words.iter().any(|word| first.contains(word));
+    if named(&["python"]) {
+        Some(Language::Python)
+    } else if named(&["node", "deno", "bun"]) {
+        Some(Language::JavaScript)
+    } else if named(&["ruby"]) {
+        Some(Language::Ruby)
+    } else if named(&["php"]) {
+        Some(Language::Php)
+    } else {
+        named(&["sh"]).then_some(Language::Shell)
+    }
+}
+
+/// A text with its comments and strings found. Offsets are bytes, the same in all its forms.
+#[derive(Debug, Clone)]
+pub(crate) struct Source<'a> {
+    pub(crate) language: Language,
+    pub(crate) text: &'a str,
+    /// The text with comments and the contents of strings blanked; quotation marks stay.
+    pub(crate) bare: String,
+    /// Strings with their quotation marks and prefixes.
+    pub(crate) strings: Vec<Range<usize>>,
+    pub(crate) comments: Vec<Range<usize>>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(language: Language, text: &'a str) -> Self {
+        let (strings, comments) = lexer::spans(language, text);
+        let mut bare = text.as_bytes().to_vec();
+        for span in &comments {
+            blank(&mut bare, span.clone());
+        }
+        for span in &strings {
+            blank(&mut bare, inside(text, span));
+        }
+        let bare = String::from_utf8(bare).unwrap_or_else(|_| text.to_owned());
+        Self { language, text, bare, strings, comments }
+    }
+
+    pub(crate) fn of(path: &str, text: &'a str) -> Option<Self> {
+        Some(Self::new(Language::of(path, text)?, text))
+    }
+
+    /// The text without comments, strings kept.
+    pub(crate) fn code(&self) -> String {
+        let mut code = self.text.as_bytes().to_vec();
+        for span in &self.comments {
+            blank(&mut code, span.clone());
+        }
+        String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
+    }
+
+    /// The number of the line, from 1, in which an offset is.
+    pub(crate) fn line_number(&self, at: usize) -> u32 {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        u32::try_from(before.iter().filter(|byte| **byte == b'\n').count() + 1).unwrap_or(u32::MAX)
+    }
+
+    /// The whole line in which an offset is.
+    pub(crate) fn line_at(&self, at: usize) -> &'a str {
+        let range = line_range(self.text, at);
+        &self.text[range]
+    }
+
+    /// What a string says, without quotation marks.
+    pub(crate) fn content(&self, string: &Range<usize>) -> &'a str {
+        &self.text[inside(self.text, string)]
+    }
+}
+
+/// The line around an offset, without its end.
+pub(crate) fn line_range(text: &str, at: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let at = at.min(bytes.len());
+    let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |n| n + 1);
+    let end = bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| at + n);
+    start..end
+}
+
+/// Spaces for everything but line breaks.
+fn blank(bytes: &mut [u8], span: Range<usize>) {
+    for byte in bytes.get_mut(span).unwrap_or_default() {
+        if *byte != b'\n' {
+            *byte = b' ';
+        }
+    }
+}
+
+/// A string without prefix and quotation marks.
+fn inside(text: &str, span: &Range<usize>) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'/');
+    let Some(first) = bytes[span.clone()].iter().position(is_quote) else { return span.clone() };
+    let (mut start, mut end) = (span.start + first, span.end);
+    let quote = bytes[start];
+    let hashes = bytes[span.start..start].iter().filter(|byte| **byte == b'#').count();
+    end = end.saturating_sub(hashes);
+    let triple = end - start >= 6 && bytes[start..start + 3].iter().all(|byte| *byte == quote);
+    let width = if triple { 3 } else { 1 };
+    start = (start + width).min(span.end);
+    let closed = end > start && bytes[end - 1] == quote;
+    if closed {
+        end = end.saturating_sub(width).max(start);
+    }
+    start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests;

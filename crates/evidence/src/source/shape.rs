@@ -1,0 +1,201 @@
+//! The shape of bare text: which bracket closes which, what the arguments of a call are, what stands in which block.
+
+use std::ops::Range;
+
+use super::{Language, Source, line_range};
+
+impl Source<'_> {
+    /// Where the bracket closes that opens at an offset.
+    pub(crate) fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_i32;
+        for (n, byte) in self.bare.as_bytes().get(open..)?.iter().enumerate() {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(open + n);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The arguments between the bracket that opens at an offset and its partner, trimmed.
+    pub(crate) fn arguments(&self, open: usize) -> Option<Vec<Range<usize>>> {
+        let close = self.closing(open)?;
+        Some(self.parts(open + 1..close))
+    }
+
+    /// What commas outside of brackets separate, trimmed; an empty last part is left out.
+    pub(crate) fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut start = range.start;
+        let mut parts = Vec::new();
+        for at in self.top_level(range.clone(), ",") {
+            parts.push(self.trimmed(start..at));
+            start = at + 1;
+        }
+        let last = self.trimmed(start..range.end);
+        if !last.is_empty() {
+            parts.push(last);
+        }
+        parts
+    }
+
+    /// A range without the blanks around it, comments counted as blanks.
+    pub(crate) fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let text = &self.bare[range.clone()];
+        let start = range.start + (text.len() - text.trim_start().len());
+        start..(start + text.trim().len())
+    }
+
+    /// Where a word or sign stands in a range outside of all brackets.
+    pub(crate) fn top_level(&self, range: Range<usize>, wanted: &str) -> Vec<usize> {
+        let bytes = self.bare.as_bytes();
+        let (mut depth, mut found) = (0_i32, Vec::new());
+        for at in range.clone() {
+            if depth == 0 && bytes[at..range.end].starts_with(wanted.as_bytes()) {
+                found.push(at);
+            }
+            match bytes[at] {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The statements that stand directly in a block, not in blocks inside it, trimmed.
+    pub(crate) fn statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
+        let found = if self.language.is_indented() {
+            self.indented_statements(block)
+        } else {
+            self.braced_statements(block)
+        };
+        let trimmed = found.into_iter().map(|range| self.trimmed(range));
+        trimmed.filter(|range| !range.is_empty()).collect()
+    }
+
+    /// Lines with the indentation of the first one, with the lines that continue them.
+    fn indented_statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
+        let lines = self.logical_lines(block);
+        let Some(indent) = lines.first().map(|line| self.indent(line.start)) else {
+            return Vec::new();
+        };
+        lines.into_iter().filter(|line| self.indent(line.start) == indent).collect()
+    }
+
+    /// Lines that brackets, strings and backslashes make one; without blank ones.
+    pub(crate) fn logical_lines(&self, block: Range<usize>) -> Vec<Range<usize>> {
+        let bytes = self.bare.as_bytes();
+        let (mut depth, mut start, mut lines) = (0_i32, block.start, Vec::new());
+        for at in block.clone() {
+            match bytes[at] {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                b'\n' if depth <= 0 && self.ends_line(at) => {
+                    lines.push(start..at);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        lines.push(start..block.end);
+        lines.retain(|line| line.start < line.end && !self.bare[line.clone()].trim().is_empty());
+        lines
+    }
+
+    fn ends_line(&self, at: usize) -> bool {
+        let next = self.strings.partition_point(|span| span.end <= at);
+        let in_string = self.strings.get(next).is_some_and(|span| span.start < at);
+        !in_string && (at == 0 || self.bare.as_bytes()[at - 1] != b'\\')
+    }
+
+    /// How far the line of an offset is indented.
+    pub(crate) fn indent(&self, at: usize) -> usize {
+        let line = &self.text[line_range(self.text, at)];
+        line.len() - line.trim_start().len()
+    }
+
+    /// Parts that end with a semicolon, a closed block, or a line that is complete.
+    fn braced_statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
+        let bytes = self.bare.as_bytes();
+        let (mut depth, mut start, mut found) = (0_i32, block.start, Vec::new());
+        for at in block.clone() {
+            match bytes[at] {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                _ => {}
+            }
+            let ends = depth == 0
+                && match bytes[at] {
+                    b'}' => !self.goes_on(at + 1, block.end),
+                    b';' => true,
+                    b'\n' => self.language.ends_at_line() && self.breaks(start, at, block.end),
+                    _ => false,
+                };
+            if ends {
+                found.push(start..at + 1);
+                start = at + 1;
+            }
+        }
+        found.push(start..block.end);
+        found
+    }
+
+    /// Whether a statement goes on behind a closed block.
+    fn goes_on(&self, at: usize, end: usize) -> bool {
+        let next = self.bare[at..end].trim_start();
+        next.starts_with(['.', ')', ',', ';', '?']) || next.starts_with("else")
+    }
+
+    /// Whether a line break ends the statement that began at `start`.
+    fn breaks(&self, start: usize, at: usize, end: usize) -> bool {
+        let before = self.bare[start..at].trim_end();
+        let next = self.bare[at..end].trim_start();
+        let open = before.ends_with(['=', '+', ',', '&', '|', '?', ':', '(', '\\']);
+        let continued = next.starts_with(['.', '?', ':', '+', '&', '|']);
+        !open && (self.language == Language::Shell || !continued)
+    }
+
+    /// The heads of the blocks around an offset, the innermost first: `def f(x):`, `if ready {`.
+    pub(crate) fn heads(&self, at: usize) -> Vec<String> {
+        if self.language.is_indented() { self.indented_heads(at) } else { self.braced_heads(at) }
+    }
+
+    fn indented_heads(&self, at: usize) -> Vec<String> {
+        let mut indent = self.indent(at);
+        let mut heads = Vec::new();
+        let before = &self.text[..line_range(self.text, at).start];
+        for line in before.lines().rev() {
+            let depth = line.len() - line.trim_start().len();
+            if depth < indent && !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+                heads.push(line.trim().to_owned());
+                indent = depth;
+            }
+        }
+        heads
+    }
+
+    fn braced_heads(&self, at: usize) -> Vec<String> {
+        let bytes = self.bare.as_bytes();
+        let mut open = Vec::new();
+        for (n, byte) in bytes[..at.min(bytes.len())].iter().enumerate() {
+            match byte {
+                b'{' => open.push(n),
+                b'}' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        let head = |n: &usize| {
+            let before = &self.bare[..*n];
+            let start = before.rfind([';', '{', '}']).map_or(0, |n| n + 1);
+            let lines: Vec<&str> = self.text[start..*n].trim().lines().collect();
+            lines[lines.len().saturating_sub(3)..].join(" ")
+        };
+        open.iter().rev().map(head).collect()
+    }
+}
