@@ -1,0 +1,159 @@
+//! Tests with other expectations: a test file in which the expected side of equalities is changed and a failing test is
+//! planted, so that a runner that lives must report failures. Only what stands directly in the body of a test is changed,
+//! because nothing else is sure to be run; tables and loops are left to the planted test.
+
+mod expect;
+mod literal;
+mod plant;
+mod shell;
+
+use std::ops::Range;
+
+use crate::cases::{Case, cases};
+use crate::source::{Language, Source};
+
+/// A test file that must fail now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Altered {
+    pub text: String,
+    /// The tests that must fail, as they are named in the file. Empty for a script, which must fail as a whole.
+    pub tests: Vec<String>,
+    /// The lines that were altered: number and text as they were.
+    pub lines: Vec<(u32, String)>,
+    /// The name of the failing test that was added; for a script, the line.
+    pub planted: Option<String>,
+}
+
+/// The most versions with a single altered expectation.
+const MOST: usize = 8;
+
+/// A piece of text to put in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Edit {
+    at: Range<usize>,
+    with: String,
+    /// Whether a literal is changed, which tells more than a condition that is turned round.
+    telling: bool,
+}
+
+/// A test file with altered expectations and a planted test. `names` are tests from a runner's report; without any, all
+/// tests of the file are altered. None where nothing can be altered or planted.
+#[must_use]
+pub fn altered(path: &str, text: &str, names: &[String]) -> Option<Altered> {
+    let source = Source::of(path, text)?;
+    let all = cases(&source);
+    let mut edits = Vec::new();
+    let mut tests = Vec::new();
+    for case in all.iter().filter(|case| !case.is_special() && is_named(case, names)) {
+        if let Some(edit) = last_expectation(&source, case) {
+            edits.push(edit);
+            tests.push(case.name.clone());
+        }
+    }
+    if is_script(&source, &all) {
+        edits.extend(script_expectations(&source));
+    }
+    let lines = lines(&source, &edits);
+    let planted = plant::planted(&source, &all);
+    let name = planted.as_ref().map(|(name, _)| name.clone());
+    edits.extend(planted.map(|(_, edit)| edit));
+    let text = applied(text, edits)?;
+    Some(Altered { text, tests, lines, planted: name })
+}
+
+/// Versions of a test file with a single expectation altered each, the most telling ones first, and nothing planted.
+/// For runners that do not name tests.
+#[must_use]
+pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
+    let Some(source) = Source::of(path, text) else {
+        return literal::altered_document(path, text).into_iter().collect();
+    };
+    let all = cases(&source);
+    let mut edits: Vec<(Edit, Option<String>)> = Vec::new();
+    for case in all.iter().filter(|case| !case.is_special()) {
+        edits.extend(last_expectation(&source, case).map(|edit| (edit, Some(case.name.clone()))));
+    }
+    if is_script(&source, &all) {
+        edits.extend(script_expectations(&source).into_iter().map(|edit| (edit, None)));
+    }
+    edits.sort_by_key(|(edit, _)| (!edit.telling, edit.at.start));
+    let single = |(edit, test): (Edit, Option<String>)| {
+        let lines = lines(&source, std::slice::from_ref(&edit));
+        let text = applied(text, vec![edit])?;
+        Some(Altered { text, tests: test.into_iter().collect(), lines, planted: None })
+    };
+    edits.into_iter().take(MOST).filter_map(single).collect()
+}
+
+/// The last thing that a test expects: everything before it has to have run.
+fn last_expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
+    let edits: Vec<Edit> = if source.language == Language::Shell {
+        shell::expectations(source, case.body.clone())
+    } else {
+        let statements = source.statements(case.body.clone());
+        statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
+    };
+    let telling = edits.iter().rfind(|edit| edit.telling).cloned();
+    telling.or_else(|| edits.into_iter().next_back())
+}
+
+/// Whether a file is run as a whole and is a test by what it asserts on its top level.
+fn is_script(source: &Source<'_>, all: &[Case]) -> bool {
+    match source.language {
+        Language::Shell => !all.iter().any(|case| case.word == "@test"),
+        Language::Python | Language::JavaScript => all.is_empty(),
+        _ => false,
+    }
+}
+
+fn script_expectations(source: &Source<'_>) -> Vec<Edit> {
+    let whole = 0..source.text.len();
+    if source.language == Language::Shell {
+        return shell::expectations(source, whole);
+    }
+    let statements = source.statements(whole);
+    statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
+}
+
+/// Whether a test is one of those named, as `file::Class::test`, `module.test`, `suite > test` or `test[parameters]`.
+fn is_named(case: &Case, names: &[String]) -> bool {
+    names.is_empty()
+        || names.iter().any(|name| {
+            let plain = name.split('[').next().unwrap_or(name).trim_end_matches("()");
+            [plain, name.as_str()].iter().any(|name| {
+                name.strip_suffix(case.name.as_str()).is_some_and(|before| {
+                    !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                })
+            })
+        })
+}
+
+fn lines(source: &Source<'_>, edits: &[Edit]) -> Vec<(u32, String)> {
+    let line = |edit: &Edit| {
+        (source.line_number(edit.at.start), source.line_at(edit.at.start).trim().to_owned())
+    };
+    edits.iter().map(line).collect()
+}
+
+/// The text with all edits made; None without any.
+fn applied(text: &str, mut edits: Vec<Edit>) -> Option<String> {
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|edit| (edit.at.start, edit.at.end));
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut at = 0;
+    for edit in edits {
+        if edit.at.start < at {
+            continue;
+        }
+        out.push_str(&text[at..edit.at.start]);
+        out.push_str(&edit.with);
+        at = edit.at.end;
+    }
+    out.push_str(&text[at..]);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests;

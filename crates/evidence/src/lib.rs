@@ -3,6 +3,8 @@
 //! Pure functions over texts. They know no run, no policy decisions and no files; whoever has the texts calls them,
 //! and whoever decides reads what they return from the log.
 
+pub mod alter;
+mod cases;
 pub mod files;
 mod pattern;
 mod source;

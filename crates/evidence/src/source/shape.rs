@@ -133,7 +133,8 @@ impl Source<'_> {
             let ends = depth == 0
                 && match bytes[at] {
                     b'}' => !self.goes_on(at + 1, block.end),
-                    b';' => true,
+                    // In Go it separates the parts of a condition; statements end with their lines.
+                    b';' => self.language != Language::Go,
                     b'\n' => self.language.ends_at_line() && self.breaks(start, at, block.end),
                     _ => false,
                 };

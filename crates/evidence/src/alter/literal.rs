@@ -1,0 +1,199 @@
+//! Literals, and others of the same type in their place. A literal is altered so that no equality that held still holds
+//! and the file still compiles.
+
+use std::ops::Range;
+
+use super::{Altered, Edit};
+use crate::pattern::pattern;
+use crate::source::{Language, Source};
+
+/// Words that make a value of literals and do not change it.
+const MAKERS: &[&str] = &[
+    "Some",
+    "Ok",
+    "Err",
+    "vec",
+    "String",
+    "from",
+    "to_string",
+    "to_owned",
+    "into",
+    "to_vec",
+    "Box",
+    "new",
+    "Vec",
+    "Cow",
+    "Decimal",
+    "Fraction",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "frozenset",
+    "List",
+    "of",
+    "listOf",
+    "setOf",
+    "mapOf",
+    "arrayOf",
+    "Set",
+    "Map",
+    "Arrays",
+    "asList",
+    "Array",
+    "string",
+    "int",
+    "int32",
+    "int64",
+    "uint8",
+    "uint64",
+    "byte",
+    "rune",
+    "float64",
+    "bool",
+    "map",
+    "any",
+    "interface",
+    "array",
+    "bytes",
+    "date",
+    "datetime",
+    "Path",
+    "PosixPath",
+    "BigDecimal",
+    "BigInteger",
+    "Optional",
+    "collect",
+    "True",
+    "False",
+    "true",
+    "false",
+    "None",
+    "null",
+];
+
+/// Another value in the place of an expression made of literals.
+pub(super) fn other(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
+    let with = single(source, range.clone());
+    if let Some(with) = with {
+        return Some(Edit { at: range, with, telling: true });
+    }
+    composite(source, range)
+}
+
+/// Another literal for a single one.
+fn single(source: &Source<'_>, range: Range<usize>) -> Option<String> {
+    let text = &source.text[range.clone()];
+    if let Some(string) = source.strings.iter().find(|span| **span == range) {
+        return other_string(source, string);
+    }
+    if let Some(number) = other_number(text) {
+        return Some(number);
+    }
+    let dynamic = matches!(
+        source.language,
+        Language::Python | Language::JavaScript | Language::Ruby | Language::Php
+    );
+    let with = match text {
+        "true" => "false",
+        "false" => "true",
+        "True" => "False",
+        "False" => "True",
+        "None" if source.language == Language::Python => "0",
+        "nil" if source.language == Language::Ruby => "0",
+        "null" | "undefined" if dynamic => "'z'",
+        "null" if source.language == Language::Java => "\"z\"",
+        "[]" if dynamic => "[0]",
+        "()" if source.language == Language::Python => "(0,)",
+        "{}" if source.language == Language::Python => "{0: 0}",
+        "{}" if source.language == Language::JavaScript => "{ z: 0 }",
+        "{}" if source.language == Language::Ruby => "{0 => 0}",
+        _ => return None,
+    };
+    Some(with.to_owned())
+}
+
+fn other_string(source: &Source<'_>, span: &Range<usize>) -> Option<String> {
+    let text = &source.text[span.clone()];
+    let content = source.content(span);
+    if text.starts_with('/') || text.starts_with("<<") || text.starts_with("c\"") {
+        return None;
+    }
+    let opening = content.as_ptr() as usize - text.as_ptr() as usize;
+    let single = text.ends_with('\'') && source.language.has_characters();
+    let bytes = source.language == Language::Rust && text.starts_with('b');
+    if single || bytes {
+        // The length is part of the type: one character takes the place of another.
+        let first = content.chars().next().filter(char::is_ascii_alphanumeric)?;
+        let next = if first == 'x' { 'y' } else { 'x' };
+        return Some(
+            format!("{}{next}{}", &text[..opening], &content[1..])
+                + &text[opening + content.len()..],
+        );
+    }
+    Some(format!("{}z{}", &text[..opening], &text[opening..]))
+}
+
+/// Another number of the same type: its last whole digit is one less, or one for nought.
+pub(super) fn other_number(text: &str) -> Option<String> {
+    let number = pattern!(
+        r"^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|\d[\d_]*)(?P<rest>(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?(?:_?[a-zA-Z]\w*)?)$"
+    );
+    let found = number.captures(text)?;
+    let rest = found.name("rest")?.start();
+    let at = text[..rest].rfind(|c: char| c != '_')?;
+    let digit = text.as_bytes()[at];
+    let other = match digit {
+        b'0' => '1',
+        b'a' | b'A' => '9',
+        digit => char::from(digit - 1),
+    };
+    Some(format!("{}{other}{}", &text[..at], &text[at + 1..]))
+}
+
+/// The first literal of a list, a tuple, a map or a value that is made of literals.
+fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
+    let bare = &source.bare[range.clone()];
+    let plain = |c: char| c.is_alphanumeric() || " \n\t\r\"'`()[]{},.:_&!=>-#".contains(c);
+    if !bare.chars().all(plain) || pattern!(r"==|=>\s*\{|->").is_match(bare) {
+        return None;
+    }
+    for word in pattern!(r#"\b[A-Za-z_]\w*"#).find_all(bare) {
+        let behind = bare[word.end()..].trim_start();
+        let is_key =
+            behind.starts_with(':') && !behind.starts_with("::") || behind.starts_with("=>");
+        let is_prefix = bare[word.end()..].starts_with(['"', '\'']) && word.as_str().len() <= 2;
+        if !is_key && !is_prefix && !MAKERS.contains(&word.as_str()) {
+            return None;
+        }
+    }
+    let string =
+        source.strings.iter().find(|span| span.start >= range.start && span.end <= range.end);
+    let number =
+        pattern!(r"(?:^|[\s(\[{,:=-])(\d[\w.]*)").captures(bare).and_then(|found| found.get(1));
+    let number = number.map(|found| range.start + found.start()..range.start + found.end());
+    let first = match (string.cloned(), number) {
+        (Some(string), Some(number)) if number.start < string.start => number,
+        (Some(string), _) => string,
+        (None, number) => number?,
+    };
+    let with = single(source, first.clone())?;
+    Some(Edit { at: first, with, telling: true })
+}
+
+/// A document that results are compared with, with its first line altered.
+pub(super) fn altered_document(path: &str, text: &str) -> Option<Altered> {
+    let known = pattern!(
+        r"(?i)(?:^|/)(?:approved|approvals|expected|golden|goldens|snapshots|__snapshots__)/|\.(?:golden|approved|expected)(?:\.\w+)?$"
+    );
+    let line =
+        text.lines().find(|line| !line.trim().is_empty()).filter(|_| known.is_match(path))?;
+    let at = line.as_ptr() as usize - text.as_ptr() as usize;
+    let number = text[..at].matches('\n').count() + 1;
+    Some(Altered {
+        text: format!("{}z{}", &text[..at], &text[at..]),
+        tests: Vec::new(),
+        lines: vec![(u32::try_from(number).unwrap_or(u32::MAX), line.trim().to_owned())],
+        planted: None,
+    })
+}

@@ -1,0 +1,190 @@
+//! A failing test beside those of a file, with a name that is made of theirs. Where it goes depends on how the runner of
+//! the language finds tests; in a script it is a line that ends it with failure, before anything that ends it well.
+
+use super::Edit;
+use crate::cases::Case;
+use crate::pattern::pattern;
+use crate::source::{Language, Source, line_range};
+
+/// The name of a planted test, or the planted line of a script, and the edit that plants it.
+pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit)> {
+    let plain = all.iter().rfind(|case| !case.is_special());
+    match source.language {
+        Language::Python => match plain {
+            Some(case) => python(source, case),
+            None if all.is_empty() && pattern!(r"(?m)^assert\b").is_match(&source.bare) => script(
+                source,
+                "assert False",
+                r"^(?:sys\.exit|exit|raise SystemExit)\b|^if __name__",
+            ),
+            None => None,
+        },
+        Language::Shell => match plain.filter(|case| case.word == "@test") {
+            Some(case) => {
+                let name = fresh(source, &case.name, " again");
+                let text = format!("\n\n@test \"{name}\" {{\n  false\n}}\n");
+                Some((name, at_end(source, &text)))
+            }
+            None if is_library(source) => None,
+            None => script(source, "exit 1", r"\b(?:exit|exec|return)\b"),
+        },
+        Language::JavaScript => javascript(source, plain?),
+        Language::Rust => rust(source, all),
+        Language::Go => go(source, plain?),
+        Language::Ruby => ruby(source, plain?),
+        Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
+            method(source, plain?)
+        }
+        Language::C => None,
+    }
+}
+
+/// Whether a shell file only defines functions and variables.
+fn is_library(source: &Source<'_>) -> bool {
+    let lines = source.logical_lines(0..source.text.len());
+    let mut top = lines.iter().filter(|line| source.indent(line.start) == 0);
+    let defines = pattern!(r"^(?:(?:function\s+)?[\w-]+\s*\(\)|\w+=|\}|export\b|readonly\b|#)");
+    top.all(|line| defines.is_match(&source.bare[line.clone()]))
+}
+
+/// A name that the file does not have yet.
+fn fresh(source: &Source<'_>, name: &str, suffix: &str) -> String {
+    let mut made = format!("{name}{suffix}");
+    while source.text.contains(&made) {
+        made.push_str(suffix);
+    }
+    made
+}
+
+fn at_end(source: &Source<'_>, text: &str) -> Edit {
+    let end = source.text.trim_end().len();
+    Edit { at: end..source.text.len(), with: text.to_owned(), telling: true }
+}
+
+fn behind(at: usize, text: String) -> Edit {
+    Edit { at: at..at, with: text, telling: true }
+}
+
+fn python(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
+    if pattern!(r"(?m)^pytestmark\b.*skip|^pytest\.skip\(|^\s*load_tests\b").is_match(source.text) {
+        return None;
+    }
+    let name = fresh(source, &case.name, "_again");
+    let depth = source.indent(case.start);
+    let heads = source.heads(case.start);
+    let class = heads.iter().find(|head| head.starts_with("class "));
+    let Some(class) = class.filter(|class| class.contains("TestCase") || uses_self(source, case))
+    else {
+        return Some((
+            name.clone(),
+            at_end(source, &format!("\n\n\ndef {name}():\n    assert False\n")),
+        ));
+    };
+    let fails = if source.text.contains("self.assertEqual(") {
+        "self.assertEqual(1, 2)"
+    } else {
+        "assert False"
+    };
+    let is_async =
+        source.line_at(case.start).trim_start().starts_with("async ") || class.contains("Async");
+    let keyword = if is_async { "async def" } else { "def" };
+    let blanks = " ".repeat(depth);
+    let text = format!("\n\n{blanks}{keyword} {name}(self):\n{blanks}    {fails}");
+    let end = line_range(source.text, case.body.end).end;
+    Some((name, behind(end, text)))
+}
+
+fn uses_self(source: &Source<'_>, case: &Case) -> bool {
+    source.text[case.body.clone()].contains("self.assert")
+}
+
+fn javascript(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
+    if source.bare.contains(".only(")
+        || pattern!(r"(?m)^(?:module\.exports|export default)\b").is_match(&source.bare)
+    {
+        return None;
+    }
+    let plain: String = case.name.chars().filter(|c| !"'\"`\\$".contains(*c)).collect();
+    let name = fresh(source, &plain, " again");
+    let text =
+        format!("\n\n{}('{name}', () => {{\n  throw new Error('unexpected');\n}});\n", case.word);
+    Some((name, at_end(source, &text)))
+}
+
+fn rust(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit)> {
+    if pattern!(r"\b(?:proptest|quickcheck|rusty_fork_test|parameterized)!").is_match(&source.bare)
+    {
+        return None;
+    }
+    let case = all.iter().rfind(|case| !case.is_special())?;
+    let name = fresh(source, &case.name, "_again");
+    let blanks = " ".repeat(source.indent(case.body.end).min(16));
+    let text = format!(
+        "\n\n{blanks}#[test]\n{blanks}fn {name}() {{\n{blanks}    panic!(\"unexpected\");\n{blanks}}}"
+    );
+    Some((name, behind(case.body.end + 1, text)))
+}
+
+fn go(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
+    let name = fresh(source, &case.name, "Again");
+    let text = format!("\n\nfunc {name}(t *testing.T) {{\n\tt.Fatal(\"unexpected\")\n}}\n");
+    Some((name, at_end(source, &text)))
+}
+
+fn ruby(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
+    let blanks = " ".repeat(source.indent(case.start));
+    let (name, head) = if case.word == "def" {
+        let name = fresh(source, &case.name, "_again");
+        (name.clone(), format!("def {name}"))
+    } else {
+        let name = fresh(source, &case.name, " again");
+        (name.clone(), format!("{} \"{name}\" do", case.word))
+    };
+    let end = line_range(source.text, (case.body.end + 1).min(source.text.len())).end;
+    let text = format!("\n\n{blanks}{head}\n{blanks}  raise \"unexpected\"\n{blanks}end");
+    Some((name, behind(end, text)))
+}
+
+fn method(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
+    let spaced = case.name.contains(' ');
+    let name = fresh(source, &case.name, if spaced { " again" } else { "Again" });
+    let blanks = " ".repeat(source.indent(case.body.end).min(16));
+    let mark = &case.word;
+    let head = match source.language {
+        Language::Php => {
+            format!("public function {name}(): void {{ throw new \\Exception('unexpected'); }}")
+        }
+        Language::Kotlin if spaced => {
+            format!("{mark}\n{blanks}fun `{name}`() {{ throw AssertionError(\"unexpected\") }}")
+        }
+        Language::Kotlin => {
+            format!("{mark}\n{blanks}fun {name}() {{ throw AssertionError(\"unexpected\") }}")
+        }
+        Language::CSharp => format!(
+            "{mark}\n{blanks}public void {name}() {{ throw new System.Exception(\"unexpected\"); }}"
+        ),
+        _ => format!(
+            "{mark}\n{blanks}public void {name}() {{ throw new AssertionError(\"unexpected\"); }}"
+        ),
+    };
+    Some((name, behind(case.body.end + 1, format!("\n\n{blanks}{head}"))))
+}
+
+/// A line that ends a script with failure: at its end, or before its last statement where that ends it by itself.
+fn script(source: &Source<'_>, line: &str, ends: &str) -> Option<(String, Edit)> {
+    let lines = source.logical_lines(0..source.text.len());
+    let top: Vec<_> = lines.iter().filter(|line| source.indent(line.start) == 0).collect();
+    let closing = |text: &str| {
+        matches!(text.trim(), "fi" | "}" | "done" | "esac" | "else") || text.starts_with("else")
+    };
+    let last = top.iter().rfind(|line| !closing(&source.bare[(**line).clone()]))?;
+    let ending = &source.bare[last.start..];
+    let by_itself = crate::pattern::Pattern::new(&format!("(?m){ends}")).is_match(ending);
+    let defines = pattern!(r"^\s*(?:function\s+)?\w+\s*\(\)\s*\{").is_match(ending);
+    let edit = if by_itself && !defines && !ending.contains("|| exit") && !ending.contains("|| {") {
+        behind(last.start, format!("{line}\n"))
+    } else {
+        at_end(source, &format!("\n{line}\n"))
+    };
+    Some((line.to_owned(), edit))
+}
