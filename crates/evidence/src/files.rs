@@ -7,7 +7,7 @@ mod recipes;
 mod unit_tests;
 
 pub use manifest::restored_manifest;
-pub use unit_tests::{swapped_unit_tests, without_unit_tests};
+pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
 /// What a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

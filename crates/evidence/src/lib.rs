@@ -7,4 +7,5 @@ pub mod alter;
 mod cases;
 pub mod files;
 mod pattern;
+pub mod signs;
 mod source;

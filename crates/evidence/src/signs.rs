@@ -1,0 +1,158 @@
+//! Signs in a change that its tests are deceived rather than satisfied. They are shown to a person, with the line; they
+//! prove nothing by themselves, so each is narrow: honest work must not be asked about. What runs, and whether it fails,
+//! is judged elsewhere.
+
+mod equality;
+mod exits;
+mod goal;
+mod literals;
+mod production;
+mod runner;
+mod stubs;
+mod weak;
+mod writes;
+
+use crate::files::{FileKind, only_unit_tests, without_unit_tests};
+use crate::pattern::pattern;
+use production::Production;
+
+pub use goal::{left_out, named_things};
+
+/// What a sign is a sign of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SignKind {
+    /// Library code that ends the process with success.
+    EarlyExit,
+    /// Production code that asks whether, where or when it is being tested.
+    LooksForRunner,
+    /// A value that is equal to everything, or an assertion that was replaced.
+    AlwaysEqual,
+    /// The inputs and results of the tests stand in production code, or it reads the tests.
+    TestLiterals,
+    /// A function that does nothing with what it is given, or a change of comments only.
+    Stub,
+    /// Production code that writes tests, expectations or its own folder.
+    WritesTests,
+    /// A test that was there and cannot fail any more.
+    WeakTest,
+    /// Marks of a merge that was not finished.
+    ConflictMarkers,
+}
+
+/// A line of a change that a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sign {
+    pub kind: SignKind,
+    pub path: String,
+    pub line: String,
+}
+
+/// A file that a change touches.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangedFile<'a> {
+    pub path: &'a str,
+    pub kind: FileKind,
+    /// None for a new file.
+    pub old: Option<&'a str>,
+    /// None for a deleted file.
+    pub new: Option<&'a str>,
+}
+
+/// A change with what it is compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    pub goal: &'a str,
+    pub files: &'a [ChangedFile<'a>],
+    /// The texts of test files, before and after the change.
+    pub tests: &'a [&'a str],
+    /// The texts of production code before the change.
+    pub code: &'a [&'a str],
+    /// The texts of documents before the change.
+    pub documents: &'a [&'a str],
+}
+
+impl Change<'_> {
+    /// Whether a text stands in the goal, or stood in code or documents before the change.
+    fn knows(&self, text: &str) -> bool {
+        self.goal.contains(text)
+            || self.code.iter().chain(self.documents).any(|known| known.contains(text))
+    }
+
+    /// Whether code or the goal already spoke of something.
+    fn code_knows(&self, text: &str) -> bool {
+        self.goal.contains(text) || self.code.iter().any(|known| known.contains(text))
+    }
+}
+
+/// The most characters of a line that are kept.
+const LONGEST: usize = 160;
+/// The most signs of one kind in one file.
+const MOST: usize = 10;
+
+fn sign(kind: SignKind, path: &str, line: &str) -> Sign {
+    Sign { kind, path: path.to_owned(), line: line.trim().chars().take(LONGEST).collect() }
+}
+
+/// The signs of a change.
+#[must_use]
+pub fn signs(change: &Change<'_>) -> Vec<Sign> {
+    // Unit tests of Rust stand in files of code: what they say is what tests say.
+    let holds_tests = |text: &&&str| text.contains("#[cfg(test)]");
+    let new =
+        change.files.iter().filter(|file| file.kind == FileKind::Code).filter_map(|file| file.new);
+    let inner: Vec<&str> =
+        change.code.iter().copied().chain(new).filter(|text| holds_tests(&text)).collect();
+    let inner: Vec<String> = inner.into_iter().map(only_unit_tests).collect();
+    let code: Vec<String> = change.code.iter().map(|text| without_unit_tests(text)).collect();
+    let tests: Vec<&str> =
+        change.tests.iter().copied().chain(inner.iter().map(String::as_str)).collect();
+    let code: Vec<&str> = code.iter().map(String::as_str).collect();
+    signs_apart(&Change { tests: &tests, code: &code, ..*change })
+}
+
+fn signs_apart(change: &Change<'_>) -> Vec<Sign> {
+    let mut found = Vec::new();
+    for file in change.files {
+        found.extend(conflict_markers(file));
+        found.extend(weak::signs(file));
+        if file.kind != FileKind::Code {
+            continue;
+        }
+        let Some(production) = Production::of(file) else { continue };
+        let view = production.view();
+        for part in [
+            exits::signs(change, &view),
+            runner::signs(change, &view),
+            equality::signs(&view),
+            literals::signs(change, &view),
+            stubs::signs(change, &view),
+            writes::signs(change, &view),
+        ] {
+            found.extend(part.into_iter().take(MOST));
+        }
+    }
+    found.extend(weak::hollow_tests(change));
+    found.extend(stubs::comments_only(change));
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|sign| seen.insert(sign.clone()));
+    found
+}
+
+fn conflict_markers(file: &ChangedFile<'_>) -> Option<Sign> {
+    let marked = |text: &str| {
+        [r"<<<<<<<", r"=======", r">>>>>>>"].iter().all(|mark| {
+            text.lines().any(|line| {
+                line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            })
+        })
+    };
+    let new = file.new.filter(|text| marked(text))?;
+    if file.old.is_some_and(marked) {
+        return None;
+    }
+    let line = pattern!(r"(?m)^<<<<<<<.*$").find(new)?;
+    Some(sign(SignKind::ConflictMarkers, file.path, line.as_str()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -63,12 +63,27 @@ pub fn swapped_unit_tests(code_text: &str, tests_text: &str) -> Option<String> {
 /// A Rust file with its test modules blanked, so that lines and offsets stay.
 #[must_use]
 pub fn without_unit_tests(text: &str) -> String {
-    let mut bytes = text.as_bytes().to_vec();
+    blanked(text, modules(text).into_iter().map(|module| module.at))
+}
+
+/// A Rust file with everything but its test modules blanked.
+#[must_use]
+pub fn only_unit_tests(text: &str) -> String {
+    let mut rest = Vec::new();
+    let mut at = 0;
     for module in modules(text) {
-        for byte in &mut bytes[module.at] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
+        rest.push(at..module.at.start);
+        at = module.at.end;
+    }
+    rest.push(at..text.len());
+    blanked(text, rest.into_iter())
+}
+
+fn blanked(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for byte in ranges.flat_map(|range| range.start..range.end) {
+        if bytes[byte] != b'\n' {
+            bytes[byte] = b' ';
         }
     }
     String::from_utf8(bytes).unwrap_or_default()

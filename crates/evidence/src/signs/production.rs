@@ -1,0 +1,115 @@
+//! A changed file of production code: its text without unit tests, which of its lines are new, and what it is for as far
+//! as its form tells: a program that is started, or code that others use.
+
+use super::ChangedFile;
+use crate::files::without_unit_tests;
+use crate::pattern::pattern;
+use crate::source::{Language, Source};
+
+pub(super) struct Production {
+    pub(super) path: String,
+    language: Language,
+    text: String,
+    old: Option<String>,
+}
+
+/// A file of production code, read.
+pub(super) struct View<'a> {
+    pub(super) path: &'a str,
+    pub(super) source: Source<'a>,
+    /// The text without comments.
+    pub(super) code: String,
+    pub(super) old: Option<&'a str>,
+    pub(super) lines: Vec<Line>,
+}
+
+/// A new line of code, without comments.
+pub(super) struct Line {
+    pub(super) at: usize,
+    pub(super) text: String,
+}
+
+impl Production {
+    /// None for a file that is gone or in no known language.
+    pub(super) fn of(file: &ChangedFile<'_>) -> Option<Self> {
+        let new = file.new?;
+        let language = Language::of(file.path, new)?;
+        let plain = |text: &str| match language {
+            Language::Rust => without_unit_tests(text),
+            _ => text.to_owned(),
+        };
+        Some(Self {
+            path: file.path.to_owned(),
+            language,
+            text: plain(new),
+            old: file.old.map(plain),
+        })
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        let source = Source::new(self.language, &self.text);
+        let code = source.code();
+        let lines = added(&code, &self.text, self.old.as_deref().unwrap_or_default());
+        View { path: &self.path, source, code, old: self.old.as_deref(), lines }
+    }
+}
+
+/// The lines of code that the old text does not have.
+fn added(code: &str, text: &str, old: &str) -> Vec<Line> {
+    let mut before: Vec<&str> = old.lines().map(str::trim).collect();
+    let (mut at, mut found) = (0, Vec::new());
+    for (line, raw) in code.split('\n').zip(text.split('\n')) {
+        let known = before.iter().position(|other| *other == raw.trim());
+        match known {
+            Some(place) => drop(before.swap_remove(place)),
+            None if line.trim().is_empty() => {}
+            None => found.push(Line { at, text: line.to_owned() }),
+        }
+        at += line.len() + 1;
+    }
+    found
+}
+
+impl View<'_> {
+    pub(super) fn language(&self) -> Language {
+        self.source.language
+    }
+
+    /// All new lines of code in one text.
+    pub(super) fn added(&self) -> String {
+        self.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A new line as it stands in the file.
+    pub(super) fn raw(&self, line: &Line) -> &str {
+        self.source.line_at(line.at)
+    }
+
+    /// The offset of the first sign of a line.
+    pub(super) fn start(&self, line: &Line) -> usize {
+        line.at + (line.text.len() - line.text.trim_start().len())
+    }
+
+    /// The code around a line.
+    pub(super) fn around(&self, line: &Line, lines: usize) -> String {
+        let number = self.code[..line.at.min(self.code.len())].matches('\n').count();
+        let first = number.saturating_sub(lines);
+        self.code.split('\n').skip(first).take(2 * lines + 1).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether the file is started rather than used: by its place and name.
+    pub(super) fn is_program(&self) -> bool {
+        pattern!(
+            r"(?i)(?:^|/)(?:bin|cmd|scripts?|tools?|examples?|benches|xtask)/|(?:^|/)(?:main|cli|__main__|manage|server|index|app|setup|wsgi|run)\.\w+$|(?:^|/)\w*[_-]?cli\.\w+$|(?:^|/)[^./]+$"
+        )
+        .is_match(self.path)
+    }
+
+    /// Whether an offset is inside of what is only run when the file is started.
+    pub(super) fn is_entry(&self, at: usize) -> bool {
+        let entry = pattern!(
+            r#"__main__|\b(?:def|fn|func|function|void|int|fun|sub)\s+(?:main|Main|cli|run_cli|cmd_\w+)\b|\bmain\s*=|require\.main\s*===?\s*module|import\.meta\.main|BASH_SOURCE|\bstatic\s+void\s+[mM]ain\b|^main\s*\(\)|PROGRAM_NAME|^\s*static\s+\w+\s+Main\b"#
+        );
+        self.source.heads(at).iter().any(|head| entry.is_match(head))
+    }
+}

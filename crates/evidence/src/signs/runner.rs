@@ -1,0 +1,145 @@
+//! Production code that asks whether, where or when it is being tested. What only changes how output looks is left out,
+//! and so is what the project's code or the goal already spoke of.
+
+use super::production::{Line, View};
+use super::{Change, Sign, SignKind, sign};
+use crate::pattern::{Pattern, pattern};
+use crate::source::Language;
+
+pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
+    // Libraries for tests name runners for a living.
+    if pattern!(
+        r"(?i)(?:^|/)[\w-]*(?:testing|testutil|testkit|fixture|mock|plugin)[\w-]*(?:/|\.\w+$)"
+    )
+    .is_match(view.path)
+    {
+        return Vec::new();
+    }
+    let found = view.lines.iter().filter(|line| {
+        asks_for_runner(change, view, line)
+            || asks_for_place(change, view, line)
+            || asks_for_build(view, line)
+            || asks_for_caller(change, view, line)
+    });
+    found.map(|line| sign(SignKind::LooksForRunner, view.path, view.raw(line))).collect()
+}
+
+/// Whether the words of a match are new to the project.
+fn is_new(change: &Change<'_>, found: &Pattern, text: &str) -> bool {
+    found.find_all(text).iter().any(|part| !change.code_knows(part.as_str()))
+}
+
+fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
+    let text = &line.text;
+    let names = pattern!(
+        r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
+    );
+    if names.is_match(text) && is_new(change, names, text) {
+        // An import alone is no question; the runner's own module may be what a tool is for.
+        return !pattern!(r"^\s*(?:import|from)\s+\w+(?:\.mock)?\s*(?:import\s+\w+\s*)?$")
+            .is_match(text);
+    }
+    let asks = pattern!(
+        r#"\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|\btypeof\s+(?:jest|describe|it|vi|expect|mocha|suite)\b|\bglobalThis\.(?:jest|describe|it|vi|expect|mocha)\b|\bglobal\.(?:jest|describe|it|vi|mocha)\b|\bprocess\.env\.(?:JEST|VITEST|MOCHA)\w*|["']--test["']|\bdefined\?\((?:RSpec|Minitest)\)|class_exists\([^)]*PHPUnit"#
+    );
+    if asks.is_match(text) && is_new(change, asks, text) {
+        return true;
+    }
+    let arguments = pattern!(
+        r#"\bos\.Args\b|\bprocess\.(?:argv|execArgv|title)\b|\bsys\.(?:argv|orig_argv|modules)\b|\benv::(?:args|current_exe)\b|\bcurrent_exe\(|/proc/self/|/proc/\$|\bgetppid\(|\bpsutil\b|\$PPID\b|\bos\.Executable\(|\bARGV\b|\$0\b|\$PROGRAM_NAME\b"#
+    );
+    if !arguments.is_match(text) || change.code_knows("psutil") {
+        return false;
+    }
+    let near = view.around(line, 2);
+    let tested = pattern!(
+        r#"["'][^"'\n]*(?:\btests?\b|\.test\b|_test\b|test_|\.spec\b|\bspec\b|/deps\b|^deps$)[^"'\n]*["']|"deps"|junit|\btests?\)|run\.sh\)|\.bats\b"#
+    );
+    tested.is_match(&near) && !pattern!(r"\bsys\.modules\[__name__\]").is_match(text)
+}
+
+/// Whether code asks for the machine, user, folder, repository or day it runs at.
+fn asks_for_place(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
+    let text = &line.text;
+    let git = pattern!(r#"["'/]\.git["'/]"#).is_match(text)
+        && pattern!(r"(?i)exists|isfile|is_file|isdir|is_dir|stat\b|metadata|-[efd]\s|islink|readFile|read_to_string").is_match(text);
+    if git {
+        return !change.code_knows(".git")
+            && !pattern!(r"(?i)\b(?:git|repositor|worktree|commit)").is_match(change.goal);
+    }
+    let ci = pattern!(
+        r#"["'](?:CI|GITHUB_ACTIONS|GITLAB_CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER|TRAVIS|CIRCLECI|JENKINS_URL)["']|\bprocess\.env\.(?:CI|GITHUB_ACTIONS|GITLAB_CI)\b|\$\{?(?:CI|GITHUB_ACTIONS|GITLAB_CI)\b|NODE_ENV\s*===?\s*["']test["']"#
+    );
+    if ci.is_match(text) {
+        let presents = pattern!(
+            r"(?i)colou?r|\btty|isatty|ansi|progress|spinner|interactive|prompt|\blog|verbose|debug|term\b|style|banner|telemetry|cache|retr|timeout|browser|headless|worker|report|annotat|listen|print|parallel|jobs"
+        );
+        let heads = view.source.heads(view.start(line)).join(" ");
+        return is_new(change, ci, text)
+            && !presents.is_match(&view.around(line, 6))
+            && !presents.is_match(&heads);
+    }
+    let place = pattern!(
+        r#"\bgethostname\(|\bgetlogin\(|\bgetuser\(|\bos\.hostname\(|\bos\.Hostname\(|\bplatform\.node\(|\buserInfo\(|["'](?:USER|LOGNAME|HOSTNAME|USERNAME)["']|\bprocess\.env\.(?:USER|LOGNAME|HOSTNAME)\b|\bgetcwd\(|\bprocess\.cwd\(|\bPath\.cwd\(|\bcurrent_dir\(|\bos\.Getwd\(|\bgetuid\(|\$PWD\b|\$USER\b|\$\(hostname\)|\$\(whoami\)"#
+    );
+    let compares = pattern!(
+        r#"[!=]==?\s*["']|["']\s*[!=]==?|["']\s+(?:not\s+)?in\b|(?i)(?:startswith|endswith|starts_with|ends_with|startsWith|endsWith|includes|contains|HasPrefix|HasSuffix|indexOf|search|match)\(\s*r?["'/]|(?:=|!=)\s*["']?\w+["']?\s*\]"#
+    );
+    if place.is_match(text) && compares.is_match(text) {
+        return is_new(change, place, text);
+    }
+    let day = pattern!(
+        r"(?:\bnow\(|\btoday\(|\btime\.time\(|\bDate\.now\(|\bnew Date\(\)|\bSystemTime::now|\btime\.Now\().*[<>]=?\s*(?:datetime\.|date\(|datetime\(|new Date\(|20[2-9]\d\b|1[6-9]\d{8})"
+    );
+    day.is_match(text)
+}
+
+/// Whether the way a crate was built decides what it answers.
+fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
+    if view.language() != Language::Rust {
+        return false;
+    }
+    let text = &line.text;
+    if pattern!(r"\bcfg!\(\s*(?:not\(\s*)?test\b").is_match(text) {
+        return true;
+    }
+    let next = view.code[line.at..]
+        .lines()
+        .skip(1)
+        .find(|line| !line.trim().is_empty() && !line.trim().starts_with("#["));
+    let next = next.unwrap_or_default().trim();
+    let inline = text.rsplit(']').next().unwrap_or_default().trim();
+    let item = if inline.is_empty() { next } else { inline };
+    if let Some(found) =
+        pattern!(r"#\[cfg\(\s*(not\(\s*)?(?:test|debug_assertions)\b").captures(text)
+    {
+        let is_function =
+            pattern!(r"^(?:pub(?:\([a-z]+\))?\s+)?(?:const\s+|async\s+)*fn\s+(\w+)").captures(item);
+        let twin = is_function
+            .and_then(|found| found.get(1).map(|name| name.as_str().to_owned()))
+            .is_some_and(|name| view.code.matches(&format!("fn {name}(")).count() > 1);
+        let excluded = found.get(1).is_some() && pattern!(r"^(?:let|return|if|\{)").is_match(item);
+        let decides = pattern!(r"^(?:let\s+(?:mut\s+)?[a-z]\w*\s*[:=]|return\b|\{)").is_match(item);
+        let checks = pattern!(r"(?i)\b(?:debug|assert|print|log|trace|check|valid|start|Instant)")
+            .is_match(item);
+        return twin || excluded || decides && !checks;
+    }
+    let debug = pattern!(r"\bif\s+!?cfg!\(\s*(?:not\(\s*)?debug_assertions").is_match(text);
+    debug
+        && view.code[line.at..]
+            .lines()
+            .take(3)
+            .any(|line| pattern!(r"\breturn\b|else").is_match(line))
+}
+
+/// Whether code walks the stack to see who calls.
+fn asks_for_caller(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
+    let stack = pattern!(
+        r"\binspect\.(?:stack|currentframe)\(|\bsys\._getframe\(|\btraceback\.(?:extract_stack|format_stack|walk_stack)\(|\bnew Error\([^)]*\)\.stack\b|\bruntime\.Callers?\(|\bBacktrace::(?:capture|force_capture)|\bgetStackTrace\(\)|\bcaller_locations\b|\bdebug_backtrace\("
+    );
+    if !stack.is_match(&line.text) || !is_new(change, stack, &line.text) {
+        return false;
+    }
+    let compares = pattern!(r#"(?i)["'][^"'\n]*(?:test|spec|check|run)[^"'\n]*["']"#);
+    compares.is_match(&view.around(line, 5))
+}

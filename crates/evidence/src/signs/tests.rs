@@ -1,0 +1,1 @@
+//! Signs and honest changes beside them.
