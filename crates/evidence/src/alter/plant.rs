@@ -11,7 +11,7 @@ pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit
     let plain = all.iter().rfind(|case| !case.is_special());
     match source.language {
         Language::Python => match plain {
-            Some(case) => python(source, case),
+            Some(case) => python(source, collected(source, all).unwrap_or(case)),
             None if all.is_empty() && pattern!(r"(?m)^assert\b").is_match(&source.bare) => script(
                 source,
                 "assert False",
@@ -88,6 +88,12 @@ fn python(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     let text = format!("\n\n{blanks}def {name}(self):\n{blanks}    {fails}");
     let end = line_range(source.text, case.body.end).end;
     Some((name, behind(end, text)))
+}
+
+/// The last test in a class, where the file is made for unittest, which collects no others.
+fn collected<'a>(source: &Source<'_>, all: &'a [Case]) -> Option<&'a Case> {
+    let in_class = |case: &&Case| source.indent(case.start) > 0 && !case.is_special();
+    all.iter().filter(|_| source.bare.contains("TestCase")).rfind(in_class)
 }
 
 fn javascript(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
