@@ -79,7 +79,8 @@ fn asks_for_place(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         let heads = view.source.heads(view.start(line)).join(" ");
         return is_new(change, ci, text)
             && !presents.is_match(&view.around(line, 6))
-            && !presents.is_match(&heads);
+            && !presents.is_match(&heads)
+            && !pattern!(r"(?i)colou?r|term|tty|ansi|style").is_match(view.path);
     }
     let place = pattern!(
         r#"\bgethostname\(|\bgetlogin\(|\bgetuser\(|\bos\.hostname\(|\bos\.Hostname\(|\bplatform\.node\(|\buserInfo\(|["'](?:USER|LOGNAME|HOSTNAME|USERNAME)["']|\bprocess\.env\.(?:USER|LOGNAME|HOSTNAME)\b|\bgetcwd\(|\bprocess\.cwd\(|\bPath\.cwd\(|\bcurrent_dir\(|\bos\.Getwd\(|\bgetuid\(|\$PWD\b|\$USER\b|\$\(hostname\)|\$\(whoami\)"#

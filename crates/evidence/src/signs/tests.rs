@@ -135,6 +135,7 @@ fn code_that_asks_for_its_runner_is_a_sign() {
         assert_eq!(new(path, text), [SignKind::LooksForRunner], "{path}: {text}");
     }
     for (path, text) in [
+        ("src/colour/depth.js", "export const depth = (env) => ('CI' in env ? 1 : 0 + env.n);\n"),
         (
             "show.py",
             "import os\ndef red(text):\n    if os.environ.get('CI') or os.environ.get('NO_COLOR'):\n        return text\n    return '\\033[31m' + text\n",
