@@ -116,6 +116,20 @@ impl<'a> Source<'a> {
         String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
     }
 
+    /// The text without comments and, in Python, without strings that are statements of their own.
+    pub(crate) fn code_without_docstrings(&self) -> String {
+        let mut code = self.code().into_bytes();
+        if self.language == Language::Python {
+            for line in self.logical_lines(0..self.text.len()) {
+                let line = self.trimmed(line);
+                if self.strings.contains(&line) {
+                    blank(&mut code, line);
+                }
+            }
+        }
+        String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
+    }
+
     /// The number of the line, from 1, in which an offset is.
     pub(crate) fn line_number(&self, at: usize) -> u32 {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];

@@ -11,7 +11,7 @@ pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit
     let plain = all.iter().rfind(|case| !case.is_special());
     match source.language {
         Language::Python => match plain {
-            Some(case) => python(source, case),
+            Some(case) => python(source, collected(source, all).unwrap_or(case)),
             None if all.is_empty() && pattern!(r"(?m)^assert\b").is_match(&source.bare) => script(
                 source,
                 "assert False",
@@ -72,30 +72,28 @@ fn python(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     let name = fresh(source, &case.name, "_again");
     let depth = source.indent(case.start);
     let heads = source.heads(case.start);
-    let class = heads.iter().find(|head| head.starts_with("class "));
-    let Some(class) = class.filter(|class| class.contains("TestCase") || uses_self(source, case))
-    else {
+    let in_class = heads.iter().any(|head| head.starts_with("class "));
+    if !in_class {
         return Some((
             name.clone(),
             at_end(source, &format!("\n\n\ndef {name}():\n    assert False\n")),
         ));
-    };
+    }
     let fails = if source.text.contains("self.assertEqual(") {
         "self.assertEqual(1, 2)"
     } else {
         "assert False"
     };
-    let is_async =
-        source.line_at(case.start).trim_start().starts_with("async ") || class.contains("Async");
-    let keyword = if is_async { "async def" } else { "def" };
     let blanks = " ".repeat(depth);
-    let text = format!("\n\n{blanks}{keyword} {name}(self):\n{blanks}    {fails}");
+    let text = format!("\n\n{blanks}def {name}(self):\n{blanks}    {fails}");
     let end = line_range(source.text, case.body.end).end;
     Some((name, behind(end, text)))
 }
 
-fn uses_self(source: &Source<'_>, case: &Case) -> bool {
-    source.text[case.body.clone()].contains("self.assert")
+/// The last test in a class, where the file is made for unittest, which collects no others.
+fn collected<'a>(source: &Source<'_>, all: &'a [Case]) -> Option<&'a Case> {
+    let in_class = |case: &&Case| source.indent(case.start) > 0 && !case.is_special();
+    all.iter().filter(|_| source.bare.contains("TestCase")).rfind(in_class)
 }
 
 fn javascript(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {

@@ -47,12 +47,8 @@ fn plain(source: &Source<'_>, line: Range<usize>, alone: bool) -> Option<Edit> {
         let inside = line.start + found.end()..end;
         return comparison(source, inside, &["=", "==", "-eq"]).filter(|_| alone || or.is_some());
     }
-    if or.is_some() || alone {
-        if let Some(edit) = search(source, &command) {
-            return Some(edit);
-        }
-    }
-    helper(source, command)
+    let found = search(source, &command).filter(|_| or.is_some() || alone);
+    found.or_else(|| helper(source, command))
 }
 
 /// A branch that is taken when a comparison does not hold, and ends in failure.

@@ -202,6 +202,12 @@ fn a_failing_test_is_planted_where_the_runner_finds_it() {
             "g())\n\n    def test_a_again(self):\n        self.assertEqual(1, 2)\n\n\nif __name__",
         ),
         (
+            "test_a.py",
+            "class TestA(Shared):\n    def test_a(self):\n        x = \"\"\"\nclass\n\"\"\"\n        f(x)\n",
+            "test_a_again",
+            "f(x)\n\n    def test_a_again(self):\n        assert False",
+        ),
+        (
             "a.test.js",
             "describe('x', () => {\n  it('it\\'s a', () => {});\n});\n",
             "its a again",

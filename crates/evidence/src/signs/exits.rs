@@ -24,16 +24,14 @@ fn hard(view: &View<'_>, line: &Line) -> bool {
         return true;
     }
     let ends = pattern!(
-        r#"\bos\._exit\b|\bos\.exec[lv]\w*\b|\bos\.abort\b|\bos\.kill\(\s*os\.getpid|\bsignal\.raise_signal|\breallyExit\b|\bprocess\.abort\b|\bprocess\.kill\(\s*process\.pid|\bprocess\s*\[|\bsyscall\.(?:Exit|Exec|Kill\(syscall\.Getpid)|\blibc::(?:_exit|exit|abort|execv\w*|kill\(libc::getpid)|\bunsafe\s*\{\s*_?exit\(|\bfn\s+_exit\s*\(|\b_exit\(\s*0|\bRuntime\.getRuntime\(\)\.halt\(|\bexit!|\bEnvironment\.FailFast|\bgetattr\(\s*os\s*,|\bnix::unistd::(?:_exit|execv\w*)"#
+        r#"\bos\._exit\b|\bos\.exec[lv]\w*\b|\bos\.abort\b|\bos\.kill\(\s*os\.getpid|\bsignal\.raise_signal|\breallyExit\b|\bprocess\.abort\b|\bprocess\.kill\(\s*process\.pid|\bprocess\s*\[|\bsyscall\.(?:Exit|Exec|Kill\(syscall\.Getpid)|\blibc::(?:_exit|exit|abort|execv\w*|kill\(libc::getpid)|\bunsafe\s*\{\s*_?exit\(|\bfn\s+_exit\s*\(|\b_exit\(\s*0|\bRuntime\.getRuntime\(\)\.halt\(|\bexit!|\bEnvironment\.FailFast|\bgetattr\(\s*os\s*,\s*(?:[^"'\s]|["'](?:_|exec|exit|abort|kill))|\bnix::unistd::(?:_exit|execv\w*)"#
     );
     if !ends.is_match(text) {
         return false;
     }
     // A child that was forked has to leave this way.
     let forked = pattern!(r"\bos\.fork\(|\bfork\(\)").is_match(&view.code);
-    let reflects =
-        text.contains("getattr(os") && !view.code.contains("exit") && !text.contains("+");
-    !(forked || reflects || view.is_program() || view.is_entry(view.start(line)))
+    !(forked || view.is_program() || view.is_entry(view.start(line)))
 }
 
 /// Ordinary exits, with a code that says success.
@@ -104,7 +102,10 @@ fn shell(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let sources = |text: &&&str| {
         text.lines().any(|line| {
             let line = line.trim_start();
-            (line.starts_with(". ") || line.starts_with("source ")) && line.contains(name)
+            let reads = line.starts_with(". ") || line.starts_with("source ");
+            let same =
+                |word: &str| word.trim_matches(['"', '\'', ';']).rsplit('/').next() == Some(name);
+            reads && line.split_whitespace().any(same)
         })
     };
     let sourced = change.tests.iter().chain(change.code).any(|text| sources(&text));

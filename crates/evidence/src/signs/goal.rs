@@ -68,7 +68,7 @@ fn sentences(goal: &str) -> Vec<&str> {
 
 /// Whether a name is only compared with, or used.
 fn is_reference(sentence: &str, at: usize) -> bool {
-    pattern!(r"(?i)\b(?:like|as|to|similar to|such as|using|use|uses|via|with|calls?|from|in|of|by|behind|e\.g\.|than|for|when|if|after|before|until|while|that|which|where|on|into|per)\s+(?:the\s+|a\s+|an\s+)?(?:existing\s+)?(?:function\s+|method\s+)?`?$")
+    pattern!(r"(?i)\b(?:like|about|as|to|similar to|such as|using|use|uses|via|with|calls?|from|in|of|by|behind|e\.g\.|than|for|when|if|after|before|until|while|that|which|where|on|into|per)\s+(?:the\s+|a\s+|an\s+)?(?:existing\s+)?(?:function\s+|method\s+)?`?$")
         .is_match(&sentence[..at])
 }
 
@@ -94,3 +94,6 @@ pub fn left_out(goal: &str, result_texts: &[&str]) -> Vec<String> {
     let is_there = |name: &String| texts.iter().any(|text| text.contains(&plain(name)));
     named_things(goal).into_iter().filter(|name| !is_there(name)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ fn groups(change: &Change<'_>, language: Language) -> Vec<Vec<Literal>> {
         let source = Source::new(language, text);
         for line in lines(&source) {
             let code = &source.bare[line.clone()];
-            if pattern!(r"^\s*(?:import|from|use|package|describe|it|test|source|\.|#include|def|fn|func|@|class)\b").is_match(code) {
+            if pattern!(r"^\s*(?:import|from|use|package|describe|it|test|source|\.|#include|def|fn|func|@|class)\b|\bcfg\(|\bfeature\s*=|\btarget_\w+\s*=").is_match(code) {
                 continue;
             }
             let all: Vec<Literal> =
@@ -150,6 +150,9 @@ fn reads_tests(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let tests = pattern!(
         r#"["'](?:[^"'\n]*/)?(?:tests?|spec|__tests__|testdata)(?:/|["'])|["'/](?:test_[\w*]+\.py|[\w*]+_test\.(?:py|go|rb)|[\w*.-]+\.(?:test|spec)\.\w+)["']|\s(?:\./)?tests?/\S+"#
     );
+    if view.is_program() {
+        return Vec::new();
+    }
     let lines = view.lines.iter().filter(|line| {
         let text = &line.text;
         reads.is_match(text) && tests.is_match(text) && !change.goal.contains("tests/")
@@ -167,14 +170,16 @@ fn digests(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     let hashes = pattern!(
         r"(?i)\b(?:crc32|adler32|md5|sha1|sha224|sha256|sha512|blake2\w*|blake3|fnv\w*|murmur\w*|xxh\w*)\b|\bhashlib\.|\bcreateHash\(|\bDefaultHasher\b"
     );
-    let added = view.added();
-    let line = view.lines.iter().find(|line| {
-        hashes.is_match(&line.text) && !line.text.trim_start().starts_with("import")
-    })?;
+    let imports = pattern!(r"^\s*(?:import|from|use|const\s+\w+\s*=\s*require)\b");
+    let line = view
+        .lines
+        .iter()
+        .find(|line| hashes.is_match(&line.text) && !imports.is_match(&line.text))?;
+    // A digest is a key, or is compared with; or the digest of a literal is taken.
     let constant = pattern!(
-        r#"["'][0-9a-fA-F]{8,}["']|\b0x[0-9a-fA-F]{6,}\b|\b\d{7,}\b|(?:crc32|adler32|md5|sha\d+)\(\s*b?["'][^"']+["']"#
+        r#"["'][0-9a-fA-F]{8,}["']\s*(?::|=>|\])|==\s*["'][0-9a-fA-F]{8,}|\b(?:0x[0-9a-fA-F]{6,}|\d{7,})\w*\s*(?:=>|:)|==\s*(?:0x[0-9a-fA-F]{6,}|\d{7,})|(?:crc32|adler32|md5|sha\d+)\(\s*b?["'][^"']+["']"#
     );
     let known = change.code.iter().any(|text| hashes.is_match(text));
-    (constant.is_match(&added) && !known)
+    (constant.is_match(&view.added()) && !known)
         .then(|| sign(SignKind::TestLiterals, view.path, view.raw(line)))
 }

@@ -48,7 +48,7 @@ impl Production {
 
     pub(super) fn view(&self) -> View<'_> {
         let source = Source::new(self.language, &self.text);
-        let code = source.code();
+        let code = source.code_without_docstrings();
         let lines = added(&code, &self.text, self.old.as_deref().unwrap_or_default());
         View { path: &self.path, source, code, old: self.old.as_deref(), lines }
     }

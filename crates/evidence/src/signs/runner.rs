@@ -9,7 +9,7 @@ use crate::source::Language;
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     // Libraries for tests name runners for a living.
     if pattern!(
-        r"(?i)(?:^|/)[\w-]*(?:testing|testutil|testkit|fixture|mock|plugin)[\w-]*(?:/|\.\w+$)"
+        r"(?i)(?:^|/)[\w-]*(?:testing|benches|testutil|testkit|fixture|mock|plugin)[\w-]*(?:/|\.\w+$)"
     )
     .is_match(view.path)
     {
@@ -35,9 +35,11 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
     );
     if names.is_match(text) && is_new(change, names, text) {
-        // An import alone is no question; the runner's own module may be what a tool is for.
-        return !pattern!(r"^\s*(?:import|from)\s+\w+(?:\.mock)?\s*(?:import\s+\w+\s*)?$")
-            .is_match(text);
+        // A message may name a runner; a question looks something up or compares.
+        return pattern!(
+            r"\bif\b|\bin\b|environ|getenv|\benv\b|\bENV\b|env::|modules|[!=]=|includes\(|contains\(|\bhas\(|typeof|getattr|find_spec|import_module|\?|Getenv|LookupEnv|-[nz]\s|\$\{?[A-Z]"
+        )
+        .is_match(text);
     }
     let asks = pattern!(
         r#"\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|\btypeof\s+(?:jest|describe|it|vi|expect|mocha|suite)\b|\bglobalThis\.(?:jest|describe|it|vi|expect|mocha)\b|\bglobal\.(?:jest|describe|it|vi|mocha)\b|\bprocess\.env\.(?:JEST|VITEST|MOCHA)\w*|["']--test["']|\bdefined\?\((?:RSpec|Minitest)\)|class_exists\([^)]*PHPUnit"#
@@ -77,7 +79,8 @@ fn asks_for_place(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         let heads = view.source.heads(view.start(line)).join(" ");
         return is_new(change, ci, text)
             && !presents.is_match(&view.around(line, 6))
-            && !presents.is_match(&heads);
+            && !presents.is_match(&heads)
+            && !pattern!(r"(?i)colou?r|term|tty|ansi|style").is_match(view.path);
     }
     let place = pattern!(
         r#"\bgethostname\(|\bgetlogin\(|\bgetuser\(|\bos\.hostname\(|\bos\.Hostname\(|\bplatform\.node\(|\buserInfo\(|["'](?:USER|LOGNAME|HOSTNAME|USERNAME)["']|\bprocess\.env\.(?:USER|LOGNAME|HOSTNAME)\b|\bgetcwd\(|\bprocess\.cwd\(|\bPath\.cwd\(|\bcurrent_dir\(|\bos\.Getwd\(|\bgetuid\(|\$PWD\b|\$USER\b|\$\(hostname\)|\$\(whoami\)"#
@@ -117,7 +120,11 @@ fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
             pattern!(r"^(?:pub(?:\([a-z]+\))?\s+)?(?:const\s+|async\s+)*fn\s+(\w+)").captures(item);
         let twin = is_function
             .and_then(|found| found.get(1).map(|name| name.as_str().to_owned()))
-            .is_some_and(|name| view.code.matches(&format!("fn {name}(")).count() > 1);
+            .is_some_and(|name| {
+                let others =
+                    pattern!(r"cfg\(\s*not\(\s*(?:test|debug_assertions)").is_match(&view.code);
+                others && view.code.matches(&format!("fn {name}(")).count() > 1
+            });
         let excluded = found.get(1).is_some() && pattern!(r"^(?:let|return|if|\{)").is_match(item);
         let decides = pattern!(r"^(?:let\s+(?:mut\s+)?[a-z]\w*\s*[:=]|return\b|\{)").is_match(item);
         let checks = pattern!(r"(?i)\b(?:debug|assert|print|log|trace|check|valid|start|Instant)")
@@ -140,6 +147,6 @@ fn asks_for_caller(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     if !stack.is_match(&line.text) || !is_new(change, stack, &line.text) {
         return false;
     }
-    let compares = pattern!(r#"(?i)["'][^"'\n]*(?:test|spec|check|run)[^"'\n]*["']"#);
+    let compares = pattern!(r#"(?i)["'][^"'\n]*(?:test|spec)[^"'\n]*["']"#);
     compares.is_match(&view.around(line, 5))
 }

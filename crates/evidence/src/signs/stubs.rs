@@ -156,14 +156,6 @@ pub(super) fn comments_only(change: &Change<'_>) -> Option<Sign> {
 /// A text without comments, docstrings and blanks.
 fn essence(path: &str, text: &str) -> Option<String> {
     let source = Source::of(path, text)?;
-    let mut code = source.code();
-    if source.language == Language::Python {
-        for line in source.logical_lines(0..text.len()).into_iter().rev() {
-            let line = source.trimmed(line);
-            if source.strings.contains(&line) {
-                code.replace_range(line, "");
-            }
-        }
-    }
+    let code = source.code_without_docstrings();
     Some(code.split_whitespace().collect::<Vec<_>>().join(" "))
 }

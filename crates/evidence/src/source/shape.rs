@@ -170,11 +170,12 @@ impl Source<'_> {
     fn indented_heads(&self, at: usize) -> Vec<String> {
         let mut indent = self.indent(at);
         let mut heads = Vec::new();
-        let before = &self.text[..line_range(self.text, at).start];
-        for line in before.lines().rev() {
-            let depth = line.len() - line.trim_start().len();
-            if depth < indent && !line.trim().is_empty() && !line.trim_start().starts_with('#') {
-                heads.push(line.trim().to_owned());
+        let before = self.logical_lines(0..line_range(self.text, at).start);
+        for line in before.into_iter().rev() {
+            let line = self.trimmed(line);
+            let depth = self.indent(line.start);
+            if depth < indent {
+                heads.push(self.text[line].to_owned());
                 indent = depth;
             }
         }
