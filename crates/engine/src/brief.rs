@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{context, contract, intake, intent, manifest};
+use crate::{budget, context, contract, intake, intent, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -57,7 +57,8 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         start: running.start.clone(),
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
-        max_output_tokens: role.map_or(0, |role| role.max_output_tokens),
+        // What the model itself can say at once is known where the models are.
+        max_output_tokens: budget::output_limit(role.and_then(|role| role.max_output_tokens), None),
         output_chars: run.policy().limits.output_chars,
     }
 }

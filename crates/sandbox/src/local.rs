@@ -1,5 +1,6 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
+mod moving;
 mod places;
 mod reasons;
 
@@ -161,7 +162,12 @@ impl Environment for LocalEnvironment {
     }
 
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
-        self.blocking(path, delete).await
+        self.blocking(path, moving::delete).await
+    }
+
+    async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        let (to, hidden) = (to.clone(), Arc::clone(&self.hidden));
+        self.blocking(from, move |jail, from| moving::rename(jail, from, &to, &hidden)).await
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
@@ -305,15 +311,6 @@ pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::F
         }
     }
     Err(Errno::EXIST)
-}
-
-fn delete(jail: &Jail, path: &WorkPath) -> Result<(), EnvError> {
-    if jail::is_protected(path) {
-        return Err(EnvError::Protected { path: path.clone() });
-    }
-    let (folder, name) = jail.parent(path)?;
-    rustix::fs::unlinkat(&folder, name, AtFlags::empty())
-        .map_err(|errno| refused(errno, "deleting", path))
 }
 
 fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {

@@ -8,6 +8,7 @@ use types::{
 
 use super::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::question::{STOP, expiry};
+use crate::attempt::BLOCKED;
 use crate::run::{Run, current};
 use crate::{brief, head_and_tail};
 
@@ -33,16 +34,23 @@ pub(super) fn ask(
         package: package(run, failed).map(Box::new),
         ..Terms::escalation(escalation, severity, about, choices(&failed.task), STOP)
     };
-    let (task, class, what) = (&failed.task, failed.fault.class.word(), &failed.fault.what);
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!("{task} failed ({class}): {what}. What now?"),
+        text: text(failed),
         decision,
         attempt: None,
         call: None,
         files: vec![],
         terms: Some(Box::new(terms)),
     }
+}
+
+fn text(failed: &Failed<'_>) -> String {
+    let (task, fault) = (&failed.task, failed.fault);
+    if fault.code == BLOCKED {
+        return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
+    }
+    format!("{task} failed ({}): {}. What now?", fault.class.word(), fault.what)
 }
 
 fn choices(task: &TaskId) -> Vec<Choice> {

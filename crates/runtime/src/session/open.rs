@@ -98,7 +98,7 @@ impl Bosun {
             start: CommitId(String::new()),
             budget: new.budget,
             max_turns: solo.max_turns,
-            max_output_tokens: solo.max_output_tokens,
+            max_output_tokens: tailor.max_output(&new.model),
             output_chars: policy.limits.output_chars,
             ending: Ending::Open,
             effort: new.effort,
