@@ -244,6 +244,8 @@ impl Machine for Attempt {
 #[cfg(test)]
 mod agents_tests;
 #[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
 mod session_tests;
 #[cfg(test)]
 pub(crate) mod testing {
