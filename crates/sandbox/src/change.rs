@@ -7,10 +7,18 @@ use crate::{EnvError, Environment};
 /// One change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    Write { path: WorkPath, bytes: Vec<u8> },
-    Delete { path: WorkPath },
+    Write {
+        path: WorkPath,
+        bytes: Vec<u8>,
+    },
+    Delete {
+        path: WorkPath,
+    },
     /// Nothing is at the new place yet.
-    Move { path: WorkPath, to: WorkPath },
+    Move {
+        path: WorkPath,
+        to: WorkPath,
+    },
 }
 
 impl Change {

@@ -48,9 +48,7 @@ pub fn names(family: Family, wanted: &[String]) -> Vec<String> {
 
 fn has(family: Family, name: &str) -> bool {
     match family {
-        Family::OpenAi => {
-            !matches!(name, "edit_file" | "delete_file" | "move_file" | "list_dir")
-        }
+        Family::OpenAi => !matches!(name, "edit_file" | "delete_file" | "move_file" | "list_dir"),
         Family::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
         Family::Gemini => name != "apply_patch",
         Family::Portable => true,

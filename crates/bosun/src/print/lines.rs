@@ -44,7 +44,8 @@ impl Teller {
                 if *outcome == CallOutcome::Ok {
                     return None;
                 }
-                let how = format!("{} {tool} {}: {}", bad_mark(), "failed".red(), last(&output.text));
+                let how =
+                    format!("{} {tool} {}: {}", bad_mark(), "failed".red(), last(&output.text));
                 (attempt.to_string(), how)
             }
             (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),

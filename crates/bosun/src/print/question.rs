@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn a_question_after_a_failed_check_shows_what_the_check_said_last() {
-        let fault = types::Fault::new(types::FaultClass::CheckFailed, "verify.check", "test failed");
+        let fault =
+            types::Fault::new(types::FaultClass::CheckFailed, "verify.check", "test failed");
         let said: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
         let package = Package {
             attempt: "T1.1".parse().expect("an attempt"),

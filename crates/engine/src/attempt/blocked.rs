@@ -55,6 +55,9 @@ mod tests {
         let end = end(json!({"blocked": " the test is wrong ", "evidence": {"line": 3}}));
         let SessionEnd::Failed { fault } = end else { panic!("{end:?}") };
         assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Semantic, BLOCKED));
-        assert_eq!((fault.what.as_str(), fault.evidence.as_str()), ("the test is wrong", "{\"line\":3}"));
+        assert_eq!(
+            (fault.what.as_str(), fault.evidence.as_str()),
+            ("the test is wrong", "{\"line\":3}")
+        );
     }
 }

@@ -27,8 +27,7 @@ pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection>
         return inspections;
     }
     let last = replied.reply.calls().count().saturating_sub(1);
-    for (place, (call, inspection)) in
-        replied.reply.calls().zip(inspections.iter_mut()).enumerate()
+    for (place, (call, inspection)) in replied.reply.calls().zip(inspections.iter_mut()).enumerate()
     {
         let broken = matches!(call.arguments, Arguments::Broken(_));
         let invalid = matches!(inspection, Inspection::Invalid(_));

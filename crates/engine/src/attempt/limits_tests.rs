@@ -68,12 +68,8 @@ fn a_limit_of_money_makes_replies_shorter_too() {
     let price = types::PriceCap { input: dollars(1_000), output: dollars(10_000) };
     let money = Some(dollars(100));
     let budget = Budget { money, ..Budget::default() };
-    let bench = talking(Brief {
-        budget,
-        price: Some(price),
-        max_output_tokens: 64_000,
-        ..brief("T1.1")
-    });
+    let bench =
+        talking(Brief { budget, price: Some(price), max_output_tokens: 64_000, ..brief("T1.1") });
     let asked = asked(&bench).expect("the model is asked");
     assert!((9_000..10_000).contains(&asked), "ten cents are 10 000 tokens: {asked}");
 }
@@ -98,14 +94,18 @@ fn a_call_that_the_limit_cut_off_is_told_so_and_how_to_go_on_in_parts() {
         ..brief("T1.1")
     });
     same(
-        &only(&crate::testing::render(&cut(&mut bench, "{\"path\": \"a")), &["tool", "model.asked"]),
+        &only(
+            &crate::testing::render(&cut(&mut bench, "{\"path\": \"a")),
+            &["tool", "model.asked"],
+        ),
         "tool.refused s1.t1.c0 write_file error, permit.invalid_call\nmodel.asked t2",
     );
     let Some(Message::Results { results }) = bench.machine.history().last().map(|m| &**m) else {
         panic!("the call is answered")
     };
     let Part::Text { text } = &results[0].parts[0] else { panic!("a text") };
-    for part in ["cut off at 1000 tokens", "nothing of it was carried out", "in parts", "edit_file"] {
+    for part in ["cut off at 1000 tokens", "nothing of it was carried out", "in parts", "edit_file"]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     assert!(!text.contains("JSON"), "{text}");

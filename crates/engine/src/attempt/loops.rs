@@ -75,8 +75,9 @@ pub(super) enum Found {
 impl Repeats {
     /// Takes note of how the calls of a round ended.
     pub(super) fn ended(&mut self, results: &[CallResult]) {
-        let failed =
-            |result: &CallResult| matches!(result.outcome, CallOutcome::Error | CallOutcome::Refused);
+        let failed = |result: &CallResult| {
+            matches!(result.outcome, CallOutcome::Error | CallOutcome::Refused)
+        };
         if results.is_empty() || !results.iter().all(failed) {
             self.failed = None;
             return;

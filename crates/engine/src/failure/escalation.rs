@@ -7,8 +7,8 @@ use types::{
 };
 
 use super::{Failed, Next, evidence, executions, retry, rule_for};
-use crate::question::{STOP, expiry};
 use crate::attempt::BLOCKED;
+use crate::question::{STOP, expiry};
 use crate::run::{Run, current};
 use crate::{brief, head_and_tail};
 

@@ -109,6 +109,8 @@ impl Field {
                     policy: &folder.policy,
                 };
                 let env = shop.yard.open(ground).await?;
+                // A sub-agent with a narrower scope would take away what others write meanwhile.
+                let env = if scope == folder.scope.as_ref() { env.replacing_files() } else { env };
                 opened.push((scope.cloned(), env.clone()));
                 env
             }
