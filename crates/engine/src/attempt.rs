@@ -3,16 +3,19 @@
 
 mod agents;
 mod apply;
+mod blocked;
 mod calls;
 mod decide;
 mod loops;
 mod pending;
 mod question;
+mod reserve;
 mod room;
 mod session;
 mod view;
 mod written;
 
+pub(crate) use blocked::BLOCKED;
 pub use written::calls_of;
 
 use std::collections::BTreeMap;
@@ -240,6 +243,8 @@ impl Machine for Attempt {
 
 #[cfg(test)]
 mod agents_tests;
+#[cfg(test)]
+mod limits_tests;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use types::{
 };
 
 use crate::run::{Run, Running};
-use crate::{baseline, context, contract, intake, intent, manifest};
+use crate::{baseline, budget, context, contract, intake, intent, manifest};
 
 /// The most characters of an attachment that a planner is shown.
 const MOST_ATTACHED: usize = 20_000;
@@ -60,7 +60,8 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
-        max_output_tokens: role.map_or(0, |role| role.max_output_tokens),
+        // What the model itself can say at once is known where the models are.
+        max_output_tokens: budget::output_limit(role.and_then(|role| role.max_output_tokens), None),
         output_chars: run.policy().limits.output_chars,
     }
 }

@@ -23,6 +23,17 @@ pub(crate) const UNPRICED: &str = "budget.price_unknown";
 /// The run's time is up.
 pub(crate) const TIME: &str = "budget.time";
 
+/// The longest reply of a model of which that is not known, in tokens.
+const USUAL_REPLY: u64 = 16_000;
+/// Where a budget is nearly spent, replies are kept shorter than a model could talk, but not shorter than this.
+pub(crate) const LEAST_REPLY: u64 = 4_000;
+
+/// The longest reply to ask for: what the role is given, and no more than the model can say.
+#[must_use]
+pub fn output_limit(role: Option<u64>, model: Option<u64>) -> u64 {
+    role.into_iter().chain(model).min().unwrap_or(USUAL_REPLY)
+}
+
 /// One level of the tree of budgets: a run's, or one attempt's share of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {

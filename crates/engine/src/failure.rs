@@ -59,7 +59,14 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
         .seeing(format!("{}: {}", failed.fault.class.word(), failed.fault.what))
         .seeing(format!("execution {executions} of {}", rule.max_executions));
-    match remedy(rule, executions) {
+    let remedy = remedy(rule, executions);
+    let (remedy, decision) = match rule.fresh_after {
+        Some(rounds) if remedy == Remedy::RetryWithFeedback && executions > rounds => {
+            (Remedy::RetryFresh, decision.seeing(format!("fresh after {rounds} with feedback")))
+        }
+        _ => (remedy, decision),
+    };
+    match remedy {
         Remedy::Stop => failed.given_up(decision, false),
         Remedy::Halt => failed.given_up(decision, true),
         Remedy::Ask => escalation::ask(run, failed, Some(rule), decision, now),

@@ -60,6 +60,7 @@ mod walls;
 
 pub use attempt::{Attempt, calls_of};
 pub use brief::family;
+pub use budget::output_limit;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
 pub use verify::{findings, is_read, watched};

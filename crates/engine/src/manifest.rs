@@ -19,6 +19,8 @@ const NEEDS: &[(&str, Needs)] = &[
     ("write_file", Needs::Filesystem),
     ("edit_file", Needs::Filesystem),
     ("apply_patch", Needs::Filesystem),
+    ("delete_file", Needs::Filesystem),
+    ("move_file", Needs::Filesystem),
     ("list_dir", Needs::Filesystem),
     ("glob", Needs::Filesystem),
     ("git_commit", Needs::Filesystem),

@@ -250,6 +250,14 @@ fn work_schema() -> Value {
                 "items": {"type": "string"},
                 "description": "what you decided that others should know, each with its reason",
             },
+            "blocked": {
+                "type": "string",
+                "description": "only if the task cannot be done as it is: why; a person decides then",
+            },
+            "evidence": {
+                "type": "string",
+                "description": "what shows that it is blocked: the lines, the output, the contradiction",
+            },
         },
     })
 }

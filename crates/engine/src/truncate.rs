@@ -25,6 +25,8 @@ const DEFAULTS: &[(&str, Cut)] = &[
     ("edit_file", cut(10_000, None, Keep::Tail)),
     ("apply_patch", cut(10_000, None, Keep::Tail)),
     ("write_file", cut(1_000, None, Keep::Tail)),
+    ("delete_file", cut(1_000, None, Keep::Tail)),
+    ("move_file", cut(1_000, None, Keep::Tail)),
     ("spawn_agent", cut(20_000, None, Keep::HeadTail)),
 ];
 

@@ -38,6 +38,11 @@ impl Models {
         self.registry.as_ref()?.catalogue().find(model)?.window
     }
 
+    /// The longest reply that a model gives, where that is known.
+    pub(crate) fn max_output(&self, model: &ModelRef) -> Option<u64> {
+        self.registry.as_ref()?.catalogue().find(model)?.max_output
+    }
+
     /// What a model's tokens cost at the most, where that is known without looking into the journal.
     pub(crate) fn known_price(&self, model: &ModelRef) -> Option<PriceCap> {
         self.registry.as_ref()?.catalogue().dearest(model)

@@ -141,6 +141,7 @@ impl Session {
             dressed = Some(wanted);
             let shop = &self.shared.shop;
             change.window = shop.models.window(&named);
+            change.max_output = Some(self.shared.tailor.max_output(&named));
             change.price = shop.models.price(&named, &*shop.journal).await;
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }

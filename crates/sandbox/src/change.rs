@@ -7,15 +7,25 @@ use crate::{EnvError, Environment};
 /// One change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    Write { path: WorkPath, bytes: Vec<u8> },
-    Delete { path: WorkPath },
+    Write {
+        path: WorkPath,
+        bytes: Vec<u8>,
+    },
+    Delete {
+        path: WorkPath,
+    },
+    /// Nothing is at the new place yet.
+    Move {
+        path: WorkPath,
+        to: WorkPath,
+    },
 }
 
 impl Change {
     #[must_use]
     pub fn path(&self) -> &WorkPath {
         match self {
-            Self::Write { path, .. } | Self::Delete { path } => path,
+            Self::Write { path, .. } | Self::Delete { path } | Self::Move { path, .. } => path,
         }
     }
 }
@@ -27,10 +37,8 @@ pub(crate) async fn one_by_one<E: Environment + ?Sized>(
 ) -> Result<(), EnvError> {
     let mut undo: Vec<Change> = Vec::new();
     for change in changes {
-        let path = change.path().clone();
-        let before = match env.read(&path).await {
-            Ok(bytes) => Change::Write { path, bytes },
-            Err(EnvError::NotFound { .. } | EnvError::NotAFolder { .. }) => Change::Delete { path },
+        let before = match before(env, &change).await {
+            Ok(before) => before,
             Err(error) => return take_back(env, undo, error).await,
         };
         if let Err(error) = make(env, &change).await {
@@ -41,10 +49,24 @@ pub(crate) async fn one_by_one<E: Environment + ?Sized>(
     Ok(())
 }
 
+/// What takes a change back.
+async fn before<E: Environment + ?Sized>(env: &E, change: &Change) -> Result<Change, EnvError> {
+    let path = change.path().clone();
+    if let Change::Move { to, .. } = change {
+        return Ok(Change::Move { path: to.clone(), to: path });
+    }
+    match env.read(&path).await {
+        Ok(bytes) => Ok(Change::Write { path, bytes }),
+        Err(EnvError::NotFound { .. } | EnvError::NotAFolder { .. }) => Ok(Change::Delete { path }),
+        Err(error) => Err(error),
+    }
+}
+
 async fn make<E: Environment + ?Sized>(env: &E, change: &Change) -> Result<(), EnvError> {
     match change {
         Change::Write { path, bytes } => env.write(path, bytes).await,
         Change::Delete { path } => env.delete(path).await,
+        Change::Move { path, to } => env.rename(path, to).await,
     }
 }
 

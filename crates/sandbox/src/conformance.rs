@@ -59,6 +59,15 @@ async fn files(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
     hold("a file is deleted", env.delete(&path("d/e/f")).await.is_ok());
     hold("what is deleted is gone", env.exists(&path("d/e/f")).await.is_ok_and(|there| !there));
     hold("deleting twice is an error", env.delete(&path("d/e/f")).await.is_err());
+    hold("a file is written", env.write(&path("m/a"), b"12").await.is_ok());
+    hold("a file is moved", env.rename(&path("m/a"), &path("n/o/b")).await.is_ok());
+    hold("what is moved is gone", env.exists(&path("m/a")).await.is_ok_and(|there| !there));
+    let moved = env.read(&path("n/o/b")).await;
+    hold("what is moved is at its new place", moved.is_ok_and(|bytes| bytes == b"12"));
+    hold("moving twice is an error", env.rename(&path("m/a"), &path("n/p")).await.is_err());
+    let git = env.rename(&path("n/o/b"), &path(".git/x")).await;
+    hold("nothing is moved into git's own files", git.is_err());
+    hold("a file is deleted", env.delete(&path("n/o/b")).await.is_ok());
 }
 
 async fn folders(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {

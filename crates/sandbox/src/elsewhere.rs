@@ -81,6 +81,10 @@ impl Confine {
         self.scope.as_ref()
     }
 
+    pub(crate) fn closes_beside(&self) -> bool {
+        false
+    }
+
     /// A command that shall be held is not run where nothing can hold it.
     pub(crate) async fn run(
         &self,
@@ -99,7 +103,7 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        Spec { hidden: vec![] }
+        Spec { hidden: vec![], beside: vec![] }
     }
 }
 
@@ -107,6 +111,7 @@ impl Confine {
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
+    pub(crate) beside: Vec<WorkPath>,
 }
 
 #[derive(Debug)]

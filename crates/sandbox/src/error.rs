@@ -14,6 +14,12 @@ pub enum EnvError {
     NotFound { path: WorkPath },
     #[error("{path} is a folder, not a file")]
     IsFolder { path: WorkPath },
+    #[error(
+        "{path} is a folder that is not empty; delete what is in it first, file by file, or move the folder"
+    )]
+    NotEmpty { path: WorkPath },
+    #[error("{path} holds more than {max} entries; move it in parts")]
+    TooMany { path: WorkPath, max: usize },
     #[error("{path} is not a folder")]
     NotAFolder { path: WorkPath },
     #[error("{path} is not a regular file; devices, pipes and sockets are not read or written")]
@@ -79,6 +85,8 @@ impl EnvError {
             Self::NotFound { .. }
             | Self::IsFolder { .. }
             | Self::NotAFolder { .. }
+            | Self::NotEmpty { .. }
+            | Self::TooMany { .. }
             | Self::NotRegular { .. }
             | Self::BadPattern { .. }
             | Self::Exists { .. }

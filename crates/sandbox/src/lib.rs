@@ -121,8 +121,16 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     /// Replaces or creates a file in one step, with the folders above it; an existing file keeps its mode.
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError>;
 
-    /// Removes a file; a file that is not there is an error.
+    /// Removes a file, a link or an empty folder; what is not there is an error.
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError>;
+
+    /// Moves a file, or a folder with all that is in it, and makes the folders above its new place. A file that is
+    /// there already is replaced by a file and by nothing else. A link is moved, not followed.
+    async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        let bytes = self.read(from).await?;
+        self.write(to, &bytes).await?;
+        self.delete(from).await
+    }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError>;
 

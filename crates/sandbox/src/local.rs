@@ -1,5 +1,7 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
+mod beside;
+mod moving;
 mod places;
 mod reasons;
 
@@ -14,7 +16,7 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
-use self::places::Places;
+use self::places::{Places, Running};
 use crate::confine::{self, Confine};
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
@@ -35,8 +37,10 @@ pub struct LocalEnvironment {
     variables: Variables,
     hidden: Arc<Hidden>,
     listener: Option<Listener>,
-    /// How many commands are running behind walls right now.
-    running: Arc<Mutex<usize>>,
+    /// Whether commands may put new files in place of those of their scope.
+    replaces: bool,
+    /// The commands that are running behind walls right now.
+    running: Arc<Mutex<Running>>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -57,6 +61,7 @@ impl LocalEnvironment {
             variables,
             hidden: Arc::default(),
             listener: None,
+            replaces: false,
             running: Arc::default(),
         })
     }
@@ -65,6 +70,14 @@ impl LocalEnvironment {
     #[must_use]
     pub fn confined(mut self, confine: Confine) -> Self {
         self.confine = Some(Arc::new(confine));
+        self
+    }
+
+    /// Lets confined commands put a new file in place of one of their scope, as `sed -i` does. What they make beside it
+    /// is removed when they have ended, so nobody with a wider scope may work in the same folders meanwhile.
+    #[must_use]
+    pub fn replacing_files(mut self) -> Self {
+        self.replaces = true;
         self
     }
 
@@ -168,7 +181,12 @@ impl Environment for LocalEnvironment {
     }
 
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
-        self.blocking(path, delete).await
+        self.blocking(path, moving::delete).await
+    }
+
+    async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        let (to, hidden) = (to.clone(), Arc::clone(&self.hidden));
+        self.blocking(from, move |jail, from| moving::rename(jail, from, &to, &hidden)).await
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
@@ -247,10 +265,18 @@ impl Environment for LocalEnvironment {
         let hidden = self.hidden_files(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         spec.hidden = hidden;
-        let _places = confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope));
+        let replaces = self.replaces && confine.closes_beside();
+        let places =
+            confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope, replaces));
+        spec.beside = places.as_ref().map(Places::folders).unwrap_or_default();
+        let beside = spec.beside.clone();
         let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
+        let removed = places.map(Places::end).unwrap_or_default();
         ran.map(|mut result| {
-            confine.scope().iter().for_each(|scope| reasons::explain(scope, &mut result));
+            if let Some(scope) = confine.scope() {
+                reasons::explain(scope, &beside, &mut result);
+            }
+            reasons::removed(&removed, &mut result);
             result
         })
     }
@@ -312,15 +338,6 @@ pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::F
         }
     }
     Err(Errno::EXIST)
-}
-
-fn delete(jail: &Jail, path: &WorkPath) -> Result<(), EnvError> {
-    if jail::is_protected(path) {
-        return Err(EnvError::Protected { path: path.clone() });
-    }
-    let (folder, name) = jail.parent(path)?;
-    rustix::fs::unlinkat(&folder, name, AtFlags::empty())
-        .map_err(|errno| refused(errno, "deleting", path))
 }
 
 fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {

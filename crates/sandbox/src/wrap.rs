@@ -66,6 +66,9 @@ impl Environment for ReadOnly {
     async fn delete(&self, _path: &WorkPath) -> Result<(), EnvError> {
         Err(EnvError::ReadOnly)
     }
+    async fn rename(&self, _from: &WorkPath, _to: &WorkPath) -> Result<(), EnvError> {
+        Err(EnvError::ReadOnly)
+    }
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
         self.0.exists(path).await
     }
@@ -128,6 +131,10 @@ impl Environment for Recorded {
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
         self.note(format!("delete {path}"));
         self.inner.delete(path).await
+    }
+    async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        self.note(format!("rename {from} to {to}"));
+        self.inner.rename(from, to).await
     }
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
         self.note(format!("exists {path}"));

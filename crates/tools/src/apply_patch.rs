@@ -45,10 +45,10 @@ impl Typed for ApplyPatch {
     }
 
     async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
-        let mut changes = Vec::new();
+        let (mut changes, mut known) = (Vec::new(), Vec::new());
         let mut report = Vec::new();
         for section in patch::parse(&args.patch)? {
-            let done = plan(place, section, &mut changes).await;
+            let done = plan(place, section, &mut changes, &mut known).await;
             report.push(done.map_err(|error| format!("{error}; nothing was changed"))?);
         }
         place.env().apply(changes.clone()).await?;
@@ -56,17 +56,24 @@ impl Typed for ApplyPatch {
             match change {
                 Change::Write { path, bytes } => place.note(path, Some(bytes)),
                 Change::Delete { path } => place.note(path, None),
+                Change::Move { path, to } => {
+                    place.note(path, None);
+                    if let Some((_, bytes)) = known.iter().find(|(known, _)| known == to) {
+                        place.note(to, Some(bytes));
+                    }
+                }
             }
         }
         Ok(report.join("\n").into())
     }
 }
 
-/// Works out what a section comes to, and says it in a line.
+/// Works out what a section comes to, and says it in a line. `known` are moved files whose content the model knows.
 async fn plan(
     place: &Place<'_>,
     section: Section,
     changes: &mut Vec<Change>,
+    known: &mut Vec<(WorkPath, Vec<u8>)>,
 ) -> Result<String, String> {
     let env = place.env();
     match section {
@@ -86,14 +93,23 @@ async fn plan(
         }
         Section::Update { path, to, hunks } => {
             let bytes = env.read(&path).await.map_err(|error| error.chain())?;
-            place.may_change(&path, &bytes)?;
+            // A file that is only moved need not have been read.
+            if !hunks.is_empty() {
+                place.may_change(&path, &bytes)?;
+            }
+            let has_seen = place.has_seen(&path, &bytes);
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"))?;
             let mut line = format!("updated {path}");
             if let Some(to) = to {
                 refuse_existing(env, &to).await?;
                 line = format!("moved {path} to {to}");
-                changes.push(Change::Write { path: to, bytes: updated.bytes });
-                changes.push(Change::Delete { path });
+                if has_seen || !hunks.is_empty() {
+                    known.push((to.clone(), updated.bytes.clone()));
+                }
+                if !hunks.is_empty() {
+                    changes.push(Change::Write { path: path.clone(), bytes: updated.bytes });
+                }
+                changes.push(Change::Move { path, to });
             } else {
                 changes.push(Change::Write { path, bytes: updated.bytes });
             }

@@ -5,6 +5,7 @@
 mod agents;
 mod apply_patch;
 mod ask_user;
+mod delete_file;
 mod edit_file;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -12,6 +13,7 @@ mod git;
 mod glob;
 mod grep;
 mod list_dir;
+mod move_file;
 mod patch;
 mod place;
 pub mod profile;

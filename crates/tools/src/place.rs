@@ -94,6 +94,20 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Whether a file was read or written as it is now.
+    #[must_use]
+    pub fn has_seen(&self, path: &WorkPath, bytes: &[u8]) -> bool {
+        self.seen.files().get(path).is_some_and(|digest| *digest == Digest::of(bytes))
+    }
+
+    /// The files below a folder that were read or written.
+    #[must_use]
+    pub(crate) fn seen_below(&self, folder: &WorkPath) -> Vec<WorkPath> {
+        let above = format!("{folder}/");
+        let files = self.seen.files();
+        files.keys().filter(|path| path.as_str().starts_with(&above)).cloned().collect()
+    }
+
     /// Whether anything is to be asked before a file is changed.
     #[must_use]
     pub fn is_guarded(&self) -> bool {

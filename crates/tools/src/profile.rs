@@ -19,7 +19,7 @@ pub fn dressed(family: Family, plain: &Registry) -> Registry {
     for name in all.iter().filter(|name| !has(family, name)) {
         registry.unregister(name);
     }
-    for name in ["read_file", "write_file", "edit_file", "shell"] {
+    for name in ["read_file", "write_file", "edit_file", "delete_file", "shell"] {
         if let Some(inner) = registry.get(name).cloned() {
             registry.put(Arc::new(Reworded::new(inner, wording(family, name))));
         }
@@ -33,7 +33,8 @@ pub fn names(family: Family, wanted: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
         let name = match (family, name.as_str()) {
-            (Family::OpenAi, "edit_file") => "apply_patch",
+            // A patch deletes and moves, too.
+            (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
             (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
             (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
             (_, name) => name,
@@ -47,7 +48,7 @@ pub fn names(family: Family, wanted: &[String]) -> Vec<String> {
 
 fn has(family: Family, name: &str) -> bool {
     match family {
-        Family::OpenAi => !matches!(name, "edit_file" | "list_dir"),
+        Family::OpenAi => !matches!(name, "edit_file" | "delete_file" | "move_file" | "list_dir"),
         Family::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
         Family::Gemini => name != "apply_patch",
         Family::Portable => true,

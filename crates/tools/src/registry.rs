@@ -15,11 +15,13 @@ use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 use crate::agents::{CloseAgent, SendInput, SpawnAgent, Wait};
 use crate::apply_patch::ApplyPatch;
 use crate::ask_user::AskUser;
+use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
 use crate::git::{GitClone, GitCommit, GitDiff};
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
+use crate::move_file::MoveFile;
 use crate::read_file::ReadFile;
 use crate::shell::Shell;
 use crate::submit::Submit;
@@ -69,11 +71,13 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 18] = [
+        let tools: [Arc<dyn Tool>; 20] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
             Arc::new(Of::new(ApplyPatch)),
+            Arc::new(Of::new(DeleteFile)),
+            Arc::new(Of::new(MoveFile)),
             Arc::new(Of::new(ListDir)),
             Arc::new(Of::new(Glob)),
             Arc::new(Of::new(Grep)),
@@ -228,5 +232,7 @@ impl Entry {
 
 #[cfg(test)]
 mod files_tests;
+#[cfg(test)]
+mod moving_tests;
 #[cfg(test)]
 mod tests;

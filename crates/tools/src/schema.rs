@@ -68,7 +68,8 @@ pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
 }
 
 /// The arguments that name places.
-const PLACES: [&str; 6] = ["path", "file_path", "cwd", "dest", "url", "files"];
+const PLACES: [&str; 8] =
+    ["path", "file_path", "source", "destination", "cwd", "dest", "url", "files"];
 
 /// The arguments with every absolute path below a root as a path inside it. What else a path does is judged later.
 pub(crate) fn relative<'a>(arguments: Cow<'a, Value>, roots: &[String]) -> Cow<'a, Value> {

@@ -295,6 +295,9 @@ pub enum Event {
         digest: Digest,
         messages: u64,
         reserved: Spend,
+        /// The longest reply that it is asked for, where budget or window leave less than the brief says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_output: Option<u64>,
         /// It is asked for a summary, to make room.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         summary: bool,

@@ -95,7 +95,9 @@ pub struct Role {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     pub max_turns: u32,
-    pub max_output_tokens: u64,
+    /// The longest reply; what the model itself can say at once, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
@@ -123,6 +125,9 @@ pub struct FailureRule {
     /// How many attempts at a task may end this way before it is given up.
     #[serde(default = "FailureRule::once")]
     pub max_executions: u32,
+    /// After so many attempts that were told what was wrong, the next one is fresh; never if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_after: Option<u32>,
     /// How long before the next attempt; it doubles each time, up to a minute.
     #[serde(default)]
     pub backoff_ms: Span,

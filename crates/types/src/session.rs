@@ -66,6 +66,9 @@ pub struct SessionChange {
     /// How many tokens the model takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// The longest reply that it can give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
     /// What its tokens cost at the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<crate::PriceCap>,

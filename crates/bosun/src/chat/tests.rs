@@ -63,6 +63,7 @@ impl Stage {
             digest,
             messages: 1,
             reserved,
+            max_output: None,
             summary,
         });
     }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    AttemptResult, CheckId, Envelope, Event, MergeEnd, Plan, Rung, Scorecard, Task, TaskId, count,
-    one_line,
+    AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, MergeEnd, Plan, Rung,
+    Scorecard, Task, TaskId, count, one_line,
 };
+
+use super::question;
 
 /// A line of a log, with everything.
 pub(crate) fn recorded(line: &Envelope) -> String {
@@ -25,12 +27,27 @@ pub(crate) fn recorded(line: &Envelope) -> String {
 pub(crate) struct Teller {
     /// The names of the checks that are running.
     checks: BTreeMap<CheckId, String>,
+    /// The tools whose calls are running.
+    calls: BTreeMap<(AttemptId, CallId), String>,
 }
 
 impl Teller {
     /// What a person wants to see of a line; nothing for what only matters afterwards.
     pub(crate) fn tell(&mut self, line: &Envelope) -> Option<String> {
         let (who, what) = match (&line.attempt, &line.event) {
+            (Some(attempt), Event::ToolStarted { call, tool, .. }) => {
+                self.calls.insert((attempt.clone(), *call), one_line(tool, 40));
+                (attempt.to_string(), of_attempt(&line.event)?)
+            }
+            (Some(attempt), Event::ToolFinished { call, outcome, output, .. }) => {
+                let tool = self.calls.remove(&(attempt.clone(), *call)).unwrap_or_default();
+                if *outcome == CallOutcome::Ok {
+                    return None;
+                }
+                let how =
+                    format!("{} {tool} {}: {}", bad_mark(), "failed".red(), last(&output.text));
+                (attempt.to_string(), how)
+            }
             (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),
             (None, Event::CheckStarted { check, what, .. }) => {
                 self.checks.insert(check.clone(), one_line(&what.name, 40));
@@ -38,16 +55,32 @@ impl Teller {
             }
             (None, Event::CheckFinished { check, end }) => {
                 let name = self.checks.remove(check).unwrap_or_default();
-                let word = if end.passed() {
-                    "passed".green().to_string()
+                let (mark, word) = if end.passed() {
+                    ("✔".green().to_string(), "passed".green().to_string())
                 } else {
-                    "did not pass".red().to_string()
+                    (bad_mark(), "did not pass".red().to_string())
                 };
-                (check.on.to_string(), format!("check {name} {word} ({})", end.ended))
+                (check.on.to_string(), format!("{mark} check {name} {word} ({})", end.ended))
             }
             (None, event) => of_run(event)?,
         };
         Some(row(&who, &what))
+    }
+}
+
+/// The sign of what failed.
+pub(crate) fn bad_mark() -> String {
+    "✘".red().to_string()
+}
+
+/// What an output ends with: for a command, how it ended and what it said last.
+fn last(output: &str) -> String {
+    let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next()) {
+        (Some(end), Some(said)) if end.starts_with('[') => {
+            format!("{} {}", one_line(end, 100), one_line(said, 100).dimmed())
+        }
+        (end, _) => one_line(end.unwrap_or_default(), 200),
     }
 }
 
@@ -95,13 +128,15 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Failed { fault, .. }, .. } => {
             let what = one_line(&fault.what, 160);
-            (attempt.to_string(), format!("{} ({}): {what}", bad("failed"), fault.class.word()))
+            let (mark, class) = (bad_mark(), fault.class.word());
+            (attempt.to_string(), format!("{mark} {} ({class}): {what}", bad("failed")))
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
             (attempt.to_string(), bad("cancelled"))
         }
         Event::TaskRejected { attempt, fault } => {
-            (attempt.to_string(), format!("{}: {}", bad("rejected"), one_line(&fault.what, 160)))
+            let (mark, what) = (bad_mark(), one_line(&fault.what, 160));
+            (attempt.to_string(), format!("{mark} {}: {what}", bad("rejected")))
         }
         _ => return of_task(event),
     })
@@ -111,7 +146,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
     let bad = |text: &str| text.red().to_string();
     Some(match event {
         Event::TaskFailed { task, decision, .. } => {
-            (task.to_string(), format!("{} ({})", bad("given up"), decision.rule))
+            (task.to_string(), format!("{} {} ({})", bad_mark(), bad("given up"), decision.rule))
         }
         Event::TaskSkipped { task, decision } => {
             (task.to_string(), format!("skipped: {}", one_line(&decision.reason, 160)))
@@ -139,8 +174,13 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             let (why, score) = (one_line(&decision.reason, 160), score(card));
             ("gate".to_owned(), format!("{} {}{score}: {why}", phase.word(), bad("no-go")))
         }
-        Event::QuestionAsked { text, .. } => {
-            ("question".to_owned(), format!("{}", one_line(text, 300).yellow()))
+        Event::QuestionAsked { text, terms, .. } => {
+            let package = terms.as_ref().and_then(|terms| terms.package.as_deref());
+            let shown = package.map(|package| question::evidence(package, &" ".repeat(15)));
+            let shown = shown.filter(|shown| !shown.is_empty()).map(|shown| format!("\n{shown}"));
+            let shown = shown.unwrap_or_default();
+            let text = one_line(text, 300);
+            ("question".to_owned(), format!("{}{}", text.yellow(), shown.trim_end()))
         }
         Event::QuestionAnswered { by, text, choice, .. } => {
             let said = choice.as_deref().unwrap_or(text);
@@ -186,7 +226,7 @@ fn of_attempt(event: &Event) -> Option<String> {
         }
         Event::ToolRefused { tool, decision, .. } => {
             let (tool, why) = (one_line(tool, 40), one_line(&decision.reason, 160));
-            format!("{} {}: {why} ({})", tool, "refused".red(), decision.rule)
+            format!("{} {tool} {}: {why} ({})", bad_mark(), "refused".red(), decision.rule)
         }
         Event::ToolLost { .. } => {
             format!("{}", "a call was cut off; whether it took effect is not known".yellow())
@@ -200,6 +240,36 @@ mod tests {
     use types::Subject;
 
     use super::*;
+
+    #[test]
+    fn what_fails_looks_failed_and_says_how() {
+        let line = |event: Event, attempt: bool| {
+            let (v, seq, at, by) = (1, 1, types::Timestamp::default(), types::By::engine());
+            let (run, prev) = ("r_01".parse().expect("a run"), types::Digest::ZERO);
+            let attempt = attempt.then(|| "T1.1".parse().expect("an attempt"));
+            Envelope { v, seq, at, run, attempt, by, prev, event }
+        };
+        let call: CallId = "s1.t1.c0".parse().expect("a call");
+        let finished = |outcome, text: &str| Event::ToolFinished {
+            call,
+            outcome,
+            output: types::Shown { text: text.to_owned(), ..types::Shown::default() },
+            images: vec![],
+            files: vec![],
+            trees: None,
+        };
+        let mut teller = Teller::default();
+        let decision = types::Decision::new(types::RuleId::fixed("permit.command"), "it is");
+        let started = Event::ToolStarted { call, tool: "shell".to_owned(), decision };
+        teller.tell(&line(started.clone(), true));
+        let said = finished(CallOutcome::Error, "a.rs:1: no\n[exit code 3]");
+        let told = teller.tell(&line(said, true)).expect("it is told");
+        for part in ["✘", "shell", "[exit code 3]", "a.rs:1: no"] {
+            assert!(told.contains(part), "{part} is not in {told}");
+        }
+        teller.tell(&line(started, true));
+        assert_eq!(teller.tell(&line(finished(CallOutcome::Ok, "fine"), true)), None);
+    }
 
     #[test]
     fn what_happens_is_told_in_one_column() {

@@ -17,12 +17,31 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
         let _ = writeln!(text, "  {}", one_line(line, 400).yellow());
     }
     if let Some(terms) = &asked.terms {
+        match &terms.package {
+            Some(package) if !whole => text.push_str(&evidence(package, "    ")),
+            _ => {}
+        }
         text.push_str(&choices(terms, now));
         if let Some(package) = terms.package.as_ref().filter(|_| whole) {
             text.push_str(&contents(package));
         }
     }
     text
+}
+
+/// How many lines of evidence are shown with a question.
+const MOST_EVIDENCE: usize = 8;
+
+/// The last lines of what shows that something is wrong: what the failed checks said, or else what came with the fault.
+pub(crate) fn evidence(package: &Package, indent: &str) -> String {
+    let shows = [&package.evidence, &package.fault.evidence];
+    let Some(shows) = shows.into_iter().find(|text| !text.trim().is_empty()) else {
+        return String::new();
+    };
+    let lines: Vec<&str> = shows.lines().filter(|line| !line.trim().is_empty()).collect();
+    let from = lines.len().saturating_sub(MOST_EVIDENCE);
+    let shown = lines[from..].iter().map(|line| format!("{indent}│ {}\n", one_line(line, 200)));
+    shown.collect()
 }
 
 /// The answers to choose from.
@@ -67,6 +86,7 @@ fn contents(package: &Package) -> String {
     for (name, what) in [
         ("attempt", package.attempt.to_string()),
         ("wrong", format!("{} {}: {}", fault.class.word(), fault.code, fault.what)),
+        ("evidence", fault.evidence.clone()),
         ("changed", changes.join(", ")),
         ("commit", commit),
         ("given", documents.join(", ")),
@@ -103,6 +123,34 @@ mod tests {
             asked: Timestamp::from_millis(0),
             terms,
         }
+    }
+
+    #[test]
+    fn a_question_after_a_failed_check_shows_what_the_check_said_last() {
+        let fault =
+            types::Fault::new(types::FaultClass::CheckFailed, "verify.check", "test failed");
+        let said: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
+        let package = Package {
+            attempt: "T1.1".parse().expect("an attempt"),
+            input: String::new(),
+            documents: vec![],
+            output: String::new(),
+            commit: None,
+            changes: types::Changes::default(),
+            fault: fault.with_evidence("of the fault"),
+            evidence: said.join("\n"),
+        };
+        let (sort, high) = (Escalation::QualityFailure, Severity::High);
+        let terms = Terms {
+            package: Some(Box::new(package.clone())),
+            ..Terms::escalation(sort, high, About::Budget, vec![], "stop")
+        };
+        let run = "r_01".parse().expect("a run");
+        let text = shown(&run, &asked(Some(terms)), Timestamp::from_millis(0), false);
+        assert!(text.contains("│ line 19\n") && text.contains("│ line 12\n"), "{text}");
+        assert!(!text.contains("line 11\n") && !text.contains("of the fault"), "{text}");
+        let alone = Package { evidence: String::new(), ..package };
+        assert_eq!(evidence(&alone, ""), "│ of the fault\n");
     }
 
     /// A `|` in it would start another program.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{lines::row, question};
+use super::lines::{bad_mark, row};
+use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
@@ -82,7 +83,7 @@ fn task_line(task: &TaskView) -> String {
 fn mark(check: &CheckView) -> String {
     match check.ended {
         Some(Ended::Exited(0)) => "✔".green().to_string(),
-        Some(_) => "✘".red().to_string(),
+        Some(ended) => format!("{} ({ended})", bad_mark()),
         None => "…".to_owned(),
     }
 }
@@ -204,7 +205,11 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
                 let asks = format!("asked:       {}", one_line(&asked.text, 300));
                 let says = format!("answer:      {bosun} answer {run} {number} {answer}");
                 let of = known.map(|all| format!("choices:     {}", one_line(&all, 300)));
-                [Some(asks), of, Some(says)].into_iter().flatten()
+                let package = asked.terms.as_ref().and_then(|terms| terms.package.as_deref());
+                let shown = package.map(|package| question::evidence(package, &" ".repeat(13)));
+                let shown = shown.unwrap_or_default();
+                let shown: Vec<String> = shown.lines().map(str::to_owned).collect();
+                std::iter::once(asks).chain(shown).chain(of).chain([says])
             })
             .collect()
         }

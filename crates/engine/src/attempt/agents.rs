@@ -130,6 +130,7 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         },
         scope: spawn.scope.clone().unwrap_or_else(|| session.scope().clone()),
         budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
+        max_output_tokens: change.max_output.unwrap_or(session.most_output),
         max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
         ending: Ending::Open,
         // It answers its parent in its own words; the contract is the parent's.

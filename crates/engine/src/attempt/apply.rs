@@ -155,10 +155,11 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
 /// Asking the model, and what comes of it.
 fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
-        Event::ModelAsked { session, turn, reserved, summary, .. } => {
+        Event::ModelAsked { session, turn, reserved, max_output, summary, .. } => {
             hold(attempt, *session, *reserved);
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.turn = *turn;
+                session.asked_output = max_output.unwrap_or(session.most_output);
                 let resting = if session.talk == Talk::Idle {
                     super::session::Resting::Yes
                 } else {

@@ -2,8 +2,8 @@
 //! a crash cut off.
 
 use types::{
-    Access, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission, Repeat,
-    RuleId, ToolOutput,
+    Access, Arguments, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission,
+    Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -17,6 +17,42 @@ pub(super) fn lost(attempt: &Attempt, workspace: &str) -> Vec<Event> {
         !matches!(&slot.inspection, Inspection::Would(facts) if facts.repeat == Repeat::Safe)
     });
     lost.map(|slot| Event::ToolLost { call: slot.id, workspace: workspace.to_owned() }).collect()
+}
+
+/// What each call of a reply would do. One that the output limit cut off in the middle is none: nothing of it is done,
+/// and the model is told how to go on.
+pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection> {
+    let mut inspections = replied.inspections.clone();
+    if replied.reply.stop != StopReason::Length {
+        return inspections;
+    }
+    let last = replied.reply.calls().count().saturating_sub(1);
+    for (place, (call, inspection)) in replied.reply.calls().zip(inspections.iter_mut()).enumerate()
+    {
+        let broken = matches!(call.arguments, Arguments::Broken(_));
+        let invalid = matches!(inspection, Inspection::Invalid(_));
+        if broken || (invalid && place == last) {
+            *inspection = Inspection::Invalid(cut_short(session, &call.tool));
+        }
+    }
+    inspections
+}
+
+fn cut_short(session: &Session, tool: &str) -> String {
+    let has = |name: &str| session.tool_names.iter().any(|known| known == name);
+    let more = if has("apply_patch") {
+        "write a first part of the file with write_file, then add each further part at its end with apply_patch"
+    } else if has("edit_file") {
+        "write a first part of the file with write_file that ends with a line to be replaced, then put each further \
+         part in place of that line with edit_file"
+    } else {
+        "do less in one call, and the rest in further ones"
+    };
+    format!(
+        "the reply was cut off at {} tokens, the most for one reply, in the middle of this call of {tool}; nothing of it \
+         was carried out. Do not send it again as it was: go on in parts: {more}",
+        session.asked_output
+    )
 }
 
 /// Which calls begin now: reads all together, anything else alone and in order.

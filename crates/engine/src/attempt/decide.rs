@@ -3,13 +3,12 @@
 
 use types::{
     CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Outcome, RuleId,
-    SessionEnd, SessionId, Spend, Telling, TimerId, Timestamp, ToolOutput,
+    SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
 };
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, agents, calls, loops, question, room, written};
-use crate::budget::{CALL, UNPRICED, lacking, most_tokens, worst};
+use super::{Attempt, agents, blocked, calls, loops, question, reserve, room, written};
 use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
@@ -121,7 +120,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
             written::end(session, &attempt.policy).unwrap_or_default()
         }
         Talk::ToAsk => match handed_in(session) {
-            Some(submission) => vec![ended(session, SessionEnd::Submitted { submission })],
+            Some(submission) => vec![ended(session, blocked::end(submission))],
             None => vec![next_turn(attempt, session)],
         },
     }
@@ -214,10 +213,8 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
 
 /// Asks for the next turn, if the budget leaves room for the worst case.
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
-    // Two bytes are never less than a token, so this is an upper bound of what is sent.
-    let tokens = (most_tokens(session.bytes), session.brief.max_output_tokens);
-    let reserved = match does_not_fit(attempt, session, tokens) {
-        Ok(reserved) => reserved,
+    let (most, reserved) = match reserve::longest(attempt, session) {
+        Ok(fits) => fits,
         Err((code, what)) => return stop(session, code, FaultClass::Resource, what),
     };
     Event::ModelAsked {
@@ -227,26 +224,9 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
         digest: session.digest,
         messages: session.history.len() as u64,
         reserved,
+        max_output: (most < session.most_output).then_some(most),
         summary,
     }
-}
-
-/// What is to be set aside for a call, or why it does not fit into the share of the conversation, or of one above it.
-fn does_not_fit(
-    attempt: &Attempt,
-    session: &Session,
-    tokens: (u64, u64),
-) -> Result<Spend, (&'static str, String)> {
-    let reserved =
-        worst(session.ledger.budget(), session.price, tokens).map_err(|what| (UNPRICED, what))?;
-    let mut next = Some(session);
-    while let Some(session) = next {
-        if let Some(what) = lacking(session.ledger.free(), reserved) {
-            return Err((CALL, what));
-        }
-        next = session.parent.and_then(|call| attempt.sessions.get(&call.session));
-    }
-    Ok(reserved)
 }
 
 /// The time for an input is up.
@@ -274,7 +254,7 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
                 turn: *turn,
                 model: said.unwrap_or_else(|| asked.model.clone()),
                 reply: Box::new(replied.reply.clone()),
-                inspections: replied.inspections.clone(),
+                inspections: calls::inspected(asked, replied),
             }]
         }
         (EffectId::Model(session, turn), Outcome::Model(Err(fault)) | Outcome::Broke(fault)) => {

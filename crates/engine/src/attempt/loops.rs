@@ -1,7 +1,8 @@
 //! Is the model going round in circles? The last calls are looked at for a pattern of one, two or three calls that
-//! repeats itself. First the model is told; if that does not help, the work is stopped.
+//! repeats itself, and the last rounds for one failure that repeats itself, whatever was called. First the model is
+//! told; if that does not help, the work is stopped.
 
-use types::{Decision, Event, RuleId};
+use types::{CallOutcome, CallResult, Decision, Digest, Event, Part, RuleId};
 
 use super::Attempt;
 use super::session::{Repeats, Session};
@@ -37,15 +38,25 @@ fn period(session: &Session, window: usize) -> Option<usize> {
     (1..=LONGEST.min(window / 2)).find(repeats)
 }
 
+fn same_calls(session: &Session, window: usize) -> Option<String> {
+    let period = period(session, window)?;
+    let calls = if period == 1 { "call".to_owned() } else { format!("{period} calls") };
+    let count = session.repeats.recent.len();
+    Some(format!("the last {count} calls were the same {calls} over and over"))
+}
+
+/// Rounds that fail in one and the same way are few before it is enough.
+fn same_failure(session: &Session, window: usize) -> Option<String> {
+    let (_, rounds) = session.repeats.failed.filter(|_| window > 0)?;
+    let enough = rounds >= window.div_ceil(2).max(2);
+    enough.then(|| format!("the last {rounds} rounds of calls failed in the same way"))
+}
+
 /// What has to be said about it before the model is asked again: a warning, or that it is enough.
 pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Found> {
     let policy = &attempt.policy.session;
-    let period = period(session, policy.loop_window)?;
-    let calls = if period == 1 { "call".to_owned() } else { format!("{period} calls") };
-    let reason = format!(
-        "the last {} calls were the same {calls} over and over",
-        session.repeats.recent.len()
-    );
+    let reason = same_calls(session, policy.loop_window)
+        .or_else(|| same_failure(session, policy.loop_window))?;
     let decision = Decision::new(RuleId::fixed(RULE), reason);
     if session.repeats.warned < policy.loop_warnings {
         let say = policy.loop_prompt.as_deref().unwrap_or(WARNING).trim();
@@ -62,9 +73,31 @@ pub(super) enum Found {
 }
 
 impl Repeats {
+    /// Takes note of how the calls of a round ended.
+    pub(super) fn ended(&mut self, results: &[CallResult]) {
+        let failed = |result: &CallResult| {
+            matches!(result.outcome, CallOutcome::Error | CallOutcome::Refused)
+        };
+        if results.is_empty() || !results.iter().all(failed) {
+            self.failed = None;
+            return;
+        }
+        let told = results.iter().map(|result| {
+            let texts = result.parts.iter().filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_str()),
+                _ => None,
+            });
+            format!("{}\n{}", result.tool, texts.collect::<String>())
+        });
+        let how = Digest::of(told.collect::<Vec<_>>().join("\n").as_bytes());
+        let before = self.failed.filter(|(known, _)| *known == how).map_or(0, |(_, rounds)| rounds);
+        self.failed = Some((how, before + 1));
+    }
+
     /// A new warning is given only after as many calls again.
     pub(super) fn warned(&mut self) {
         self.recent.clear();
+        self.failed = None;
         self.warned += 1;
     }
 }

@@ -36,6 +36,9 @@ pub(super) struct Session {
     pub(super) digest: Digest,
     pub(super) bytes: u64,
     pub(super) ledger: Ledger,
+    /// The longest reply that its model gives, and the longest that it was asked for last.
+    pub(super) most_output: u64,
+    pub(super) asked_output: u64,
     /// What the model's tokens cost at the most, where that is known.
     pub(super) price: Option<types::PriceCap>,
     /// Replies so far, and rounds of calls for the current input.
@@ -59,6 +62,8 @@ pub(super) struct Session {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Repeats {
     pub(super) recent: VecDeque<Digest>,
+    /// How the last round failed, if all of it did, and how many rounds in a row failed like that.
+    pub(super) failed: Option<(Digest, usize)>,
     pub(super) warned: u32,
 }
 
@@ -144,6 +149,8 @@ impl Session {
             digest: Digest::ZERO,
             bytes: 0,
             ledger: Ledger::new(brief.budget),
+            most_output: brief.max_output_tokens,
+            asked_output: brief.max_output_tokens,
             price: brief.price,
             turns: 0,
             rounds: 0,
@@ -223,6 +230,7 @@ impl Session {
             self.model = model.clone();
             self.room.window = change.window.or(window);
             self.price = change.price;
+            self.most_output = change.max_output.unwrap_or(self.brief.max_output_tokens);
         }
         self.effort = change.effort.or(self.effort);
         if let Some(tools) = &change.tools {
@@ -271,7 +279,7 @@ impl Session {
             system: self.system.clone(),
             messages,
             tools: self.tools.clone(),
-            max_output: self.brief.max_output_tokens,
+            max_output: self.asked_output,
             origin: Origin {
                 role: self.brief.role.clone(),
                 attempt: self.brief.attempt.clone(),
@@ -308,6 +316,7 @@ impl Session {
             })
             .collect();
         if results.len() == self.round.len() && self.talk == Talk::Answering {
+            self.repeats.ended(&results);
             self.push(Message::Results { results });
             self.rounds += 1;
             self.hear_steering();

@@ -3,7 +3,7 @@
 
 use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
 
-use super::{Ledger, narrower, share};
+use super::{LEAST_REPLY, Ledger, narrower, share};
 use crate::Run;
 use crate::run::Stage;
 
@@ -57,7 +57,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
 
 /// Less than two replies' worth is not worth starting with.
 pub(super) fn least(role: &Role) -> u64 {
-    role.max_output_tokens.saturating_mul(2)
+    role.max_output_tokens.unwrap_or(LEAST_REPLY).min(LEAST_REPLY).saturating_mul(2)
 }
 
 pub(super) fn is_enough(share: Budget, least: u64) -> bool {

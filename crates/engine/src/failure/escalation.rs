@@ -7,6 +7,7 @@ use types::{
 };
 
 use super::{Failed, Next, evidence, executions, retry, rule_for};
+use crate::attempt::BLOCKED;
 use crate::question::{STOP, expiry};
 use crate::run::{Run, current};
 use crate::{brief, head_and_tail};
@@ -34,20 +35,26 @@ pub(super) fn ask(
         package: package(run, failed).map(Box::new),
         ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
     };
-    let (task, class, what) = (&failed.task, failed.fault.class.word(), &failed.fault.what);
-    let doubtful = is_doubt(failed);
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: match doubtful {
-            true => format!("{task} is in doubt: {what}. What now?"),
-            false => format!("{task} failed ({class}): {what}. What now?"),
-        },
+        text: text(failed),
         decision,
         attempt: None,
         call: None,
         files: vec![],
         terms: Some(Box::new(terms)),
     }
+}
+
+fn text(failed: &Failed<'_>) -> String {
+    let (task, fault) = (&failed.task, failed.fault);
+    if is_doubt(failed) {
+        return format!("{task} is in doubt: {}. What now?", fault.what);
+    }
+    if fault.code == BLOCKED {
+        return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
+    }
+    format!("{task} failed ({}): {}. What now?", fault.class.word(), fault.what)
 }
 
 fn choices(failed: &Failed<'_>) -> Vec<Choice> {

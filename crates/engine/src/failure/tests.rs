@@ -53,7 +53,7 @@ fn failures_of_the_outside_are_tried_again_a_little_later() {
 fn a_failed_check_is_handed_over_with_the_files() {
     same(
         &decided("check_failed x.y"),
-        "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.1, told why",
+        "retry.scheduled T1 failure.check_feedback 3 left, from c-T1.1, told why",
     );
 }
 
@@ -266,7 +266,7 @@ fn each_way_of_failing_has_its_own_count() {
     bench.tell("T1.1 fails structural x.y\ntimer T1 fires");
     same(
         &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry.scheduled"]),
-        "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.2, told why",
+        "retry.scheduled T1 failure.check_feedback 3 left, from c-T1.2, told why",
     );
     same(
         &only(&bench.tell("T1.3 fails structural x.y"), &["retry.scheduled"]),
@@ -303,4 +303,30 @@ fn a_failure_counts_only_for_the_rule_that_answered_it() {
         &only(&bench.tell("plan.2 fails structural session.no_submission"), &["retry"]),
         "retry.scheduled plan failure.structural_retry 3 left",
     );
+}
+
+#[test]
+fn after_two_rounds_of_feedback_the_next_attempt_knows_nothing_of_them() {
+    let mut bench = planned("T1 a");
+    let mut fails = |n: u32| {
+        let events = bench.tell(&format!("T1.{n} fails check_failed x.y\ntimer T1 fires"));
+        only(&events, &["retry.scheduled", "question"])
+    };
+    let scheduled = "retry.scheduled T1 failure.check_feedback";
+    assert_eq!(fails(1), format!("{scheduled} 3 left, from c-T1.1, told why"));
+    assert_eq!(fails(2), format!("{scheduled} 2 left, from c-T1.2, told why"));
+    assert_eq!(fails(3), format!("{scheduled} 1 left"));
+    assert_eq!(fails(4), "question.asked 0 failure.check_feedback");
+}
+
+#[test]
+fn a_task_that_is_blocked_is_a_question_and_never_tried_again_by_itself() {
+    same(&asked("semantic session.blocked"), "question.asked 0 failure.blocked");
+    let mut bench = planned("T1 a");
+    bench.tell("T1.1 fails semantic session.blocked");
+    let text = bench.log.iter().find_map(|(event, _)| match event {
+        Event::QuestionAsked { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    assert!(text.is_some_and(|text| text.starts_with("T1 is blocked: ")), "{text:?}");
 }

@@ -126,7 +126,7 @@ fn what_stops_a_session_is_told() {
     assert_eq!(events.last().expect("one")["reason"], "max_tool_rounds");
     let events = last(policy(), Brief { max_turns: 1, ..open_brief() }, read);
     assert_eq!(events.last().expect("one")["reason"], "max_turns");
-    let events = last(policy(), open_brief(), &[read; 10].join("\n"));
+    let events = last(policy(), open_brief(), &[read; 6].join("\n"));
     assert_eq!(events.last().expect("one")["kind"], "LOOP_DETECTION");
     let mut full = policy();
     full.session.compact = false;

@@ -124,6 +124,8 @@ impl Field {
                     policy: &folder.policy,
                 };
                 let env = shop.yard.open(ground).await?;
+                // A sub-agent with a narrower scope would take away what others write meanwhile.
+                let env = if scope == folder.scope.as_ref() { env.replacing_files() } else { env };
                 opened.push((scope.cloned(), env.clone()));
                 env
             }
@@ -171,6 +173,8 @@ pub(crate) struct Tailor {
     shop: Arc<Shop>,
     /// The family that the role insists on, if it does.
     profile: Option<Family>,
+    /// The longest reply that the role is given.
+    most_output: Option<u64>,
     /// Where the workspace is, by each of its names.
     roots: Vec<PathBuf>,
     dressed: Mutex<Vec<(Family, Registry)>>,
@@ -178,8 +182,11 @@ pub(crate) struct Tailor {
 
 impl Tailor {
     pub(crate) fn new(shop: &Arc<Shop>, policy: &Policy, role: &RoleId) -> Self {
-        let profile = policy.roles.get(role).and_then(|role| role.profile);
-        Self { shop: shop.clone(), profile, roots: vec![], dressed: Mutex::default() }
+        let role = policy.roles.get(role);
+        let profile = role.and_then(|role| role.profile);
+        let most_output = role.and_then(|role| role.max_output_tokens);
+        let (roots, dressed) = (vec![], Mutex::default());
+        Self { shop: shop.clone(), profile, most_output, roots, dressed }
     }
 
     pub(crate) fn at(mut self, field: &Field) -> Self {
@@ -190,6 +197,11 @@ impl Tailor {
 
     pub(crate) fn family(&self, model: &ModelRef) -> Family {
         self.profile.unwrap_or_else(|| Family::of(model))
+    }
+
+    /// The longest reply to ask a model for.
+    pub(crate) fn max_output(&self, model: &ModelRef) -> u64 {
+        engine::output_limit(self.most_output, self.shop.models.max_output(model))
     }
 
     pub(crate) fn registry(&self, model: &ModelRef) -> Registry {
@@ -227,6 +239,7 @@ impl Tailor {
             Ok((names, specs)) => {
                 spawn.change = Some(SessionChange {
                     window: self.shop.models.window(&model),
+                    max_output: Some(self.max_output(&model)),
                     price: self.shop.models.known_price(&model),
                     model: Some(model),
                     tools: Some(names),

@@ -109,7 +109,16 @@ impl RunHands {
             let window = self.shop.models.window(&brief.model);
             let files = self.shown(&field, &brief).await?;
             let price = self.shop.models.price(&brief.model, &*self.shop.journal).await;
-            let brief = Brief { tools, tool_specs, window, files, price, ..brief.clone() };
+            let max_output_tokens = tailor.max_output(&brief.model);
+            let brief = Brief {
+                tools,
+                tool_specs,
+                window,
+                files,
+                price,
+                max_output_tokens,
+                ..brief.clone()
+            };
             let first = Input::Brief(Box::new(brief));
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }

@@ -227,6 +227,7 @@ fn limits(policy: &mut Policy, said: &Policies) {
             action: Remedy::RetryWithFeedback,
             reason: "config/policies.yaml allows so many retries with what the tests said"
                 .to_owned(),
+            fresh_after: None,
             max_executions: said.max_task_retries.saturating_add(1),
             backoff_ms: Span::default(),
             then: None,

@@ -99,7 +99,7 @@ impl Bosun {
             base: None,
             budget: new.budget,
             max_turns: solo.max_turns,
-            max_output_tokens: solo.max_output_tokens,
+            max_output_tokens: tailor.max_output(&new.model),
             output_chars: policy.limits.output_chars,
             ending: Ending::Open,
             effort: new.effort,

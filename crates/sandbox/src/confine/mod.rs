@@ -3,6 +3,7 @@
 //! same program, started a second time as a small mason, so that nothing has to be installed and no thread of
 //! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
 
+mod beside;
 mod command;
 mod fenced;
 mod held;
@@ -84,8 +85,9 @@ impl Confine {
         Self { twin, scope: None, visible, masked, limits, hosts, rung: Rung::Full }
     }
 
-    /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file is a mount
-    /// of its own: it can be written, also if it was missing, but not replaced by another that is moved there.
+    /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
+    /// written, also if it was missing; replaced by another that is moved there, only where the environment sees to it
+    /// (`LocalEnvironment::replacing_files`), since otherwise it is a mount of its own.
     #[must_use]
     pub fn writing_to(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
@@ -151,6 +153,11 @@ impl Confine {
         self.scope.as_ref()
     }
 
+    /// Whether what lies beside a file of the scope can be closed while its folder is open.
+    pub(crate) fn closes_beside(&self) -> bool {
+        self.rung == Rung::Full
+    }
+
     /// Runs a command behind these walls.
     pub(crate) async fn run(
         &self,
@@ -201,6 +208,7 @@ impl Confine {
             visible,
             masked: self.masked.clone(),
             hidden: Vec::new(),
+            beside: Vec::new(),
             limits: self.limits,
             rung: self.rung,
             network,

@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::mount::{MoveMountFlags, move_mount};
 use types::WorkPath;
 
+use super::beside;
 use super::inside::{Unbuilt, doing};
 use super::spec::{Prelude, Spec};
 use super::trees::{Access, Handed, Reach, attribute, beneath, open};
@@ -152,7 +153,7 @@ pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf
     Ok(writable)
 }
 
-fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
+pub(super) fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, "", at, "", flags)
 }
@@ -301,6 +302,11 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
     if spec.scope.is_none() {
         writable.push(root.to_owned());
     }
+    let (folders, scope) = scope.split_at(handed.beside.len());
+    for (folder, tree) in handed.beside.iter().zip(folders) {
+        beside::open_folder(root, folder, tree, &spec.scope.clone().unwrap_or_default())?;
+        writable.push(inside(folder));
+    }
     for (artifact, tree) in handed.scope.iter().zip(scope) {
         // Opened anew for each, since one place may lie in another.
         let what = || format!("opening {artifact} for writing");
@@ -324,7 +330,7 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
 }
 
 /// A descriptor as a path that the kernel takes in place of one.
-fn by_number(fd: &OwnedFd) -> PathBuf {
+pub(super) fn by_number(fd: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
 }
 

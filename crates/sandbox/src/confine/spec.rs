@@ -31,6 +31,8 @@ pub(crate) struct Spec {
     pub(crate) masked: Vec<PathBuf>,
     /// Files of the workspace that shall look empty.
     pub(crate) hidden: Vec<WorkPath>,
+    /// Folders in which files of the scope may be replaced, those above before those below.
+    pub(crate) beside: Vec<WorkPath>,
     pub(crate) limits: Limits,
     pub(crate) rung: Rung,
     /// Whether there is a way to the hosts that were granted.
@@ -45,7 +47,8 @@ impl Spec {
             Action::Run { line, .. } => line.len(),
             Action::Probe(_) => 0,
         };
-        places + self.hidden.len() + self.visible.len() < 100 && line < 16 * 1024
+        places + self.beside.len() + self.hidden.len() + self.visible.len() < 100
+            && line < 16 * 1024
     }
 
     pub(crate) fn prelude(&self) -> Prelude {

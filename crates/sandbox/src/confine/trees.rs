@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::mount::{OpenTreeFlags, open_tree};
 use serde::{Deserialize, Serialize};
-use types::{Artifact, Scope};
+use types::{Artifact, Scope, WorkPath};
 
 use super::ORDERED;
 use super::inside::{Unbuilt, doing};
@@ -22,14 +22,16 @@ pub(super) struct Handed {
     pub(super) spec: Spec,
     /// Paths to be read, and whether each is a folder.
     pub(super) visible: Vec<(PathBuf, bool)>,
-    /// Places in the workspace to be written to. The workspace itself comes before them.
+    /// Folders of the workspace in which files may be replaced. The workspace itself comes before them.
+    pub(super) beside: Vec<WorkPath>,
+    /// Places in the workspace to be written to.
     pub(super) scope: Vec<Artifact>,
 }
 
 impl Handed {
     /// How many descriptors come with it.
     pub(super) fn count(&self) -> usize {
-        ORDERED + self.visible.len() + 1 + self.scope.len()
+        ORDERED + self.visible.len() + 1 + self.beside.len() + self.scope.len()
     }
 }
 
@@ -59,14 +61,27 @@ pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
         make_folders(places, &root)?;
     }
     trees.push(tree(&root, access).map_err(doing("putting in the workspace"))?);
-    for artifact in spec.scope.iter().flat_map(|scope| &scope.0) {
+    let mut beside = Vec::new();
+    for folder in &spec.beside {
+        // Where a folder is gone, its files are written in place or not at all.
+        let Ok(from) = beneath(&root, folder.as_str()) else { continue };
+        let what = || format!("opening {folder} for new files");
+        trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
+        beside.push(folder.clone());
+    }
+    let in_open_folder = |artifact: &Artifact| {
+        let above = artifact.path.as_str().rsplit_once('/').map_or(".", |(above, _)| above);
+        !artifact.whole_folder && beside.iter().any(|folder| folder.as_str() == above)
+    };
+    let places = spec.scope.iter().flat_map(|scope| &scope.0);
+    for artifact in places.filter(|artifact| !in_open_folder(artifact)) {
         // What is not there, or is a link, cannot be opened for writing.
         let Ok(from) = beneath(&root, artifact.path.as_str()) else { continue };
         let what = || format!("opening {artifact} for writing");
         trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
         scope.push(artifact.clone());
     }
-    Ok((Handed { spec, visible, scope }, trees))
+    Ok((Handed { spec, visible, beside, scope }, trees))
 }
 
 /// A copy of the mounts from here on down, attached to nothing yet.

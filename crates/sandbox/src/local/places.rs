@@ -6,37 +6,74 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{AtFlags, Mode, Nsecs, OFlags, Timespec, Timestamps};
 use types::{Scope, WorkPath};
 
+use super::beside::{self, Listing};
 use crate::jail::{self, Jail};
 
 /// The time by which a stand-in is known: nobody has written to it since.
 const NEVER: Timespec = Timespec { tv_sec: 1, tv_nsec: 7 };
 
+/// The commands that are running, and what the folders were in which they may replace files.
+#[derive(Debug, Default)]
+pub(super) struct Running {
+    count: usize,
+    before: Vec<Listing>,
+}
+
 /// Stand-ins for files that commands may make; they go with the last command that needs them.
 pub(super) struct Places<'a> {
     jail: &'a Jail,
-    running: &'a Mutex<usize>,
+    running: &'a Mutex<Running>,
     scope: &'a Scope,
+    ended: bool,
 }
 
 impl<'a> Places<'a> {
     /// One more command is running.
-    pub(super) fn make(jail: &'a Jail, running: &'a Mutex<usize>, scope: &'a Scope) -> Self {
+    pub(super) fn make(
+        jail: &'a Jail,
+        running: &'a Mutex<Running>,
+        scope: &'a Scope,
+        replaces: bool,
+    ) -> Self {
         // Held while they are made, so that nobody who ends just now takes them away again.
-        let mut count = running.lock().unwrap_or_else(PoisonError::into_inner);
-        *count += 1;
+        let mut now = running.lock().unwrap_or_else(PoisonError::into_inner);
+        now.count += 1;
         make(jail, scope);
-        drop(count);
-        Self { jail, running, scope }
+        if now.count == 1 {
+            now.before = if replaces { beside::listed(jail, scope) } else { vec![] };
+        }
+        drop(now);
+        Self { jail, running, scope, ended: false }
+    }
+
+    /// The folders in which files may be replaced.
+    pub(super) fn folders(&self) -> Vec<WorkPath> {
+        let now = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        now.before.iter().map(|listing| listing.folder.clone()).collect()
+    }
+
+    /// One command less. The answer names what was left beside the scope and is removed.
+    pub(super) fn end(mut self) -> Vec<String> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Vec<String> {
+        if std::mem::replace(&mut self.ended, true) {
+            return vec![];
+        }
+        let mut now = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        now.count = now.count.saturating_sub(1);
+        if now.count > 0 {
+            return vec![];
+        }
+        clear(self.jail, self.scope);
+        beside::tidy(self.jail, self.scope, &std::mem::take(&mut now.before))
     }
 }
 
 impl Drop for Places<'_> {
     fn drop(&mut self) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        *running = running.saturating_sub(1);
-        if *running == 0 {
-            clear(self.jail, self.scope);
-        }
+        self.leave();
     }
 }
 

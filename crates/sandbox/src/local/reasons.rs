@@ -1,7 +1,7 @@
 //! Words for a command that failed because of where it may write. What the system says, "read-only file system" or
 //! "device or resource busy", tells nobody that the scope is the reason, nor what would work.
 
-use types::{Artifact, ExecResult, Scope};
+use types::{Artifact, ExecResult, Scope, WorkPath, one_line};
 
 /// What the system says of a place that is not in the scope, and of a file that cannot be replaced.
 const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "cross-device link"];
@@ -9,8 +9,36 @@ const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "c
 /// The most places that are named.
 const MOST: usize = 8;
 
-/// Adds to what a command said why it failed, if that is what it looks like.
-pub(super) fn explain(scope: &Scope, result: &mut ExecResult) {
+/// What tools leave behind unasked; that it is gone is nothing to speak of.
+const CACHES: [&str; 6] =
+    ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".coverage", ".cache"];
+
+/// Adds to what a command said that what it left beside the scope is gone.
+pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
+    let cache = |path: &&String| CACHES.iter().any(|name| path.rsplit('/').next() == Some(name));
+    let paths: Vec<&String> = paths.iter().filter(|path| !cache(path)).collect();
+    if paths.is_empty() {
+        return;
+    }
+    let named: Vec<String> = paths.iter().take(MOST).map(|path| one_line(path, 200)).collect();
+    let more = if paths.len() > MOST { " and others" } else { "" };
+    let line =
+        format!("[scope: outside of it, so removed or put back: {}{more}]\n", named.join(", "));
+    append(&line, result);
+}
+
+fn append(line: &str, result: &mut ExecResult) {
+    for text in [&mut result.output, &mut result.stderr] {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(line);
+    }
+}
+
+/// Adds to what a command said why it failed, if that is what it looks like. `beside` are the folders in which files can
+/// be replaced.
+pub(super) fn explain(scope: &Scope, beside: &[WorkPath], result: &mut ExecResult) {
     let seen = |text: &str| SIGNS.iter().any(|sign| text.contains(sign));
     if result.passed() || !(seen(&result.stderr) || seen(&result.output)) {
         return;
@@ -21,7 +49,11 @@ pub(super) fn explain(scope: &Scope, result: &mut ExecResult) {
         [] => "[scope: nothing in the workspace may be written here".to_owned(),
         named => format!("[scope: only {}{more} may be written here", named.join(", ")),
     };
-    if let Some(file) = scope.0.iter().find(|artifact| !artifact.whole_folder) {
+    let in_place = |artifact: &&Artifact| {
+        let above = artifact.path.as_str().rsplit_once('/').map_or(".", |(above, _)| above);
+        !artifact.whole_folder && !beside.iter().any(|folder| folder.as_str() == above)
+    };
+    if let Some(file) = scope.0.iter().find(in_place) {
         // A file is a mount of its own, so that nothing beside it can be written.
         line.push_str(&format!(
             "; a single file is written in place and cannot be replaced by another, as sed -i and mv do: edit it \
@@ -30,12 +62,7 @@ pub(super) fn explain(scope: &Scope, result: &mut ExecResult) {
         ));
     }
     line.push_str("]\n");
-    for text in [&mut result.output, &mut result.stderr] {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&line);
-    }
+    append(&line, result);
 }
 
 #[cfg(test)]
@@ -49,7 +76,7 @@ mod tests {
         let (output, stderr) = (said.to_owned(), said.to_owned());
         let (stdout, elapsed) = (String::new(), Span::default());
         let mut result = ExecResult { ended, output, stdout, stderr, dropped: 0, elapsed };
-        explain(&Scope(scope), &mut result);
+        explain(&Scope(scope), &[], &mut result);
         assert_eq!(result.output, result.stderr);
         result.output
     }

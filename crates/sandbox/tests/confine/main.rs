@@ -68,6 +68,7 @@ all![
     walls::git_files_can_neither_be_changed_nor_moved,
     walls::only_the_scope_is_writable_when_there_is_one,
     walls::who_would_replace_a_single_file_hears_what_works_instead,
+    walls::a_single_file_is_replaced_and_what_is_beside_it_stays,
     walls::a_link_in_the_scope_opens_nothing,
     walls::git_works_in_a_worktree_but_cannot_change_the_repository,
     walls::every_rule_for_environments_is_kept,

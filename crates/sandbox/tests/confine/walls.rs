@@ -133,6 +133,38 @@ pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(gro
     assert_eq!(text.ok().as_deref(), Some("new\n"));
 }
 
+pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(ground: Ground) {
+    std::fs::create_dir_all(ground.ws().join("src/deep")).expect("folders");
+    for name in ["one.txt", "two.txt", "src/a.rs", "src/b.rs", "src/deep/c.rs"] {
+        std::fs::write(ground.ws().join(name), "old\n").expect("a file");
+    }
+    std::os::unix::fs::symlink("two.txt", ground.ws().join("link")).expect("a link");
+    let scope = ["one.txt", "src/a.rs", "new.txt"].map(|text| text.parse().expect("an artifact"));
+    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").replacing_files();
+    let env = env.confined(ground.confine().writing_to(Scope(scope.to_vec())));
+    let works = "set -e; sed -i s/old/new/ one.txt; sed s/old/new/ src/a.rs > src/a.tmp; mv src/a.tmp src/a.rs; \
+        echo x > part; mv part new.txt";
+    let result = run(&env, works, Span::seconds(60)).await;
+    assert!(result.passed(), "{}", result.output);
+    let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
+    for (name, content) in [("one.txt", "new\n"), ("src/a.rs", "new\n"), ("new.txt", "x\n")] {
+        assert_eq!(text(name).as_deref(), Some(content), "{name}");
+    }
+    let tampers = "sed -i s/old/bad/ two.txt; echo bad > two.txt; mv one.txt two.txt; rm -f two.txt; \
+        echo bad > src/b.rs; mv src/a.rs src/b.rs; echo bad > src/deep/c.rs; mv src/deep gone; rm -rf src; \
+        ln -sf /etc link; echo stray > stray.txt; mkdir -p d/e; touch src/conftest.py; cp one.txt .git; true";
+    let output = run(&env, tampers, Span::seconds(60)).await.output;
+    for name in ["two.txt", "src/b.rs", "src/deep/c.rs"] {
+        assert_eq!(text(name).as_deref(), Some("old\n"), "{name}: {output}");
+    }
+    for name in ["stray.txt", "d", "src/conftest.py", "gone", ".git"] {
+        assert!(!ground.ws().join(name).exists(), "{name} was left: {output}");
+    }
+    let link = std::fs::read_link(ground.ws().join("link"));
+    assert_eq!(link.expect("a link"), std::path::Path::new("two.txt"));
+    assert!(output.contains("removed or put back") && output.contains("stray.txt"), "{output}");
+}
+
 pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {
     std::os::unix::fs::symlink(ground.out(), ground.ws().join("src")).expect("a link");
     let scope = Scope(vec!["src/".parse().expect("an artifact")]);

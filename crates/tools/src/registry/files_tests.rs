@@ -9,30 +9,30 @@ use types::{Family, Source, Timestamp};
 use super::*;
 use crate::{Seen, profile};
 
-struct Desk {
-    dir: tempfile::TempDir,
+pub(super) struct Desk {
+    pub(super) dir: tempfile::TempDir,
     env: LocalEnvironment,
     seen: Seen,
-    registry: Registry,
+    pub(super) registry: Registry,
 }
 
 impl Desk {
-    fn new(seen: Seen) -> Self {
+    pub(super) fn new(seen: Seen) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
         let registry = Registry::standard().rooted(env.root());
         Self { dir, env, seen, registry }
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) {
+    pub(super) fn put(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.dir.path().join(name), bytes).expect("a file");
     }
 
-    fn text(&self, name: &str) -> Vec<u8> {
+    pub(super) fn text(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.dir.path().join(name)).expect("a file")
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {
         let stop = CancellationToken::new();
         let place = Place::new(&self.env, &self.seen, &stop);
         self.registry.run(tool, &arguments, &place).await

@@ -1,0 +1,63 @@
+//! A way out: whoever cannot do a task hands in `blocked` with the reason, and what shows it. That is neither a result
+//! nor bad work, and it is for a person to decide what follows.
+
+use serde_json::Value;
+use types::{Fault, FaultClass, SessionEnd};
+
+/// The code of the fault that says so.
+pub(crate) const BLOCKED: &str = "session.blocked";
+/// How much of what was said is kept.
+const MOST_CHARS: usize = 4_000;
+
+/// How a conversation ends that has handed something in.
+pub(super) fn end(submission: Value) -> SessionEnd {
+    match reason(&submission) {
+        Some(why) => {
+            let evidence = text(&submission, "evidence").unwrap_or_default();
+            let fault = Fault::new(FaultClass::Semantic, BLOCKED, why).with_evidence(evidence);
+            SessionEnd::Failed { fault }
+        }
+        None => SessionEnd::Submitted { submission },
+    }
+}
+
+fn reason(submission: &Value) -> Option<String> {
+    text(submission, "blocked")
+}
+
+fn text(submission: &Value, key: &str) -> Option<String> {
+    let said = match submission.get(key)? {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null | Value::Bool(false) => String::new(),
+        other => other.to_string(),
+    };
+    (!said.is_empty()).then(|| said.chars().take(MOST_CHARS).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_reason_blocks() {
+        for handed_in in [
+            json!({"summary": "done"}),
+            json!({"blocked": null}),
+            json!({"blocked": false}),
+            json!({"blocked": "  "}),
+            json!("blocked"),
+        ] {
+            let end = end(handed_in.clone());
+            assert_eq!(end, SessionEnd::Submitted { submission: handed_in });
+        }
+        let end = end(json!({"blocked": " the test is wrong ", "evidence": {"line": 3}}));
+        let SessionEnd::Failed { fault } = end else { panic!("{end:?}") };
+        assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Semantic, BLOCKED));
+        assert_eq!(
+            (fault.what.as_str(), fault.evidence.as_str()),
+            ("the test is wrong", "{\"line\":3}")
+        );
+    }
+}

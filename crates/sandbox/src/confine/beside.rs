@@ -1,0 +1,68 @@
+//! A folder in which files of the scope may be replaced: open itself, and everything in it closed that was there before
+//! and is not in the scope. Being mounted, what is closed can neither be changed nor moved nor removed; links cannot be
+//! mounted and are looked after by whoever started the command.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use nix::mount::{MsFlags, mount};
+use rustix::fs::{Dir, FileType, OFlags};
+use types::{Scope, WorkPath};
+
+use super::inside::{Unbuilt, doing};
+use super::mounts::{attach, by_number};
+use super::trees::{Access, Reach, attribute, beneath, open};
+
+/// Puts an open folder over its closed self, and closes what is in it.
+pub(super) fn open_folder(
+    root: &Path,
+    folder: &WorkPath,
+    tree: &OwnedFd,
+    scope: &Scope,
+) -> Result<(), Unbuilt> {
+    let what = || format!("opening {folder} for new files");
+    let at = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
+    let at = beneath(&at, folder.as_str()).map_err(doing(what()))?;
+    attach(tree, &at).map_err(doing(what()))?;
+    // Opened anew, to see what was put there.
+    let at = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
+    let at = beneath(&at, folder.as_str()).map_err(doing(what()))?;
+    for name in names(&at).map_err(doing(what()))? {
+        let path = if folder.is_root() { name.clone() } else { format!("{folder}/{name}") };
+        let mine = path.parse::<WorkPath>().is_ok_and(|path| scope.allows(&path));
+        if !mine {
+            close(&at, &name).map_err(doing(format!("closing {path}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is in a folder and is no link.
+fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
+    let listed = rustix::fs::openat(
+        folder,
+        ".",
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )?;
+    let mut names = Vec::new();
+    for entry in Dir::read_from(&listed)? {
+        let entry = entry?;
+        let name = entry.file_name().to_str().map_err(io::Error::other)?;
+        let stat = rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+        let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        if !link && !matches!(name, "." | "..") {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+fn close(folder: &OwnedFd, name: &str) -> io::Result<()> {
+    let entry = beneath(folder, name)?;
+    let place = by_number(&entry);
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    mount(Some(&place), &place, None::<&str>, flags, None::<&str>)?;
+    attribute(&beneath(folder, name)?, Access::Read, Reach::Below)
+}

@@ -1,0 +1,173 @@
+//! Folders in which commands may put a new file in place of one of their scope, as `sed -i`, `mv` and formatters do.
+//! While commands run, what else is in such a folder is closed to them by the kernel; what they leave there beside the
+//! scope is removed afterwards, and links, which cannot be closed, are put back as they were.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+
+use rustix::fs::{AtFlags, Dir, FileType};
+use types::{Scope, WorkPath};
+
+use super::STAGING;
+use crate::jail::{self, Jail, Links};
+
+/// In a folder with more entries than this, files are written in place only: closing each of them would take too long.
+const MOST_ENTRIES: usize = 256;
+
+/// A folder as it was before the first command.
+#[derive(Debug)]
+pub(super) struct Listing {
+    pub(super) folder: WorkPath,
+    /// What each link leads to; nothing for anything else.
+    entries: BTreeMap<OsString, Option<Vec<u8>>>,
+}
+
+/// The folders of a scope's files, those above before those below. One that is in the scope itself needs nothing.
+pub(super) fn listed(jail: &Jail, scope: &Scope) -> Vec<Listing> {
+    let whole = |path: &WorkPath| {
+        scope.0.iter().any(|artifact| artifact.whole_folder && artifact.covers(path))
+    };
+    let files = scope.0.iter().filter(|artifact| !artifact.whole_folder);
+    let files = files.map(|artifact| &artifact.path).filter(|path| !jail::is_protected(path));
+    let above = files.filter_map(|path| match path.as_str().rsplit_once('/') {
+        Some((above, _)) => above.parse::<WorkPath>().ok(),
+        None => Some(WorkPath::root()),
+    });
+    let mut folders: Vec<WorkPath> = above.filter(|folder| !whole(folder)).collect();
+    folders.sort_by_key(|folder| (folder.components().count(), folder.clone()));
+    folders.dedup();
+    folders.into_iter().filter_map(|folder| listing(jail, folder)).collect()
+}
+
+fn listing(jail: &Jail, folder: WorkPath) -> Option<Listing> {
+    let fd = jail.folder(&folder, Links::Refuse).ok()?;
+    let mut entries = BTreeMap::new();
+    for name in names(&fd)? {
+        // Whoever closes them inside goes by names that are text.
+        name.to_str()?;
+        let link = link(&fd, &name);
+        entries.insert(name, link);
+    }
+    (entries.len() <= MOST_ENTRIES).then_some(Listing { folder, entries })
+}
+
+fn names(folder: &OwnedFd) -> Option<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder).ok()? {
+        let name = entry.ok()?.file_name().to_bytes().to_vec();
+        if !matches!(name.as_slice(), b"." | b"..") {
+            names.push(std::ffi::OsStr::from_bytes(&name).to_owned());
+        }
+    }
+    Some(names)
+}
+
+/// What a link leads to; nothing if it is none.
+fn link(folder: &OwnedFd, name: &OsString) -> Option<Vec<u8>> {
+    rustix::fs::readlinkat(folder, name, Vec::new()).ok().map(|to| to.into_bytes())
+}
+
+/// Removes what is new and not in the scope, and puts links back. The answer names what was put right.
+pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String> {
+    let mut done = Vec::new();
+    for listing in before {
+        let Ok(folder) = jail.folder(&listing.folder, Links::Refuse) else { continue };
+        for name in names(&folder).unwrap_or_default() {
+            let path = place(&listing.folder, &name);
+            let allowed = path.parse::<WorkPath>().is_ok_and(|path| scope.allows(&path));
+            let known = listing.entries.contains_key(&name);
+            if !known && !allowed && !name.as_bytes().starts_with(STAGING.as_bytes()) {
+                remove(&folder, &name);
+                done.push(path);
+            }
+        }
+        for (name, before) in &listing.entries {
+            let path = place(&listing.folder, name);
+            let allowed = path.parse::<WorkPath>().is_ok_and(|path| scope.allows(&path));
+            let (Some(to), false) = (before, allowed) else { continue };
+            if link(&folder, name).as_ref() != Some(to) {
+                remove(&folder, name);
+                // A link that cannot be made again is missing, which the commit will show.
+                rustix::fs::symlinkat(to.as_slice(), &folder, name).ok();
+                done.push(path);
+            }
+        }
+    }
+    done
+}
+
+fn place(folder: &WorkPath, name: &OsString) -> String {
+    let name = name.to_string_lossy();
+    if folder.is_root() { name.into_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Takes something away, without following any link. What cannot be removed is seen when the work is committed.
+fn remove(folder: &OwnedFd, name: &OsString) {
+    let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        let place = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        std::fs::remove_dir_all(std::path::Path::new(&place).join(name)).ok();
+    } else {
+        rustix::fs::unlinkat(folder, name, AtFlags::empty()).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn scope(places: &[&str]) -> Scope {
+        Scope(places.iter().map(|place| place.parse().expect("a place")).collect())
+    }
+
+    #[test]
+    fn what_is_left_beside_the_scope_goes_and_links_come_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("src")).expect("a folder");
+        for name in ["src/a", "src/other"] {
+            std::fs::write(at(name), name).expect("a file");
+        }
+        symlink("other", at("src/link")).expect("a link");
+        let jail = Jail::open(dir.path()).expect("a jail");
+        let scope = scope(&["src/a", "src/b"]);
+        let before = listed(&jail, &scope);
+        assert_eq!(before.len(), 1);
+        std::fs::write(at("src/b"), "new and in the scope").expect("a file");
+        std::fs::create_dir_all(at("src/stray/deep")).expect("folders");
+        symlink("/etc", at("src/stray/etc")).expect("a link");
+        std::fs::write(at("src/sedX1"), "left").expect("a file");
+        std::fs::remove_file(at("src/link")).expect("removed");
+        std::fs::write(at("src/link"), "a file now").expect("a file");
+        let mut done = tidy(&jail, &scope, &before);
+        done.sort();
+        assert_eq!(done, ["src/link", "src/sedX1", "src/stray"]);
+        assert_eq!(
+            std::fs::read_link(at("src/link")).expect("a link"),
+            std::path::Path::new("other")
+        );
+        assert!(at("src/b").is_file() && !at("src/stray").exists() && !at("src/sedX1").exists());
+        assert!(std::path::Path::new("/etc/passwd").exists());
+    }
+
+    #[test]
+    fn only_folders_that_are_not_in_the_scope_themselves_are_looked_at() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
+        let jail = Jail::open(dir.path()).expect("a jail");
+        let folders = |places: &[&str]| -> Vec<String> {
+            listed(&jail, &scope(places)).iter().map(|one| one.folder.to_string()).collect()
+        };
+        assert_eq!(folders(&["a/b/x", "y", "a/b/z"]), [".", "a/b"]);
+        assert_eq!(folders(&["a/b/x", "a/"]), Vec::<String>::new());
+        assert_eq!(folders(&[".git/config", "missing/x"]), Vec::<String>::new());
+        for n in 0..=MOST_ENTRIES {
+            std::fs::write(dir.path().join(format!("f{n}")), "").expect("a file");
+        }
+        assert_eq!(folders(&["y", "a/b/x"]), ["a/b"]);
+    }
+}

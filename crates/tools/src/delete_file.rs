@@ -1,0 +1,52 @@
+//! `delete_file`: one file, or a folder that is empty. It need not have been read; a folder with something in it is
+//! not deleted, so that nothing goes that was not named.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
+
+use crate::typed::{Reply, Typed, facts};
+use crate::{Place, schema};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The file, relative to the workspace.
+    path: String,
+}
+
+impl Arguments {
+    fn path(&self) -> Result<WorkPath, String> {
+        let path = schema::path(&self.path)?;
+        if path.is_root() {
+            return Err("the workspace itself cannot be deleted; name a file in it".to_owned());
+        }
+        Ok(path)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DeleteFile;
+
+#[async_trait]
+impl Typed for DeleteFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "delete_file";
+    const DESCRIPTION: &'static str = "Deletes a file, or a folder that is empty. A link is deleted itself, not what \
+        it leads to.";
+
+    // Cut off, it is not made again: a second time could not tell its own deed from a wrong path.
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        Ok(facts(Access::Write, vec![args.path()?], Repeat::Unknown))
+    }
+
+    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+        let path = args.path()?;
+        place.env().delete(&path).await?;
+        place.note(&path, None);
+        let text = format!("deleted {path}");
+        let metadata = Metadata { path: Some(path), ..Metadata::default() };
+        Ok(Reply::from(text).knowing(metadata))
+    }
+}
