@@ -25,10 +25,9 @@ use crate::move_file::MoveFile;
 use crate::read_file::ReadFile;
 use crate::shell::Shell;
 use crate::submit::Submit;
-use crate::typed::Of;
 use crate::web_fetch::WebFetch;
 use crate::write_file::WriteFile;
-use crate::{Place, Tool, schema, tame};
+use crate::{Place, Tool, schema, tame, typed::Of};
 
 /// Tools by name.
 #[derive(Debug, Clone, Default)]
