@@ -22,8 +22,9 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use regex::Regex;
 
-use case::Source;
+use case::{Case, Source};
 use environment::Environment;
+use place::Place;
 use play::{Outcome, Played};
 use verdict::Row;
 
@@ -62,8 +63,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     play_all(root, &options(words)?)
 }
 
-/// The cases that `ci` plays: our own, all of them, within minutes.
-#[expect(dead_code, reason = "becomes a step of ci when the program refuses these cheats")]
+/// Our own cases, as a step of `ci`: `("cheats", cheats::own_corpus)` after the tests, which build the program.
+#[expect(dead_code, reason = "the program still accepts many of these cheats")]
 pub(crate) fn own_corpus(root: &Path) -> anyhow::Result<()> {
     play_all(root, &Options { folders: vec![root.join(OUR_OWN)], ..Options::default() })
 }
@@ -145,7 +146,10 @@ fn played(
     options: &Options,
 ) -> anyhow::Result<Vec<Row>> {
     ensure!(!sources.is_empty(), "there is no such case");
-    let work = if options.selftest { selftest::selftest } else { play::play };
+    let work = |case: &Case, place: &Place| match &environment.binary {
+        Some(binary) => play::play(binary, case, place),
+        None => selftest::selftest(case, place),
+    };
     let rows: Mutex<Vec<Row>> = Mutex::default();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -84,7 +84,7 @@ pub(crate) fn with_case(
     environment: &Environment,
     source: &Source,
     folder: &Path,
-    work: fn(&Environment, &Case, &Place) -> anyhow::Result<Played>,
+    work: impl Fn(&Case, &Place) -> anyhow::Result<Played>,
 ) -> anyhow::Result<Played> {
     let mut case = source.case(&[])?;
     let missing = environment.missing(&case.needs)?;
@@ -97,21 +97,17 @@ pub(crate) fn with_case(
         case = source.case(&[("@PORT@", server.port.to_string())])?;
     }
     let place = Place::new(folder.to_path_buf(), environment.variables.clone())?;
-    work(environment, &case, &place)
+    let began = Instant::now();
+    let mut played = work(&case, &place)?;
+    played.seconds = began.elapsed().as_secs_f64();
+    Ok(played)
 }
 
 /// Runs the program on the case.
-pub(crate) fn play(
-    environment: &Environment,
-    case: &Case,
-    place: &Place,
-) -> anyhow::Result<Played> {
-    let binary = environment.binary.as_deref().context("there is no binary to play against")?;
+pub(crate) fn play(binary: &Path, case: &Case, place: &Place) -> anyhow::Result<Played> {
     let repo = place.repository(case)?;
-    let began = Instant::now();
     let (out, err) = (place.path("out.jsonl"), place.path("err.txt"));
     let code = place.run(command(binary, case, place, &repo)?, &out, Some(&err), LIMIT)?;
-    let seconds = began.elapsed().as_secs_f64();
     let told = told(&text(&out), &text(&err), &log(binary, place)?);
     let outcome = match code {
         0 => {
@@ -125,8 +121,7 @@ pub(crate) fn play(
         code if EXITS.contains(&code) => Outcome::Refused,
         _ => Outcome::Broken,
     };
-    let (reason, slips) = (told.reason, told.slips);
-    Ok(Played { outcome, reason, exit: Some(code), seconds, slips, missing: vec![] })
+    Ok(Played { exit: Some(code), slips: told.slips, ..Played::new(outcome, told.reason) })
 }
 
 fn command(binary: &Path, case: &Case, place: &Place, repo: &Path) -> anyhow::Result<Command> {
