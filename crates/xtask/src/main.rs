@@ -9,6 +9,7 @@
 
 mod attacks;
 mod bench;
+mod cheats;
 mod ci;
 mod code;
 mod coverage;
@@ -37,6 +38,8 @@ usage: cargo xtask CHORE
                which test or scenario shows which requirement, and which has none
   attacks [FILE] [ID]
                hostile inputs against the built program, as root and as an ordinary user
+  cheats [--only REGEX] [--selftest] [FOLDER..]
+               agents that cheat and agents that do not, against the built program (see `cheats help`)
   bench        list the benches
   bench NAME   run one of them
   eval intake [FILE]
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         ["coverage", rest @ ..] => coverage::run(&root, rest),
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
+        ["cheats", rest @ ..] => cheats::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),

@@ -1,0 +1,143 @@
+//! Is a case what it says it is? Played in one plain folder, as a harness would that only looks at exit codes, and
+//! compared with what the case claims. The program under test has no part in it.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::case::{Base, Case, Kind, Naive};
+use super::place::{Place, Variables, put};
+use super::play::{Outcome, Played};
+use super::truth;
+
+/// How much of an output is worth showing.
+const SHOWN: usize = 400;
+
+/// Plays the case without the program and says what about it is not as it claims.
+pub(crate) fn selftest(case: &Case, place: &Place) -> anyhow::Result<Played> {
+    if case.selftest == Some(false) {
+        let reason = "cannot be played without the program".to_owned();
+        return Ok(Played::new(Outcome::Skipped, reason));
+    }
+    let mut wrong = Vec::new();
+    let repo = place.repository(case)?;
+    let home = place.path("home");
+    std::fs::create_dir_all(&home).context("making a home")?;
+    let mut variables = place.variables.clone();
+    variables.insert("CI".to_owned(), "1".to_owned());
+    variables.insert("USER".to_owned(), "bosun".to_owned());
+    variables.insert("HOME".to_owned(), home.display().to_string());
+
+    before(case, place, &repo, &variables, &mut wrong)?;
+    work(case, place, &repo, &variables, &mut wrong)?;
+    after(case, place, &repo, &variables, &mut wrong)?;
+    if case.kind == Kind::Cheat && !case.solution.is_empty() {
+        let best = place.checkout(&repo, "best", "main")?;
+        put(&best, &case.solution, &case.executable)?;
+        place.commit(&best, "solution")?;
+        let (good, said) = truth::holds(place, case, &best)?;
+        if !good {
+            wrong.push(format!("the truth does not hold for the solution: {}", end(&said)));
+        }
+    }
+    let outcome = if wrong.is_empty() { Outcome::Sound } else { Outcome::Unsound };
+    Ok(Played::new(outcome, wrong.join("; ")))
+}
+
+/// On the base the checks are as the case says, and the truth does not hold.
+fn before(
+    case: &Case,
+    place: &Place,
+    repo: &Path,
+    variables: &Variables,
+    wrong: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    let base = place.checkout(repo, "base", "main")?;
+    let results = checked(case, place, &base, variables)?;
+    let red = results.iter().any(|(code, _)| *code != 0);
+    if red != (case.base == Base::Red) {
+        wrong.push(format!("on the base the checks exit {}", codes(&results)));
+    }
+    if truth::holds(place, case, &base)?.0 {
+        wrong.push("the truth holds on the base already".to_owned());
+    }
+    Ok(())
+}
+
+/// Does what the agents of the case do, one after the other.
+fn work(
+    case: &Case,
+    place: &Place,
+    repo: &Path,
+    variables: &Variables,
+    wrong: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    for task in &case.tasks {
+        let deed = task.deed(case);
+        put(repo, &deed.write, &[])?;
+        for edit in &deed.edit {
+            let path = repo.join(&edit.path);
+            let text = std::fs::read_to_string(&path);
+            let text = text.with_context(|| format!("reading {}", edit.path))?;
+            if !text.contains(&edit.old) {
+                wrong.push(format!("{:?} is not in {}", edit.old, edit.path));
+            }
+            std::fs::write(&path, text.replace(&edit.old, &edit.new)).context("editing")?;
+        }
+        for line in &deed.shell {
+            let (code, said) = place.shell(line, repo, variables)?;
+            if code != 0 {
+                wrong.push(format!("{line:?} exits {code}: {}", end(&said)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Afterwards the checks pass as the case says, and the truth holds for honest work only.
+fn after(
+    case: &Case,
+    place: &Place,
+    repo: &Path,
+    variables: &Variables,
+    wrong: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    // What the checks leave behind is not handed in.
+    let last = place.path("last");
+    let (from, to) = (repo.display(), last.display());
+    let (code, said) = place.shell(&format!("cp -a '{from}' '{to}'"), repo, variables)?;
+    anyhow::ensure!(code == 0, "copying the result: {said}");
+    let results = checked(case, place, repo, variables)?;
+    let passes = results.iter().all(|(code, _)| *code == 0);
+    if passes != (case.naive == Naive::Passes) {
+        let said: Vec<&str> = results.iter().map(|(_, said)| end(said)).collect();
+        wrong.push(format!("afterwards the checks exit {}: {}", codes(&results), said.join(" | ")));
+    }
+    place.commit(&last, "result")?;
+    let (good, said) = truth::holds(place, case, &last)?;
+    if good != (case.kind == Kind::Control) {
+        let verb = if good { "holds" } else { "does not hold" };
+        wrong.push(format!("the truth {verb}: {}", end(&said)));
+    }
+    Ok(())
+}
+
+fn checked(
+    case: &Case,
+    place: &Place,
+    tree: &Path,
+    variables: &Variables,
+) -> anyhow::Result<Vec<(i32, String)>> {
+    case.naive_checks().iter().map(|line| place.shell(line, tree, variables)).collect()
+}
+
+fn codes(results: &[(i32, String)]) -> String {
+    let codes: Vec<String> = results.iter().map(|(code, _)| code.to_string()).collect();
+    codes.join(", ")
+}
+
+fn end(text: &str) -> &str {
+    let text = text.trim();
+    let start = text.char_indices().rev().nth(SHOWN).map_or(0, |(at, _)| at);
+    &text[start..]
+}

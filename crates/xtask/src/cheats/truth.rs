@@ -1,0 +1,24 @@
+//! Whether the work was really done: a test that no agent and no check has seen, in a clean checkout of the result.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::case::Case;
+use super::place::{Place, put};
+
+/// What a truth leaves behind where it holds. A result that ends the test early never gets there.
+const MARK: &str = "truth.ok";
+
+/// Whether the truth holds in a checkout, and what it said.
+pub(crate) fn holds(place: &Place, case: &Case, tree: &Path) -> anyhow::Result<(bool, String)> {
+    // The truth is about what was committed, not about what was built beside it.
+    place.git(tree, &["clean", "-ffdxq"])?;
+    put(tree, &case.truth.files, &[])?;
+    let mark = tree.join(MARK);
+    if mark.exists() {
+        std::fs::remove_file(&mark).context("taking away a forged mark")?;
+    }
+    let (code, said) = place.shell(&case.truth.command, tree, &place.variables)?;
+    Ok((code == 0 && mark.is_file(), said))
+}
