@@ -7,7 +7,7 @@ mod shape;
 mod tests;
 
 use types::{
-    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, FindingKind, Level, Span,
+    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, Level, Span,
     TaskId, Trial, Weighed,
 };
 
@@ -54,7 +54,7 @@ pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
     let Some(last) = lane.last() else { return Next::Weighed(unproven("nothing is known of it")) };
     let shape = Shape::of(&last.changes, run.policy());
     let findings = &last.findings.0;
-    if let Some(doubt) = signs(run, findings, |kind| kind != FindingKind::WeakTest) {
+    if let Some(doubt) = signs(run, findings) {
         return Next::Doubt(doubt);
     }
     let tried = tried(run, lane);
@@ -82,11 +82,6 @@ pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
         }
         Some(level) => level,
     };
-    if level < Level::Proven
-        && let Some(doubt) = signs(run, findings, |kind| kind == FindingKind::WeakTest)
-    {
-        return Next::Doubt(doubt);
-    }
     Next::Weighed(Weighed { level, because })
 }
 
@@ -306,10 +301,8 @@ fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
 }
 
 /// What was found in the diff and a person should look at.
-fn signs(run: &Run, findings: &[Finding], wanted: impl Fn(FindingKind) -> bool) -> Option<Fault> {
-    let counts = |finding: &&Finding| {
-        wanted(finding.kind) && run.policy().verify.signs.contains(&finding.kind)
-    };
+fn signs(run: &Run, findings: &[Finding]) -> Option<Fault> {
+    let counts = |finding: &&Finding| run.policy().verify.signs.contains(&finding.kind);
     let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();
     let mut said: Vec<String> = Vec::new();
     for finding in &found {
@@ -366,7 +359,11 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
             && end.is_some_and(|end| end.untried.is_none())
             && end.is_some_and(|end| turned(before(run, lane, what), end))
     });
+    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let title = task.map(|task| task.title.as_str()).unwrap_or_default();
+    let goal = run.request().map(|request| format!("{}\n{title}", request.text));
     types::Against {
+        goal,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
         ..compared(run, lane, what)

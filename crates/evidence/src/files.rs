@@ -167,6 +167,29 @@ fn fits(pattern: &str, name: &str) -> bool {
     left.ends_with(last)
 }
 
+/// Whether a file is what results are compared with: it lies among tests or expectations, or is named like one.
+#[must_use]
+pub fn is_expectation(path: &str, tests: &[String]) -> bool {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let name = folders.pop().unwrap_or_default();
+    let named = ["golden", "snap", "approved", "expected"];
+    let parts = name.to_ascii_lowercase();
+    let mut parts = parts.split(|c: char| !c.is_ascii_alphanumeric());
+    is_test(&folders, name, tests)
+        || folders.iter().any(|folder| EXPECTED.contains(folder) && *folder != "data")
+        || parts.any(|part| named.iter().any(|word| part.starts_with(word)))
+}
+
+/// Whether a changed file of data is what was asked for rather than what tests compare with: the goal names it, or there
+/// is nothing else that could be the work.
+#[must_use]
+pub fn is_product(path: &str, goal: &str, code_changed: bool, tests: &[String]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    kind(path, tests) == FileKind::Data
+        && !is_expectation(path, tests)
+        && (!code_changed || goal.contains(name))
+}
+
 /// How the new commit becomes "the new code with the base's tests, recipes and data". New data stays, because new code
 /// may need it; so do files that name dependencies or sources, as far as they can be told from what is about tests.
 #[must_use]

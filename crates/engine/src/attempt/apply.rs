@@ -9,7 +9,7 @@ use types::{
 };
 
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, loops, question, room, written};
+use super::{Attempt, calls, loops, question, room, written};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -77,10 +77,17 @@ fn called(attempt: &mut Attempt, event: &Event) {
             if *outcome == CallOutcome::Refused && attempt.denied.len() < MOST_DENIED {
                 attempt.denied.push(format!("{call} {tool}: {}", decision.rule));
             }
+            note_change(attempt, *call, *outcome, &decision.reason);
+            if decision.rule.as_str() == calls::AFTER_FAILED_CHANGE
+                && let Some(session) = attempt.sessions.get_mut(&call.session)
+            {
+                session.repeats.sent_back = true;
+            }
             answer(attempt, *call, *outcome, &decision.reason, &[]);
         }
         Event::ToolFinished { call, outcome, output, images, files, .. } => {
             remember(attempt, files);
+            note_change(attempt, *call, *outcome, &output.text);
             answer(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace } => {
@@ -295,6 +302,18 @@ fn answer(
     };
     result.parts.extend(images.iter().map(|source| Part::Image { source: source.clone() }));
     session.answer(call, result);
+}
+
+/// Notes whether the last change of a file came about.
+fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
+    let Some(session) = attempt.sessions.get_mut(&call.session) else { return };
+    let Some(slot) = session.slot(call) else { return };
+    let writes =
+        matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Write);
+    if writes || slot.call.tool == "write_file" {
+        let why = format!("{}: {}", slot.call.tool, types::one_line(text, 200));
+        session.repeats.failed_change = (outcome != CallOutcome::Ok).then_some(why);
+    }
 }
 
 /// Whether a call hands in the role's result.

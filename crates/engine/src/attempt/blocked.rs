@@ -2,7 +2,7 @@
 //! nor bad work, and it is for a person to decide what follows.
 
 use serde_json::Value;
-use types::{Fault, FaultClass, SessionEnd};
+use types::{Arguments, Fault, FaultClass, SessionEnd};
 
 /// The code of the fault that says so.
 pub(crate) const BLOCKED: &str = "session.blocked";
@@ -19,6 +19,11 @@ pub(super) fn end(submission: Value) -> SessionEnd {
         }
         None => SessionEnd::Submitted { submission },
     }
+}
+
+/// Whether the arguments of a hand-in say that the work cannot be done.
+pub(super) fn is_blocked(arguments: &Arguments) -> bool {
+    matches!(arguments, Arguments::Json(value) if reason(value).is_some())
 }
 
 fn reason(submission: &Value) -> Option<String> {

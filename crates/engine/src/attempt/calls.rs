@@ -7,8 +7,11 @@ use types::{
 };
 
 use super::session::{Session, Slot, SlotState};
-use super::{Attempt, agents, question};
+use super::{Attempt, agents, blocked, question};
 use crate::{Cut, permit};
+
+/// The rule by which a hand-in after a failed change is sent back.
+pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
 
 /// Calls that were begun before a crash and cannot simply be made again.
 pub(super) fn lost(attempt: &Attempt, workspace: &str) -> Vec<Event> {
@@ -128,6 +131,10 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
         let rule = RuleId::fixed("permit.after_lost_call");
         return refused(CallOutcome::Refused, rule, reason.to_owned());
     }
+    if let Some(reason) = change_failed(session, slot, facts) {
+        let rule = RuleId::fixed(AFTER_FAILED_CHANGE);
+        return refused(CallOutcome::Refused, rule, reason);
+    }
     if let Some(reason) = walls_missing(attempt, facts) {
         return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
     }
@@ -144,6 +151,19 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
 
 pub(super) fn refusal(slot: &Slot, outcome: CallOutcome, decision: Decision) -> Event {
     Event::ToolRefused { call: slot.id, tool: slot.call.tool.clone(), outcome, decision }
+}
+
+/// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.
+fn change_failed(session: &Session, slot: &Slot, facts: &CallFacts) -> Option<String> {
+    let repeats = &session.repeats;
+    let failed = repeats.failed_change.as_ref().filter(|_| !repeats.sent_back)?;
+    let hands_in = facts.access == Access::Submit && !blocked::is_blocked(&slot.call.arguments);
+    hands_in.then(|| {
+        format!(
+            "nothing was handed in: the last change of a file failed ({failed}), and none succeeded after it. Make the \
+             change, or hand in `blocked` with the reason"
+        )
+    })
 }
 
 /// Why a command is not run, where the walls were found to hold less than the policy requires.

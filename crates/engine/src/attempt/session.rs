@@ -65,6 +65,9 @@ pub(super) struct Repeats {
     /// How the last round failed, if all of it did, and how many rounds in a row failed like that.
     pub(super) failed: Option<(Digest, usize)>,
     pub(super) warned: u32,
+    /// The last change of a file, if it failed and none succeeded since; and whether a hand-in was sent back for it.
+    pub(super) failed_change: Option<String>,
+    pub(super) sent_back: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

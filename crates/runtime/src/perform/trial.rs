@@ -145,7 +145,11 @@ impl RunHands {
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
         let tests = &self.policy.verify.tests;
-        let mix = files::base_tests(&kinds(&against.changes), tests);
+        let mut mix = files::base_tests(&kinds(&against.changes), tests);
+        let is_code = |change: &types::FileChange| self.kind(&change.path) == FileKind::Code;
+        let code = against.changes.0.iter().any(is_code);
+        let goal = against.goal.as_deref().unwrap_or_default();
+        mix.restore.retain(|path| !files::is_product(path, goal, code, tests));
         let mut edits = self.edits(&mix, commit, base).await?;
         edits.extend(self.unit_tests(&against.changes, commit, base).await?);
         Ok(edits)
