@@ -17,7 +17,7 @@ fn the_tools_are_listed_with_their_schemas() {
     };
     assert!(names("openai").contains(&"apply_patch".to_owned()));
     assert!(!names("anthropic").contains(&"apply_patch".to_owned()));
-    assert_eq!(names("portable").len(), 18);
+    assert_eq!(names("portable").len(), 20);
     assert_eq!(place.run(&["tools", "--profile", "x"]).status.code(), Some(2));
 }
 

@@ -113,7 +113,7 @@ fn a_call_that_the_limit_cut_off_is_told_so_and_how_to_go_on_in_parts() {
 
 #[test]
 fn one_failure_over_and_over_is_pointed_out_and_then_ends_the_attempt() {
-    let mut bench = talking(Brief { budget: Budget::default(), ..brief("T1.1") });
+    let mut bench = talking(Brief { budget: Budget::default(), max_turns: 20, ..brief("T1.1") });
     let mut told = Vec::new();
     for n in 0..6 {
         // Other words each time, as a model writes them.
