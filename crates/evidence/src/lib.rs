@@ -2,3 +2,5 @@
 //!
 //! Pure functions over texts. They know no run, no policy decisions and no files; whoever has the texts calls them,
 //! and whoever decides reads what they return from the log.
+
+pub mod workspace;
