@@ -88,7 +88,7 @@ pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
 pub use document::{documents, text};
 pub use error::{EnvError, chain};
-pub use git::{GitError, GitRequest, Glance, Merged, Repo, Taken, root_of};
+pub use git::{GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
