@@ -53,6 +53,7 @@
 //! # let _: Box<dyn Environment> = Box::new(Memory::default());
 //! ```
 
+mod bring;
 mod capture;
 mod change;
 mod child;
@@ -84,6 +85,7 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
+pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
 pub use document::{documents, text};

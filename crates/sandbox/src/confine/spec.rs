@@ -31,6 +31,10 @@ pub(crate) struct Spec {
     pub(crate) masked: Vec<PathBuf>,
     /// Files of the workspace that shall look empty.
     pub(crate) hidden: Vec<WorkPath>,
+    /// Places in the workspace that nobody writes to, whatever else may be written.
+    pub(crate) closed: Vec<WorkPath>,
+    /// Places in those that may be written to after all.
+    pub(crate) reopened: Vec<WorkPath>,
     pub(crate) limits: Limits,
     pub(crate) rung: Rung,
     /// Whether there is a way to the hosts that were granted.
@@ -45,7 +49,8 @@ impl Spec {
             Action::Run { line, .. } => line.len(),
             Action::Probe(_) => 0,
         };
-        places + self.hidden.len() + self.visible.len() < 100 && line < 16 * 1024
+        let inside = self.hidden.len() + self.closed.len() + self.reopened.len();
+        places + inside + self.visible.len() < 100 && line < 16 * 1024
     }
 
     pub(crate) fn prelude(&self) -> Prelude {

@@ -21,11 +21,13 @@ pub struct Submodule {
     pub commit: CommitId,
 }
 
-/// One that is still to be filled: whose it is by, where it comes from, and where it goes.
+/// One that is still to be filled: where its files are in the person's checkout, whose git files may hold its own, and
+/// where it goes.
 struct Open {
     path: WorkPath,
-    commit: CommitId,
-    from: PathBuf,
+    submodule: Submodule,
+    checkout: PathBuf,
+    parent: PathBuf,
     to: PathBuf,
     depth: usize,
 }
@@ -36,57 +38,52 @@ impl Repo {
         pointers(self.git(), self.here(), commit).await
     }
 
-    /// Fills the submodules of a worktree, and theirs; those that the person's checkout does not have are the answer.
+    /// Fills the submodules of a worktree, and theirs; those that the person's repository does not have are the answer.
     pub async fn fill_submodules(
         &self,
         dir: &Path,
         submodules: &[Submodule],
     ) -> Result<Vec<WorkPath>, GitError> {
-        let opened = |submodule: &Submodule, from: &Path, to: &Path, depth: usize| Open {
+        let top = |submodule: &Submodule| Open {
             path: submodule.path.clone(),
-            commit: submodule.commit.clone(),
-            from: from.join(submodule.path.as_str()),
-            to: to.join(submodule.path.as_str()),
-            depth,
+            submodule: submodule.clone(),
+            checkout: self.root().join(submodule.path.as_str()),
+            parent: self.common_dir().to_owned(),
+            to: dir.join(submodule.path.as_str()),
+            depth: 1,
         };
-        let mut open: Vec<Open> =
-            submodules.iter().map(|one| opened(one, self.root(), dir, 1)).collect();
+        let mut open: Vec<Open> = submodules.iter().map(top).collect();
         let mut missing = Vec::new();
         while let Some(one) = open.pop() {
-            if !self.fill(&one).await? {
+            let Some(git_dir) = self.fill(&one).await? else {
                 missing.push(one.path);
                 continue;
-            }
+            };
             if one.depth >= DEEPEST {
                 continue;
             }
-            for inner in pointers(self.git(), Place::Inside(&one.from), &one.commit).await? {
-                let mut below = opened(&inner, &one.from, &one.to, one.depth + 1);
-                let path = format!("{}/{}", one.path, inner.path);
-                below.path = name(path.as_bytes())?;
-                open.push(below);
+            let unused = git_dir.join("index");
+            let at = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &unused };
+            for submodule in pointers(self.git(), at, &one.submodule.commit).await? {
+                let below = submodule.path.as_str();
+                open.push(Open {
+                    path: name(format!("{}/{below}", one.path).as_bytes())?,
+                    checkout: one.checkout.join(below),
+                    parent: git_dir.clone(),
+                    to: one.to.join(below),
+                    depth: one.depth + 1,
+                    submodule,
+                });
             }
         }
         missing.sort();
         Ok(missing)
     }
 
-    /// Writes the files of one, if its commit is there.
-    async fn fill(&self, one: &Open) -> Result<bool, GitError> {
-        // A folder that is not a repository of its own would be taken for a part of the one around it.
-        let Ok(from) = one.from.canonicalize() else { return Ok(false) };
-        if !from.starts_with(self.root()) || std::fs::symlink_metadata(from.join(".git")).is_err() {
-            return Ok(false);
-        }
-        let at = Place::Inside(&from);
-        let commit = hash(&one.commit)?;
-        let there = format!("{commit}^{{commit}}");
-        let has = self.git().try_run(at, &["cat-file", "-e", &there]).await?;
-        if !has.succeeded() {
-            return Ok(false);
-        }
-        let wanted = ["rev-parse", "--path-format=absolute", "--git-dir"];
-        let git_dir = PathBuf::from(self.git().run(at, &wanted).await?.line()?);
+    /// Writes the files of one, if its commit is there; where its git files are.
+    async fn fill(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
+        let Some(git_dir) = self.git_dir_of(one).await? else { return Ok(None) };
+        let commit = hash(&one.submodule.commit)?;
         let failed = |doing: &'static str, path: &Path| {
             let path = path.display().to_string();
             move |source| GitError::Io { doing, path, source }
@@ -95,9 +92,31 @@ impl Repo {
         let scratch = tempfile::tempdir().map_err(failed("making", Path::new("a folder")))?;
         let index = scratch.path().join("index");
         let place = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
+        let there = format!("{commit}^{{commit}}");
+        if !self.git().try_run(place, &["cat-file", "-e", &there]).await?.succeeded() {
+            return Ok(None);
+        }
         self.git().run(place, &["read-tree", commit]).await?;
         self.git().run(place, &["checkout-index", "--all", "--force", "--quiet"]).await?;
-        Ok(true)
+        Ok(Some(git_dir))
+    }
+
+    /// Where the git files of a submodule are: of its checkout, or where git keeps those of one without a checkout.
+    async fn git_dir_of(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
+        let kept = one.parent.join("modules").join(one.submodule.path.as_str());
+        let inside =
+            |path: &PathBuf| path.starts_with(self.root()) || path.starts_with(self.common_dir());
+        // A folder that is not a repository of its own would be taken for a part of the one around it.
+        let checked_out = one.checkout.canonicalize().ok().filter(inside);
+        let checked_out = checked_out.filter(|path| path.join(".git").exists());
+        if let Some(checkout) = checked_out {
+            let wanted = ["rev-parse", "--path-format=absolute", "--git-dir"];
+            let answer = self.git().try_run(Place::Inside(&checkout), &wanted).await?;
+            if answer.succeeded() {
+                return Ok(Some(PathBuf::from(answer.line()?)));
+            }
+        }
+        Ok(kept.canonicalize().ok().filter(inside).filter(|path| path.join("HEAD").is_file()))
     }
 }
 

@@ -100,6 +100,11 @@ async fn a_submodule_that_was_never_initialised_is_missing() {
     let tree = made.worktree("t").await;
     let submodules = made.repo.submodules(&made.start).await.expect("submodules");
     let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("an answer");
+    assert!(missing.is_empty(), "git still has its objects: {missing:?}");
+    assert!(tree.join("libs/lib/vendor/inner/deep.txt").exists());
+    std::fs::remove_dir_all(made.repo.common_dir().join("modules")).expect("they were there");
+    let tree = made.worktree("u").await;
+    let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("an answer");
     assert_eq!(missing, ["libs/lib".parse().expect("a path")]);
 }
 
