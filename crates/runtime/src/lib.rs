@@ -61,6 +61,7 @@ mod walls;
 mod watch;
 mod web;
 mod workshop;
+mod workspace;
 
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};

@@ -76,6 +76,7 @@ mod snapshot;
 mod stream;
 mod sweep;
 mod variables;
+pub mod venv;
 mod wrap;
 
 use async_trait::async_trait;

@@ -16,6 +16,7 @@ use types::{
 use super::run::RunHands;
 use crate::shop::Shop;
 use crate::walls::Ground;
+use crate::workspace::Ready;
 
 /// The place that an attempt or a conversation works in.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub(crate) struct Folder {
     /// What must hold its commands.
     pub(crate) walls: Rung,
     pub(crate) policy: SandboxPolicy,
+    /// What it was made ready with, if it was.
+    ready: Option<Ready>,
     /// What was opened so far, by scope: the one above, and narrower ones of sub-agents.
     opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
 }
@@ -68,18 +71,18 @@ impl Folder {
     /// `repo` is waited for when it is needed.
     pub(crate) fn new(path: &Path, repo: Finding, walls: Rung, policy: SandboxPolicy) -> Self {
         let (path, opened) = (path.to_owned(), tokio::sync::Mutex::default());
-        Self { path, repo, start: None, scope: None, walls, policy, opened }
+        Self { path, repo, start: None, scope: None, walls, policy, ready: None, opened }
     }
 }
 
 impl Field {
     /// The worktree of an attempt.
-    pub(crate) fn of_attempt(run: &RunHands, brief: &Brief) -> Self {
+    pub(crate) fn of_attempt(run: &RunHands, brief: &Brief, ready: Ready) -> Self {
         let path = run.workshop.of_attempt(&brief.attempt);
         let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
-        Self::Folder(Box::new(Folder { start, scope, ..folder }))
+        Self::Folder(Box::new(Folder { start, scope, ready: Some(ready), ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.
@@ -107,6 +110,7 @@ impl Field {
                     scope,
                     walls: folder.walls,
                     policy: &folder.policy,
+                    ready: folder.ready.as_ref(),
                 };
                 let env = shop.yard.open(ground).await?;
                 opened.push((scope.cloned(), env.clone()));

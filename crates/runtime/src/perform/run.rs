@@ -20,6 +20,7 @@ use crate::drive::{Drive, DriveError, Hands, Left, Posted, WhenWaiting};
 use crate::shop::Shop;
 use crate::walls::Ground;
 use crate::workshop::Workshop;
+use crate::workspace::{self, Workspace};
 
 /// What a run's effects are performed with.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub(crate) struct RunHands {
     pub(crate) run: RunId,
     pub(crate) branch: String,
     pub(crate) base: CommitId,
+    /// What was found out about preparing worktrees.
+    pub(crate) workspace: Arc<Workspace>,
     /// Stops everything and leaves it to be resumed.
     pub(crate) suspend: CancellationToken,
     /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
@@ -98,11 +101,14 @@ impl RunHands {
         let around = self.shop.surroundings();
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
-        let field = Field::of_attempt(self, &brief);
-        let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+        }
+        let ready = workspace::ready(self, &folder, &brief.start).await?;
+        let field = Field::of_attempt(self, &brief, ready);
+        let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
+        if drive.is_new() {
             let (tools, mut tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             engine::plan::carry_schema(&mut tool_specs, &brief);
             let window = self.shop.models.window(&brief.model);
@@ -195,7 +201,10 @@ impl RunHands {
         self.workshop.at(&folder, commit).await.map_err(|error| error.fault())?;
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
         // A check may write anywhere in its own worktree: builds do.
-        let ground = Ground { folder: &folder, repo, start: None, scope: None, walls, policy };
+        let ready = workspace::ready(self, &folder, commit).await?;
+        let ready = Some(&ready);
+        let ground =
+            Ground { folder: &folder, repo, start: None, scope: None, walls, policy, ready };
         let log = LogId::run(self.run.clone());
         let hearing =
             Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());
