@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use types::WorkspacePolicy;
+use types::{WorkPath, WorkspacePolicy};
 
 /// One package manager: the lock file by which it is known, and what it installs.
 struct Manager {
@@ -122,13 +122,14 @@ pub fn proposed(
     for name in TEST_SETTINGS.into_iter().filter(|name| present.contains(name)) {
         found.bring.push(name.to_owned());
     }
+    let bring = paths(&found.bring);
     let modules = files.contains(&".gitmodules");
     let lfs = read(".gitattributes").is_some_and(|text| text.contains("filter=lfs"));
     WorkspacePolicy {
         setup: found.setup,
         network: found.network,
-        writable: Some(caches(&found.bring)).filter(|caches| !caches.is_empty()),
-        bring: Some(found.bring).filter(|bring| !bring.is_empty()),
+        writable: Some(caches(&bring)).filter(|caches| !caches.is_empty()),
+        bring: Some(bring).filter(|bring| !bring.is_empty()),
         locks: Some(locks(files)).filter(|locks| !locks.is_empty()),
         submodules: modules.then_some(true),
         lfs,
@@ -138,12 +139,12 @@ pub fn proposed(
 
 /// The lock files among the tracked paths.
 #[must_use]
-pub fn locks(files: &[&str]) -> Vec<String> {
+pub fn locks(files: &[&str]) -> Vec<WorkPath> {
     let known = |path: &&&str| {
         let by_manager = MANAGERS.iter().any(|manager| name_of(path) == manager.lock);
         by_manager || MORE_LOCKS.iter().any(|lock| *path == lock || name_of(path) == *lock)
     };
-    files.iter().filter(known).map(|path| (*path).to_owned()).collect()
+    files.iter().filter(known).filter_map(|path| path.parse().ok()).collect()
 }
 
 /// Whether a folder is one in which a package manager keeps what it installed.
@@ -154,9 +155,10 @@ pub fn is_dependency(path: &str) -> bool {
 
 /// The places in brought folders that tools write to.
 #[must_use]
-pub fn caches(brought: &[String]) -> Vec<String> {
-    let modules = brought.iter().filter(|path| name_of(path) == "node_modules");
-    modules.flat_map(|path| NODE_CACHES.map(|cache| format!("{path}/{cache}"))).collect()
+pub fn caches(brought: &[WorkPath]) -> Vec<WorkPath> {
+    let modules = brought.iter().filter(|path| name_of(path.as_str()) == "node_modules");
+    let caches = modules.flat_map(|path| NODE_CACHES.map(|cache| format!("{path}/{cache}")));
+    paths(&caches.collect::<Vec<_>>())
 }
 
 /// Why a path must not be brought to agents: it is, or commonly holds, somebody's credentials.
@@ -227,6 +229,11 @@ impl Found {
     }
 }
 
+/// A name that cannot be used as a path here is left to the person.
+fn paths(names: &[String]) -> Vec<WorkPath> {
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -247,6 +254,10 @@ mod tests {
         proposed(files, present, |_| None)
     }
 
+    fn listed(paths: &[&str]) -> Option<Vec<WorkPath>> {
+        Some(paths.iter().map(|path| path.parse().expect("a path")).collect())
+    }
+
     #[test]
     fn nothing_is_proposed_where_nothing_is_installed() {
         assert!(of(&["README.md", "src/main.c"], &["target/"]).is_default());
@@ -255,14 +266,14 @@ mod tests {
     #[test]
     fn what_is_there_is_brought_and_what_is_not_is_installed() {
         let there = of(&["package.json", "package-lock.json"], &["node_modules/", "dist/"]);
-        assert_eq!(there.bring, Some(vec!["node_modules".to_owned()]));
+        assert_eq!(there.bring, listed(&["node_modules"]));
         assert_eq!((there.setup, there.network), (vec![], vec![]));
         let caches = there.writable.expect("caches");
-        assert!(caches.contains(&"node_modules/.cache".to_owned()), "{caches:?}");
+        assert!(caches.contains(&"node_modules/.cache".parse().expect("a path")), "{caches:?}");
         let absent = of(&["package.json", "package-lock.json"], &[]);
         assert_eq!((absent.setup, absent.bring), (vec!["npm ci".to_owned()], None));
         assert_eq!(absent.network, ["registry.npmjs.org:443"]);
-        assert_eq!(absent.locks.expect("locks"), ["package.json", "package-lock.json"]);
+        assert_eq!(absent.locks, listed(&["package.json", "package-lock.json"]));
     }
 
     #[test]
@@ -283,7 +294,7 @@ mod tests {
             let found = of(&[lock], &[]);
             assert_eq!(found.setup, [command], "{lock}");
             assert!(!found.network.is_empty(), "{lock}");
-            assert_eq!(found.locks.expect("a lock"), [lock]);
+            assert_eq!(found.locks, listed(&[lock]));
         }
         let pip = of(&["requirements.txt"], &[]);
         assert!(pip.setup[0].contains("pip install -r requirements.txt"), "{:?}", pip.setup);
@@ -294,7 +305,7 @@ mod tests {
         let both = of(&["package-lock.json", "pnpm-lock.yaml"], &[]);
         assert_eq!(both.setup, ["pnpm install --frozen-lockfile"]);
         let python = of(&["uv.lock", "requirements.txt", "pyproject.toml"], &["venv/"]);
-        assert_eq!((python.setup, python.bring), (vec![], Some(vec!["venv".to_owned()])));
+        assert_eq!((python.setup, python.bring), (vec![], listed(&["venv"])));
     }
 
     #[test]
@@ -302,7 +313,7 @@ mod tests {
         let found =
             of(&["web/package-lock.json", "api/uv.lock", "a/b/c/d/yarn.lock"], &["api/.venv/"]);
         assert_eq!(found.setup, ["(cd web && npm ci)"]);
-        assert_eq!(found.bring, Some(vec!["api/.venv".to_owned()]));
+        assert_eq!(found.bring, listed(&["api/.venv"]));
     }
 
     #[test]
@@ -313,7 +324,7 @@ mod tests {
         let found =
             proposed(&[".gitmodules", ".gitattributes"], &[".env", ".env.test"], attributes);
         assert_eq!((found.submodules, found.lfs), (Some(true), true));
-        assert_eq!(found.bring, Some(vec![".env.test".to_owned()]));
+        assert_eq!(found.bring, listed(&[".env.test"]));
         for path in [".env", "web/.npmrc", "deploy/id_rsa", ".aws/config"] {
             assert!(is_credential(path), "{path}");
         }

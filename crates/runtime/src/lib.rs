@@ -79,6 +79,7 @@ pub use settle::{Acceptance, SettleError, Settlement};
 pub use shop::Setup;
 pub use walls::Walls;
 pub use watch::{Mix, recorded};
+pub use workspace::proposed_workspace;
 
 pub use engine::{Cut, calls_of};
 pub use {llm, sandbox, store, tools};

@@ -17,6 +17,7 @@ use types::{Artifact, CommitId, Digest, Fault, FaultClass, Rung, Scope, WorkPath
 use crate::perform::run::RunHands;
 use made::State;
 use plan::Plan;
+pub use plan::proposed_workspace;
 
 /// Where something is put together before it is moved to its place; never part of a result.
 const STAGING: &str = ".bosun-staging-workspace";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
+use crate::{Span, WorkPath};
 
 /// The `[workspace]` table of a policy. What it leaves open is found from the repository's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,10 +14,10 @@ pub struct WorkspacePolicy {
     pub setup: Vec<String>,
     /// Ignored paths of the person's own checkout that are brought along, such as `node_modules`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bring: Option<Vec<String>>,
+    pub bring: Option<Vec<WorkPath>>,
     /// Files whose content decides whether a set-up can be used again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub locks: Option<Vec<String>>,
+    pub locks: Option<Vec<WorkPath>>,
     /// Hosts that the set-up may reach, and nobody else; in the format of `[sandbox] network`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<String>,
@@ -26,7 +26,7 @@ pub struct WorkspacePolicy {
     pub visible: Vec<String>,
     /// Brought paths that agents and checks may write to; each worktree has its own copy of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub writable: Option<Vec<String>>,
+    pub writable: Option<Vec<WorkPath>>,
     /// Whether submodules are filled from the person's own checkout; where there are any, if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submodules: Option<bool>,

@@ -52,7 +52,14 @@ impl Told {
         let output = place.run(&[args, &["--json"]].concat());
         let read = |line: &str| serde_json::from_str(line).ok();
         let lines: Vec<Value> = stdout(&output).lines().filter_map(read).collect();
-        let said = stdout(&output) + &stderr(&output);
+        // What a person would look at first, short enough to be read.
+        let short = |line: &Value| {
+            let text = format!("{} {}", line["event"], line["data"]);
+            text.chars().take(600).collect::<String>()
+        };
+        let kinds = ["tool.finished", "check.finished", "attempt.finished", "question.asked"];
+        let told = lines.iter().filter(|line| kinds.iter().any(|kind| line["event"] == *kind));
+        let said = told.map(short).chain([stderr(&output)]).collect::<Vec<_>>().join("\n");
         Self { lines, said, code: output.status.code().expect("an exit code") }
     }
 
@@ -184,7 +191,7 @@ fn a_virtual_environment_in_the_repository_is_found_by_itself() {
     let script = script("src/own.py", "def double(n):\n    return n * 2\n");
     let files = [
         (".gitignore", ".venv/\n__pycache__/\n"),
-        ("src/own.py", "def double(n):\n    return n\n"),
+        ("src/README.md", "The package.\n"),
         ("check.py", "import dep, own\ndep.equal(own.double(2), 4)\nprint(own.__file__)\n"),
         ("test.sh", "set -e\n.venv/bin/python check.py\npython check.py\ntool\n"),
     ];
@@ -203,12 +210,14 @@ role = "planner"
 [[attempt.reply]]
 submit = { tasks = [{ id = "T1", title = "One", artifacts = ["one.txt"] }, { id = "T2", title = "Two", artifacts = ["two.txt"] }] }
 [[attempt]]
+role = "coder"
 task = "T1"
 [[attempt.reply]]
 call = { tool = "write_file", path = "one.txt", content = "1\n" }
 [[attempt.reply]]
 submit = { summary = "done" }
 [[attempt]]
+role = "coder"
 task = "T2"
 [[attempt.reply]]
 call = { tool = "write_file", path = "two.txt", content = "2\n" }
@@ -255,12 +264,75 @@ fn a_set_up_that_fails_is_a_question_and_no_model_is_asked() {
     let told = Told::of(&place, &run(&repo, &script, "Write hello to greeting.txt"));
     assert_eq!(told.code, 3, "{}", told.said);
     assert!(told.events("model.asked").is_empty(), "{}", told.said);
-    let questions = told.events("question.asked");
-    assert_eq!(questions.len(), 1, "{}", told.said);
+    let report = &told.lines.last().expect("a report")["report"];
+    let questions = report["questions"].as_array().expect("questions");
+    assert_eq!(questions.len(), 1, "{report}");
+    assert_eq!(questions[0]["rule"], "failure.workspace");
     let text = questions[0]["text"].as_str().unwrap_or_default();
     for part in ["exit 3", "no registry", "[workspace]", "set-up command"] {
         assert!(text.contains(part), "{text}");
     }
     assert!(states(&place).is_empty());
     assert_eq!(place.git(&repo, &["worktree", "list"]).lines().count(), 2, "only the attempt's");
+}
+
+/// Runs a program to set the stage; whether it could.
+#[expect(clippy::disallowed_methods, reason = "the stage is set with the user's own programs")]
+fn did(folder: &Path, program: &str, args: &[&str]) -> bool {
+    let output = std::process::Command::new(program).args(args).current_dir(folder).output();
+    let done = output.is_ok_and(|output| output.status.success());
+    if !done {
+        println!("SKIPPED: {program} {args:?} does not work here");
+    }
+    done
+}
+
+#[test]
+fn what_cargo_has_downloaded_is_there_without_a_network() {
+    let place = Place::new();
+    let script = script(
+        "src/lib.rs",
+        "pub fn text(n: u32) -> String {\n    itoa::Buffer::new().format(n).to_owned()\n}\n",
+    );
+    let files = [
+        (".gitignore", "target/\n"),
+        (
+            "Cargo.toml",
+            "[package]\nname = \"own\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nitoa = \"1\"\n[workspace]\n",
+        ),
+        ("tests/it.rs", "#[test]\nfn it() { assert_eq!(own::text(7), \"7\"); }\n"),
+    ];
+    let (repo, script) = repository(&place, &files, &script);
+    put(&repo, "src/lib.rs", "");
+    if !did(&repo, "cargo", &["generate-lockfile", "--offline"]) {
+        return;
+    }
+    std::fs::remove_dir_all(repo.join("src")).expect("it was there");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Lock"]);
+    let told = Told::of(&place, &run(&repo, &script, "Write the function text in src/lib.rs"));
+    assert_eq!(told.status(), "done", "{}", told.said);
+}
+
+#[test]
+fn what_go_has_downloaded_is_there_without_a_network() {
+    let place = Place::new();
+    if !has_go(&place) {
+        return;
+    }
+    let files = [
+        ("go.mod", "module own\n\ngo 1.18\n"),
+        (
+            "own_test.go",
+            "package own\nimport \"testing\"\nfunc TestIt(t *testing.T) { if Double(2) != 4 { t.Fatal(Double(2)) } }\n",
+        ),
+    ];
+    let script = script("own.go", "package own\n\nfunc Double(n int) int { return n * 2 }\n");
+    let (repo, script) = repository(&place, &files, &script);
+    let told = Told::of(&place, &run(&repo, &script, "Write the function Double in own.go"));
+    assert_eq!(told.status(), "done", "{}", told.said);
+}
+
+fn has_go(place: &Place) -> bool {
+    did(place.path(), "go", &["version"])
 }

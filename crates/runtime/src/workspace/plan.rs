@@ -21,7 +21,7 @@ pub(super) struct Plan {
     pub(super) fingerprint: String,
     /// Virtual environments in the person's checkout, which stay where they are.
     pub(super) environments: Vec<WorkPath>,
-    pub(super) locks: Vec<String>,
+    pub(super) locks: Vec<WorkPath>,
     pub(super) writable: Vec<WorkPath>,
     pub(super) visible: Vec<PathBuf>,
     pub(super) submodules: bool,
@@ -62,13 +62,13 @@ impl Plan {
             max_bytes,
             notes: vec![],
         };
-        for path in &wanted {
+        for path in wanted {
             plan.take(repo, path).await?;
         }
-        let brought: Vec<String> = plan.bring.iter().map(ToString::to_string).collect();
-        let kept = if plan.setup.is_empty() { brought } else { with_modules(brought) };
-        let writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
-        plan.writable = writable.iter().map(|path| parsed(path)).collect::<Result<_, _>>()?;
+        let mut kept = plan.bring.clone();
+        // What a set-up will leave that tools write to.
+        kept.extend("node_modules".parse().ok().filter(|_| !plan.setup.is_empty()));
+        plan.writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
         plan.fingerprint = plan.looks(repo).await?;
         if plan.submodules {
             plan.missing_submodules(repo, &hands.base).await?;
@@ -87,8 +87,7 @@ impl Plan {
     }
 
     /// Takes one path of the person's checkout into the plan.
-    async fn take(&mut self, repo: &Repo, text: &str) -> Result<(), Fault> {
-        let path = parsed(text)?;
+    async fn take(&mut self, repo: &Repo, path: WorkPath) -> Result<(), Fault> {
         let refuse = |why: &str| {
             let what = format!("[workspace] bring = {path:?} is refused: {why}");
             Err(Fault::new(FaultClass::Person, "workspace.bring_refused", what))
@@ -144,32 +143,37 @@ impl Plan {
     }
 }
 
+/// What a repository suggests, for whoever writes a policy for it; nothing where there is no commit to look at.
+pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
+    let repo = Repo::discover(folder).await.ok()?;
+    let head = repo.head().await.ok()?;
+    proposal(&repo, &head).await.ok()
+}
+
 /// What the repository suggests.
 async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
     let fault = |error: sandbox::GitError| error.fault();
     let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_here());
     let (files, ignored) = (files.map_err(fault)?, ignored.map_err(fault)?);
     let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
-    // An environment that ignores itself from inside is listed by what is in it.
-    let own = [".venv", "venv"].into_iter().filter(|name| {
-        let inside = format!("{name}/");
-        !present.contains(name) && present.iter().any(|path| path.starts_with(&inside))
-    });
-    let own: Vec<&str> = own.collect();
-    for name in own {
-        if repo.ignores(&parsed(name)?).await.map_err(fault)? {
-            present.push(name);
+    let environments: Vec<WorkPath> =
+        [".venv", "venv"].into_iter().filter_map(|name| name.parse().ok()).collect();
+    // One that ignores itself from inside is listed by what is in it.
+    for path in environments.iter().filter(|path| venv::is_venv(&repo.root().join(path.as_str()))) {
+        if !present.contains(&path.as_str()) && repo.ignores(path).await.map_err(fault)? {
+            present.push(path.as_str());
         }
     }
+    let attributes = repo.text_at(base, ".gitattributes").await.map_err(fault)?;
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let mut found = rules::proposed(&files, &present, |_| None);
-    let root = repo.root();
+    let mut found = rules::proposed(&files, &present, |_| attributes.clone());
     // Python without any of the files by which its package managers are known.
     let python = files.iter().any(|path| path.ends_with(".py"));
-    for name in [".venv", "venv"] {
-        let named = found.bring.iter().flatten().any(|path| path == name);
-        if python && !named && present.contains(&name) && venv::is_venv(&root.join(name)) {
-            found.bring.get_or_insert_default().push(name.to_owned());
+    for path in &environments {
+        let named = found.bring.iter().flatten().any(|other| other == path);
+        let there = present.contains(&path.as_str());
+        if python && there && !named && venv::is_venv(&repo.root().join(path.as_str())) {
+            found.bring.get_or_insert_default().push(path.clone());
         }
     }
     Ok(found)
@@ -191,18 +195,4 @@ fn visible(policy: &WorkspacePolicy, home: &Path) -> Result<Vec<PathBuf>, Fault>
         Ok(path)
     });
     each.collect()
-}
-
-/// What a set-up will leave that tools write to.
-fn with_modules(mut brought: Vec<String>) -> Vec<String> {
-    brought.push("node_modules".to_owned());
-    brought.dedup();
-    brought
-}
-
-fn parsed(path: &str) -> Result<WorkPath, Fault> {
-    path.parse().map_err(|error| {
-        let what = format!("[workspace] names a path that cannot be used: {error}");
-        Fault::new(FaultClass::Person, "workspace.bring_refused", what)
-    })
 }

@@ -27,13 +27,13 @@ impl Repo {
     }
 
     /// The objects behind some paths of a commit, one line each; a path that is not there has none.
-    pub async fn objects(&self, commit: &CommitId, paths: &[String]) -> Result<String, GitError> {
+    pub async fn objects(&self, commit: &CommitId, paths: &[WorkPath]) -> Result<String, GitError> {
         let commit = hash(commit)?;
         if paths.is_empty() {
             return Ok(String::new());
         }
         let mut args = vec!["ls-tree", "-r", "-z", commit, "--"];
-        args.extend(paths.iter().map(String::as_str));
+        args.extend(paths.iter().map(WorkPath::as_str));
         let answer = self.git().run(self.here(), &args).await?;
         let lines = answer.names().map(|line| String::from_utf8_lossy(line).into_owned());
         Ok(lines.collect::<Vec<_>>().join("\n"))

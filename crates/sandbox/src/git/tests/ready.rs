@@ -38,7 +38,7 @@ async fn what_git_does_not_see_is_told_from_what_it_sees() {
 #[tokio::test]
 async fn the_objects_of_lock_files_are_a_key() {
     let made = fixture(&[("package-lock.json", "{}\n"), ("a.txt", "a\n")]).await;
-    let locks = ["package-lock.json".to_owned(), "yarn.lock".to_owned()];
+    let locks = ["package-lock.json", "yarn.lock"].map(|path| path.parse().expect("a path"));
     let before = made.repo.objects(&made.start, &locks).await.expect("objects");
     assert!(before.contains("package-lock.json") && !before.contains("a.txt"), "{before}");
     let other = commit(made.repo.root(), &[("a.txt", "b\n")]);
