@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use types::{WorkPath, WorkspacePolicy};
 
 /// One package manager: the lock file by which it is known, and what it installs.
-struct Manager {
+struct Installer {
     lock: &'static str,
     command: Option<&'static str>,
     /// Where it puts dependencies, below the folder of the lock file.
@@ -21,46 +21,51 @@ const PYPI: &[&str] = &["pypi.org:443", "files.pythonhosted.org:443"];
 const VENVS: &[&str] = &[".venv", "venv"];
 
 /// In this order they are proposed; of those that install into the same folder only the first counts.
-const MANAGERS: [Manager; 18] = [
-    Manager::new("pnpm-lock.yaml", "pnpm install --frozen-lockfile", &["node_modules"], NPM),
-    Manager::new(
+const INSTALLERS: [Installer; 18] = [
+    Installer::new("pnpm-lock.yaml", "pnpm install --frozen-lockfile", &["node_modules"], NPM),
+    Installer::new(
         "yarn.lock",
         "yarn install --frozen-lockfile",
         &["node_modules", ".yarn/cache", ".pnp.cjs", ".pnp.loader.mjs"],
         &["registry.yarnpkg.com:443"],
     ),
-    Manager::new("bun.lock", "bun install --frozen-lockfile", &["node_modules"], NPM),
-    Manager::new("bun.lockb", "bun install --frozen-lockfile", &["node_modules"], NPM),
-    Manager::new("package-lock.json", "npm ci", &["node_modules"], NPM),
-    Manager::new("npm-shrinkwrap.json", "npm ci", &["node_modules"], NPM),
+    Installer::new("bun.lock", "bun install --frozen-lockfile", &["node_modules"], NPM),
+    Installer::new("bun.lockb", "bun install --frozen-lockfile", &["node_modules"], NPM),
+    Installer::new("package-lock.json", "npm ci", &["node_modules"], NPM),
+    Installer::new("npm-shrinkwrap.json", "npm ci", &["node_modules"], NPM),
     // A project without a lock file is not set up by itself, but what is there is brought along.
-    Manager { lock: "package.json", command: None, folders: &["node_modules"], hosts: &[] },
-    Manager::new("uv.lock", "uv sync --frozen", VENVS, PYPI),
-    Manager::new("poetry.lock", "poetry install --no-interaction", VENVS, PYPI),
-    Manager::new("pdm.lock", "pdm install --frozen-lockfile", VENVS, PYPI),
-    Manager::new(
+    Installer { lock: "package.json", command: None, folders: &["node_modules"], hosts: &[] },
+    Installer::new("uv.lock", "uv sync --frozen", VENVS, PYPI),
+    Installer::new("poetry.lock", "poetry install --no-interaction", VENVS, PYPI),
+    Installer::new("pdm.lock", "pdm install --frozen-lockfile", VENVS, PYPI),
+    Installer::new(
         "requirements.txt",
         "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt",
         VENVS,
         PYPI,
     ),
-    Manager { lock: "pyproject.toml", command: None, folders: VENVS, hosts: &[] },
-    Manager::new(
+    Installer { lock: "pyproject.toml", command: None, folders: VENVS, hosts: &[] },
+    Installer::new(
         "Gemfile.lock",
         "bundle install",
         &["vendor/bundle", ".bundle"],
         &["rubygems.org:443", "index.rubygems.org:443"],
     ),
-    Manager::new(
+    Installer::new(
         "composer.lock",
         "composer install --no-interaction",
         &["vendor"],
         &["repo.packagist.org:443", "api.github.com:443", "codeload.github.com:443"],
     ),
-    Manager::new("mix.lock", "mix deps.get", &["deps"], &["repo.hex.pm:443"]),
-    Manager::new("pubspec.lock", "dart pub get", &[".dart_tool"], &["pub.dev:443"]),
-    Manager::new("go.sum", "go mod download", &[], &["proxy.golang.org:443", "sum.golang.org:443"]),
-    Manager::new(
+    Installer::new("mix.lock", "mix deps.get", &["deps"], &["repo.hex.pm:443"]),
+    Installer::new("pubspec.lock", "dart pub get", &[".dart_tool"], &["pub.dev:443"]),
+    Installer::new(
+        "go.sum",
+        "go mod download",
+        &[],
+        &["proxy.golang.org:443", "sum.golang.org:443"],
+    ),
+    Installer::new(
         "Cargo.lock",
         "cargo fetch --locked",
         &[],
@@ -91,7 +96,7 @@ const TEST_SETTINGS: [&str; 2] = [".env.test", ".env.testing"];
 /// A checkout deeper than this in a repository is an example or a fixture rather than a part of it.
 const DEEPEST: usize = 3;
 
-impl Manager {
+impl Installer {
     const fn new(
         lock: &'static str,
         command: &'static str,
@@ -113,10 +118,10 @@ pub fn proposed(
     let present: BTreeSet<&str> =
         ignored_present.iter().map(|path| path.trim_end_matches('/')).collect();
     let mut found = Found::default();
-    for manager in &MANAGERS {
-        let locks = files.iter().filter(|path| name_of(path) == manager.lock);
+    for installer in &INSTALLERS {
+        let locks = files.iter().filter(|path| name_of(path) == installer.lock);
         for path in locks.filter(|path| path.split('/').count() <= DEEPEST) {
-            found.take(manager, folder_of(path), &present);
+            found.take(installer, folder_of(path), &present);
         }
     }
     for name in TEST_SETTINGS.into_iter().filter(|name| present.contains(name)) {
@@ -141,8 +146,8 @@ pub fn proposed(
 #[must_use]
 pub fn locks(files: &[&str]) -> Vec<WorkPath> {
     let known = |path: &&&str| {
-        let by_manager = MANAGERS.iter().any(|manager| name_of(path) == manager.lock);
-        by_manager || MORE_LOCKS.iter().any(|lock| *path == lock || name_of(path) == *lock)
+        let by_installer = INSTALLERS.iter().any(|installer| name_of(path) == installer.lock);
+        by_installer || MORE_LOCKS.iter().any(|lock| *path == lock || name_of(path) == *lock)
     };
     files.iter().filter(known).filter_map(|path| path.parse().ok()).collect()
 }
@@ -203,27 +208,27 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, manager: &Manager, folder: &str, present: &BTreeSet<&str>) {
+    fn take(&mut self, installer: &Installer, folder: &str, present: &BTreeSet<&str>) {
         let folders: Vec<String> =
-            manager.folders.iter().map(|name| joined(folder, name)).collect();
+            installer.folders.iter().map(|name| joined(folder, name)).collect();
         if folders.iter().any(|path| self.taken.contains(path)) {
             return;
         }
         let there: Vec<String> =
             folders.iter().filter(|path| present.contains(path.as_str())).cloned().collect();
         let settled = !there.is_empty();
-        self.taken.extend(if settled || manager.command.is_some() { folders } else { vec![] });
+        self.taken.extend(if settled || installer.command.is_some() { folders } else { vec![] });
         self.bring.extend(there);
         // A folder whose name a shell would read otherwise is left to the person.
         let plain = folder.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-        let Some(command) = manager.command.filter(|_| !settled && plain) else { return };
+        let Some(command) = installer.command.filter(|_| !settled && plain) else { return };
         let command = match folder {
             "" => command.to_owned(),
             folder => format!("(cd {folder} && {command})"),
         };
         self.setup.push(command);
         let new =
-            manager.hosts.iter().filter(|host| !self.network.iter().any(|known| known == *host));
+            installer.hosts.iter().filter(|host| !self.network.iter().any(|known| known == *host));
         let new: Vec<String> = new.map(|host| (*host).to_owned()).collect();
         self.network.extend(new);
     }

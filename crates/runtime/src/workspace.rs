@@ -266,15 +266,14 @@ fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
 fn free_place(folder: &Path, path: &WorkPath) -> Result<Option<PathBuf>, Fault> {
     let whole = folder.canonicalize().map_err(|error| broken("opening", folder, &error))?;
     let to = whole.join(path.as_str());
-    let above = to.parent().unwrap_or(&whole).to_owned();
-    let mut step = whole.clone();
+    let mut step = whole;
     for name in Path::new(path.as_str()).parent().into_iter().flatten() {
         step.push(name);
         match std::fs::symlink_metadata(&step) {
             Ok(found) if found.is_dir() => {}
             Ok(_) => return Ok(None),
             Err(_) => {
-                std::fs::create_dir(&step).map_err(|error| broken("making", &above, &error))?;
+                std::fs::create_dir(&step).map_err(|error| broken("making", &step, &error))?;
             }
         }
     }

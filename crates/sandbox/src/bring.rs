@@ -211,7 +211,8 @@ fn open_up(folder: &Path) -> io::Result<()> {
 }
 
 /// A short text that differs when something at a path changed: names, sizes and times, the content of a single file.
-pub fn fingerprint(path: &Path, most: Most) -> Result<String, BringError> {
+/// What is below the paths to skip does not count.
+pub fn fingerprint(path: &Path, skip: &[PathBuf], most: Most) -> Result<String, BringError> {
     let found = fs::symlink_metadata(path).map_err(failed("looking at", path))?;
     if found.is_file() && found.len() < 1024 * 1024 {
         let bytes = fs::read(path).map_err(failed("reading", path))?;
@@ -231,6 +232,7 @@ pub fn fingerprint(path: &Path, most: Most) -> Result<String, BringError> {
         if found.is_dir() {
             let entries = fs::read_dir(&next).map_err(failed("reading", &next))?;
             let mut below: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            below.retain(|path| !skip.contains(path));
             below.sort();
             open.extend(below);
         }
@@ -321,9 +323,11 @@ mod tests {
     fn a_fingerprint_changes_with_what_it_is_of() {
         let dir = made();
         let modules = dir.path().join("repo/node_modules");
-        let before = fingerprint(&modules, MOST).expect("a fingerprint");
-        assert_eq!(fingerprint(&modules, MOST).expect("the same"), before);
+        let skip = [modules.join(".cache")];
+        let before = fingerprint(&modules, &skip, MOST).expect("a fingerprint");
+        fs::write(modules.join(".cache/new"), "x").expect("a file");
+        assert_eq!(fingerprint(&modules, &skip, MOST).expect("the same"), before);
         fs::write(modules.join("dep/index.js"), "longer").expect("a file");
-        assert_ne!(fingerprint(&modules, MOST).expect("another"), before);
+        assert_ne!(fingerprint(&modules, &skip, MOST).expect("another"), before);
     }
 }

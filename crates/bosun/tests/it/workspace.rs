@@ -96,15 +96,23 @@ fn record(state: &Path) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Whether a program is here; a test that needs it is skipped loudly where it is not.
-#[expect(clippy::disallowed_methods, reason = "a test looks whether what it needs is installed")]
-fn has(program: &str) -> bool {
-    let found = std::process::Command::new(program).arg("--version").output();
-    let found = found.is_ok_and(|output| output.status.success());
-    if !found {
-        println!("SKIPPED: {program} is not installed");
+/// Runs a program to set the stage; whether it could. A test that needs it is skipped loudly where it could not.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the stage is set with the user's own programs, and it is said which are missing"
+)]
+fn did(folder: &Path, program: &str, args: &[&str]) -> bool {
+    let output = std::process::Command::new(program).args(args).current_dir(folder).output();
+    let done = output.is_ok_and(|output| output.status.success());
+    if !done {
+        println!("SKIPPED: {program} {args:?} does not work here");
     }
-    found
+    done
+}
+
+fn has(program: &str) -> bool {
+    did(Path::new("/"), program, &["--version"])
 }
 
 const NODE: [(&str, &str); 4] = [
@@ -163,13 +171,9 @@ fn a_submodule_is_there_for_agents_and_checks() {
     assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
 }
 
-#[expect(clippy::disallowed_methods, reason = "the stage is set with the user's own Python")]
 fn environment(repo: &Path) {
-    let made = std::process::Command::new("python3")
-        .args(["-m", "venv", "--without-pip", ".venv"])
-        .current_dir(repo)
-        .status();
-    assert!(made.is_ok_and(|made| made.success()), "an environment is made");
+    let made = did(repo, "python3", &["-m", "venv", "--without-pip", ".venv"]);
+    assert!(made, "an environment is made");
     let lib = std::fs::read_dir(repo.join(".venv/lib")).expect("a folder");
     let python = lib.flatten().next().expect("a version").path();
     // A package of the environment, a program in it, and the repository's own package, installed to be edited.
@@ -202,6 +206,37 @@ fn a_virtual_environment_in_the_repository_is_found_by_itself() {
     let outputs = told.outputs();
     let own = |line: &&str| line.contains("/worktrees/");
     assert!(outputs.iter().all(|text| text.lines().filter(own).count() == 2), "{outputs:?}");
+}
+
+#[test]
+fn an_environment_that_a_set_up_made_stays_where_it_was_made() {
+    if !has("python3") {
+        return;
+    }
+    let place = Place::new();
+    let policy = "[workspace]\nsetup = [\"sh set-up.sh\"]\n";
+    let set_up = "set -e\npython3 -m venv --without-pip .venv\n\
+                  printf '#!%s/.venv/bin/python\\nimport sys; print(sys.prefix)\\n' \"$PWD\" > .venv/bin/tool\n\
+                  chmod +x .venv/bin/tool\nmkdir build\necho x > build/left\n";
+    let files = [
+        (".gitignore", ".venv/\nbuild/\n"),
+        (".bosun/policy.toml", policy),
+        ("set-up.sh", set_up),
+        ("own.py", "pass\n"),
+        (
+            "test.sh",
+            "set -e\n.venv/bin/python own.py\ntool\necho y > build/left\ntest -f greeting.txt\n",
+        ),
+    ];
+    let (repo, script) = repository(&place, &files, &script("greeting.txt", "hello\n"));
+    let told = Told::of(&place, &run(&repo, &script, "Write hello to greeting.txt"));
+    assert_eq!(told.status(), "done", "{}", told.said);
+    let states = states(&place);
+    assert_eq!(record(&states[0])["kept"], serde_json::json!([".venv", "build"]));
+    let prefix = states[0].join("tree/.venv");
+    assert!(told.outputs().iter().all(|text| text.contains(&*prefix.to_string_lossy())));
+    let left = std::fs::read_to_string(states[0].join("tree/build/left")).expect("a file");
+    assert_eq!(left, "x\n", "each worktree has its own");
 }
 
 const TWO: &str = r#"
@@ -276,17 +311,6 @@ fn a_set_up_that_fails_is_a_question_and_no_model_is_asked() {
     assert_eq!(place.git(&repo, &["worktree", "list"]).lines().count(), 2, "only the attempt's");
 }
 
-/// Runs a program to set the stage; whether it could.
-#[expect(clippy::disallowed_methods, reason = "the stage is set with the user's own programs")]
-fn did(folder: &Path, program: &str, args: &[&str]) -> bool {
-    let output = std::process::Command::new(program).args(args).current_dir(folder).output();
-    let done = output.is_ok_and(|output| output.status.success());
-    if !done {
-        println!("SKIPPED: {program} {args:?} does not work here");
-    }
-    done
-}
-
 #[test]
 fn what_cargo_has_downloaded_is_there_without_a_network() {
     let place = Place::new();
@@ -317,7 +341,7 @@ fn what_cargo_has_downloaded_is_there_without_a_network() {
 #[test]
 fn what_go_has_downloaded_is_there_without_a_network() {
     let place = Place::new();
-    if !has_go(&place) {
+    if !did(place.path(), "go", &["version"]) {
         return;
     }
     let files = [
@@ -331,8 +355,4 @@ fn what_go_has_downloaded_is_there_without_a_network() {
     let (repo, script) = repository(&place, &files, &script);
     let told = Told::of(&place, &run(&repo, &script, "Write the function Double in own.go"));
     assert_eq!(told.status(), "done", "{}", told.said);
-}
-
-fn has_go(place: &Place) -> bool {
-    did(place.path(), "go", &["version"])
 }

@@ -23,6 +23,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How much of what a command said is kept: its last lines.
 const LAST_LINES: usize = 20;
 const LAST_CHARS: usize = 4_000;
+/// How many of them stand in a question.
+const SHOWN_LINES: usize = 5;
 
 /// A state that is there, for as long as this is held.
 #[derive(Debug)]
@@ -234,19 +236,21 @@ async fn set_up(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result
     Ok(())
 }
 
-/// What a person is told of a command that failed.
+/// What a person is told of a command that failed: what it said last, and what can be done.
 fn failed(ran: &Ran, offline: bool) -> Fault {
     let network = if offline {
-        "; it has no network unless [workspace] network names the hosts that it needs"
+        " It has no network; a policy that is named with --policy grants hosts in [workspace] network."
     } else {
         ""
     };
+    let lines: Vec<&str> = ran.output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
     let what = format!(
-        "the set-up command `{}` of [workspace] failed ({}), before any agent was asked; try it in a fresh clone, or \
-         change it{network}. Its last lines:\n{}",
-        ran.command, ran.ended, ran.output
+        "the set-up command `{}` failed ({}), so no checkout can be made ready:\n{last}\nMend what it needs and try \
+         again, or change [workspace] setup and start anew.{network}",
+        ran.command, ran.ended
     );
-    Fault::new(FaultClass::Person, "workspace.setup_failed", what)
+    Fault::new(FaultClass::Person, "workspace.setup_failed", what).with_evidence(&ran.output)
 }
 
 /// Moves what git ignores in a checkout to another folder.

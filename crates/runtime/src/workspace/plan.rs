@@ -111,9 +111,9 @@ impl Plan {
             return refuse("git does not ignore it; name it in .gitignore or .git/info/exclude");
         }
         if venv::is_venv(&whole) {
-            self.environments.push(path)
+            self.environments.push(path);
         } else {
-            self.bring.push(path)
+            self.bring.push(path);
         }
         Ok(())
     }
@@ -123,8 +123,11 @@ impl Plan {
         let most = Most { bytes: self.max_bytes, files: super::MOST_FILES };
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
+        // What tools write while they run says nothing about what is installed.
+        let own: Vec<PathBuf> =
+            self.writable.iter().map(|path| repo.root().join(path.as_str())).collect();
         let looked = tokio::task::spawn_blocking(move || {
-            let prints = places.iter().map(|place| sandbox::fingerprint(place, most));
+            let prints = places.iter().map(|place| sandbox::fingerprint(place, &own, most));
             prints.collect::<Result<Vec<_>, _>>()
         });
         let prints = looked.await.map_err(|error| Fault::bug(error.to_string()))?;
@@ -147,7 +150,10 @@ impl Plan {
 pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
     let repo = Repo::discover(folder).await.ok()?;
     let head = repo.head().await.ok()?;
-    proposal(&repo, &head).await.ok()
+    let attributes = repo.text_at(&head, ".gitattributes").await.ok()?;
+    let lfs = attributes.is_some_and(|text| text.contains("filter=lfs"));
+    let found = proposal(&repo, &head).await.ok()?;
+    Some(WorkspacePolicy { lfs, ..found })
 }
 
 /// What the repository suggests.
@@ -164,9 +170,8 @@ async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault
             present.push(path.as_str());
         }
     }
-    let attributes = repo.text_at(base, ".gitattributes").await.map_err(fault)?;
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let mut found = rules::proposed(&files, &present, |_| attributes.clone());
+    let mut found = rules::proposed(&files, &present, |_| None);
     // Python without any of the files by which its package managers are known.
     let python = files.iter().any(|path| path.ends_with(".py"));
     for path in &environments {
