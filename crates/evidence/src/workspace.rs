@@ -16,8 +16,8 @@ struct Installer {
     hosts: &'static [&'static str],
 }
 
-const NPM: &[&str] = &["registry.npmjs.org:443"];
-const PYPI: &[&str] = &["pypi.org:443", "files.pythonhosted.org:443"];
+const NPM: &[&str] = &["registry.npmjs.org"];
+const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
 const VENVS: &[&str] = &[".venv", "venv"];
 
 /// In this order they are proposed; of those that install into the same folder only the first counts.
@@ -27,7 +27,7 @@ const INSTALLERS: [Installer; 18] = [
         "yarn.lock",
         "yarn install --frozen-lockfile",
         &["node_modules", ".yarn/cache", ".pnp.cjs", ".pnp.loader.mjs"],
-        &["registry.yarnpkg.com:443"],
+        &["registry.yarnpkg.com"],
     ),
     Installer::new("bun.lock", "bun install --frozen-lockfile", &["node_modules"], NPM),
     Installer::new("bun.lockb", "bun install --frozen-lockfile", &["node_modules"], NPM),
@@ -49,27 +49,22 @@ const INSTALLERS: [Installer; 18] = [
         "Gemfile.lock",
         "bundle install",
         &["vendor/bundle", ".bundle"],
-        &["rubygems.org:443", "index.rubygems.org:443"],
+        &["rubygems.org", "index.rubygems.org"],
     ),
     Installer::new(
         "composer.lock",
         "composer install --no-interaction",
         &["vendor"],
-        &["repo.packagist.org:443", "api.github.com:443", "codeload.github.com:443"],
+        &["repo.packagist.org", "api.github.com", "codeload.github.com"],
     ),
-    Installer::new("mix.lock", "mix deps.get", &["deps"], &["repo.hex.pm:443"]),
-    Installer::new("pubspec.lock", "dart pub get", &[".dart_tool"], &["pub.dev:443"]),
-    Installer::new(
-        "go.sum",
-        "go mod download",
-        &[],
-        &["proxy.golang.org:443", "sum.golang.org:443"],
-    ),
+    Installer::new("mix.lock", "mix deps.get", &["deps"], &["repo.hex.pm"]),
+    Installer::new("pubspec.lock", "dart pub get", &[".dart_tool"], &["pub.dev"]),
+    Installer::new("go.sum", "go mod download", &[], &["proxy.golang.org", "sum.golang.org"]),
     Installer::new(
         "Cargo.lock",
         "cargo fetch --locked",
         &[],
-        &["index.crates.io:443", "static.crates.io:443"],
+        &["index.crates.io", "static.crates.io"],
     ),
 ];
 
@@ -277,7 +272,7 @@ mod tests {
         assert!(caches.contains(&"node_modules/.cache".parse().expect("a path")), "{caches:?}");
         let absent = of(&["package.json", "package-lock.json"], &[]);
         assert_eq!((absent.setup, absent.bring), (vec!["npm ci".to_owned()], None));
-        assert_eq!(absent.network, ["registry.npmjs.org:443"]);
+        assert_eq!(absent.network, ["registry.npmjs.org"]);
         assert_eq!(absent.locks, listed(&["package.json", "package-lock.json"]));
     }
 

@@ -151,7 +151,7 @@ mod tests {
             ("[sandbox]\nmemory_mb = 1000000\n", "memory_mb"),
             ("[sandbox]\nfile_mb = 1000000\n", "file_mb"),
             ("[sandbox]\ntemp_mb = 1000000\n", "temp_mb"),
-            ("[workspace]\nnetwork = [\"registry.npmjs.org:443\"]\n", "workspace.network"),
+            ("[workspace]\nnetwork = [\"registry.npmjs.org\"]\n", "workspace.network"),
             ("[workspace]\nvisible = [\"~/.rbenv\"]\n", "workspace.visible"),
             ("[workspace]\nmax_mb = 1000000\n", "workspace.max_mb"),
             ("[budget]\ntokens = 900000000\n", "budget"),
