@@ -58,7 +58,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Log(args) => commands::log::log(&home, args).await,
         Command::Why(args) => commands::why::why(&home, args).await,
         Command::Policy(args) => commands::policy::policy(&args),
-        Command::Init(args) => commands::init::init(&args),
+        Command::Init(args) => commands::init::init(&args).await,
         Command::Ask(args) => commands::ask::ask(args).await,
         Command::Models(args) => commands::models::models(&args),
         Command::Permit(args) => commands::permit::permit(&args),

@@ -7,8 +7,8 @@ mod shape;
 mod tests;
 
 use types::{
-    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, Level, Span,
-    TaskId, Trial, Weighed,
+    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, Level, Span, TaskId, Trial,
+    Weighed,
 };
 
 use crate::run::{CheckState, Lane, Run};

@@ -11,3 +11,4 @@ pub mod related;
 pub mod report;
 pub mod signs;
 mod source;
+pub mod workspace;

@@ -196,6 +196,7 @@ impl HandCall<'_> {
             scope: Some(&self.scope).filter(|_| !whole),
             walls: require,
             policy: &self.policy.sandbox,
+            ready: None,
         };
         Yard::new(walls).open(ground).await
     }

@@ -289,6 +289,7 @@ impl Bosun {
             run: run.clone(),
             branch: drive.machine.branch(),
             base,
+            workspace: Arc::default(),
             suspend: suspend.clone(),
             broken: Arc::default(),
         };

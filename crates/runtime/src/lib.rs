@@ -61,6 +61,7 @@ mod walls;
 mod watch;
 mod web;
 mod workshop;
+mod workspace;
 
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
@@ -78,6 +79,7 @@ pub use settle::{Acceptance, SettleError, Settlement};
 pub use shop::Setup;
 pub use walls::Walls;
 pub use watch::{Mix, recorded};
+pub use workspace::proposed_workspace;
 
 pub use engine::{Cut, calls_of};
 pub use {llm, sandbox, store, tools};

@@ -128,6 +128,9 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
     if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
         problems.push(format!("sandbox.network: {error}"));
     }
+    if let Err(error) = sandbox::Hosts::parse(&policy.workspace.network) {
+        problems.push(format!("workspace.network: {error}"));
+    }
     for (id, role) in &mut policy.roles {
         match spoken(&role.prompt, prompts) {
             Ok(text) => role.prompt = text,
@@ -182,6 +185,11 @@ mod tests {
         assert!(prompt.contains("poet.md"), "{prompt}");
         let hosts = broken("network = []", "network = [\"*\"]");
         assert!(hosts.contains("every host"), "{hosts}");
+        let hosts = read("mine.toml", "[workspace]\nnetwork = [\"*\"]\n").expect_err("every host");
+        assert!(hosts.to_string().contains("workspace.network"), "{hosts}");
+        let path =
+            read("mine.toml", "[workspace]\nbring = [\"../secrets\"]\n").expect_err("outside");
+        assert!(path.to_string().contains("leads out of the workspace"), "{path}");
         let route = broken("to = \"planner\"", "to = \"poet\"");
         assert!(route.contains("not a role"), "{route}");
     }

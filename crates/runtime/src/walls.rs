@@ -8,6 +8,8 @@ use sandbox::{Confine, Environment as _, Hosts, Limits, LocalEnvironment, Repo, 
 use tokio::sync::OnceCell;
 use types::{CommitId, Fault, FaultClass, Proof, Rung, SandboxPolicy, Scope};
 
+use crate::workspace::Ready;
+
 /// What commands are held by.
 #[derive(Debug, Clone)]
 pub enum Walls {
@@ -39,11 +41,18 @@ pub(crate) struct Ground<'a> {
     /// What must hold them.
     pub(crate) walls: Rung,
     pub(crate) policy: &'a SandboxPolicy,
+    /// What it was made ready with, if it was.
+    pub(crate) ready: Option<&'a Ready>,
 }
 
 impl Yard {
     pub(crate) fn new(walls: Walls) -> Self {
         Self { walls, proof: OnceCell::new() }
+    }
+
+    /// Whether the kernel holds commands, and not only somebody's word.
+    pub(crate) fn is_kernel(&self) -> bool {
+        matches!(self.walls, Walls::Kernel(_))
     }
 
     /// What the walls hold, as tried in this process.
@@ -76,7 +85,11 @@ impl Yard {
         })?;
         let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
         let env = env.hiding(&hidden).map_err(|error| error.fault())?;
-        let env = env.with_variables(variables(ground.policy));
+        let variables = variables(ground.policy);
+        let env = env.with_variables(match ground.ready {
+            Some(ready) => ready.variables(variables),
+            None => variables,
+        });
         let env = match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
                 let confine = confine(twin.clone(), &ground)?.holding(proof.rung);
@@ -122,7 +135,9 @@ pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, Fault> {
 }
 
 fn variables(policy: &SandboxPolicy) -> Variables {
-    policy.variables.iter().fold(Variables::new(policy.inherit), |all, name| all.passing(name))
+    let all =
+        policy.variables.iter().fold(Variables::new(policy.inherit), |all, name| all.passing(name));
+    if policy.network.is_empty() { all.offline() } else { all }
 }
 
 fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
@@ -139,7 +154,7 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
         Some(repo) if !hides_a_folder(ground) => seeing(confine, repo),
         Some(_) | None => confine,
     };
-    Ok(confine)
+    Ok(ground.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
 }
 
 /// Whether the workspace has a folder of which the policy hides everything, such as `context/**`.
@@ -155,7 +170,11 @@ async fn with_builds(scope: &Scope, ground: &Ground<'_>) -> Result<Scope, Fault>
     let mut scope = scope.clone();
     if let (Some(repo), false) = (ground.repo, scope.0.is_empty()) {
         let folders = repo.build_folders(ground.start).await;
-        scope.0.extend(folders.map_err(|error| error.fault())?);
+        let folders = folders.map_err(|error| error.fault())?;
+        scope.0.extend(match ground.ready {
+            Some(ready) => ready.scope(folders),
+            None => folders,
+        });
     }
     Ok(scope)
 }
@@ -173,8 +192,15 @@ mod tests {
     async fn opened(walls: Walls, wanted: Rung) -> Result<LocalEnvironment, Fault> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let policy = SandboxPolicy::default();
-        let ground =
-            Ground { folder, repo: None, start: None, scope: None, walls: wanted, policy: &policy };
+        let ground = Ground {
+            folder,
+            repo: None,
+            start: None,
+            scope: None,
+            walls: wanted,
+            policy: &policy,
+            ready: None,
+        };
         Yard::new(walls).open(ground).await
     }
 

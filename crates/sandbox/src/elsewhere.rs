@@ -53,6 +53,11 @@ impl Confine {
     }
 
     #[must_use]
+    pub fn closing(self, _closed: Vec<WorkPath>, _reopened: Vec<WorkPath>) -> Self {
+        self
+    }
+
+    #[must_use]
     pub fn holding(self, _rung: Rung) -> Self {
         self
     }

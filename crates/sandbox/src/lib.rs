@@ -53,6 +53,7 @@
 //! # let _: Box<dyn Environment> = Box::new(Memory::default());
 //! ```
 
+mod bring;
 mod capture;
 mod change;
 mod child;
@@ -75,6 +76,7 @@ mod snapshot;
 mod stream;
 mod sweep;
 mod variables;
+pub mod venv;
 mod wrap;
 
 use async_trait::async_trait;
@@ -84,11 +86,14 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
+pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use change::Change;
 pub use confine::{Confine, Limits, Twin};
 pub use document::{documents, text};
 pub use error::{EnvError, chain};
-pub use git::{Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Taken, root_of};
+pub use git::{
+    Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
+};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};

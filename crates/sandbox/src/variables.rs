@@ -2,7 +2,7 @@
 //! or by its value, does not get in unless it is named; what could make a program load somebody's code never does.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use types::Inherit;
 
@@ -13,6 +13,10 @@ pub struct Variables {
     named: Vec<String>,
     set: Vec<(String, String)>,
     told: Vec<(String, String)>,
+    /// Folders in which programs are looked for first.
+    first: Vec<PathBuf>,
+    /// Folders in which Python looks for modules first.
+    modules: Vec<PathBuf>,
 }
 
 impl Variables {
@@ -42,6 +46,27 @@ impl Variables {
         self
     }
 
+    /// Looks for programs in these folders first, such as those of a virtual environment.
+    #[must_use]
+    pub fn first_in_path(mut self, folders: Vec<PathBuf>) -> Self {
+        self.first = folders;
+        self
+    }
+
+    /// Lets Python find modules in these folders of the workspace before any others: what an environment has installed
+    /// from a checkout is then the workspace's own.
+    #[must_use]
+    pub fn python_modules(mut self, folders: Vec<PathBuf>) -> Self {
+        self.modules = folders;
+        self
+    }
+
+    /// Keeps package managers from trying a network that is not there: what was downloaded before is used.
+    #[must_use]
+    pub fn offline(self) -> Self {
+        OFFLINE.iter().fold(self, |all, (name, value)| all.setting(name, value))
+    }
+
     /// The variables for a command. `ours` is the environment of this process.
     pub(crate) fn for_command(
         &self,
@@ -68,8 +93,12 @@ impl Variables {
         }
         for (name, value) in &mut given {
             if name == "PATH" {
-                *value = absolute_only(value);
+                *value = absolute_only(&self.first, value);
             }
+        }
+        if let (false, Ok(modules)) = (self.modules.is_empty(), std::env::join_paths(&self.modules))
+        {
+            put(&mut given, "PYTHONPATH".into(), modules);
         }
         given
     }
@@ -88,7 +117,7 @@ impl Variables {
 }
 
 /// The names that `Inherit::Core` takes over.
-pub const CORE: [&str; 23] = [
+pub const CORE: [&str; 26] = [
     "PATH",
     "HOME",
     "USER",
@@ -102,6 +131,9 @@ pub const CORE: [&str; 23] = [
     "GOPATH",
     "GOROOT",
     "GOCACHE",
+    "GOMODCACHE",
+    "GEM_HOME",
+    "PNPM_HOME",
     "JAVA_HOME",
     "MAVEN_HOME",
     "GRADLE_HOME",
@@ -123,6 +155,14 @@ const FIXED: [(&str, &str); 6] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
+];
+
+/// What tells package managers that there is no network.
+const OFFLINE: [(&str, &str); 4] = [
+    ("CARGO_NET_OFFLINE", "true"),
+    ("GOPROXY", "off"),
+    ("GOTOOLCHAIN", "local"),
+    ("UV_OFFLINE", "1"),
 ];
 
 /// Where programs are looked for when nobody says.
@@ -227,8 +267,9 @@ fn secret_value(value: &str) -> bool {
 }
 
 /// A search path without places that depend on where one stands.
-fn absolute_only(path: &OsStr) -> OsString {
-    let places = std::env::split_paths(path).filter(|place| place.is_absolute());
+fn absolute_only(first: &[PathBuf], path: &OsStr) -> OsString {
+    let places = first.iter().cloned().chain(std::env::split_paths(path));
+    let places = places.filter(|place| place.is_absolute());
     std::env::join_paths(places).unwrap_or_else(|_| PATH.into())
 }
 

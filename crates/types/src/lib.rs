@@ -58,6 +58,7 @@ mod tool_policy;
 mod user_request;
 mod verify_policy;
 mod walls;
+mod workspace;
 pub mod yaml;
 
 pub use contract::*;
@@ -95,3 +96,4 @@ pub use tool_policy::*;
 pub use user_request::*;
 pub use verify_policy::*;
 pub use walls::*;
+pub use workspace::*;

@@ -9,7 +9,7 @@ use crate::{
     AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
     IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
     QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
-    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
+    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy, WorkspacePolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -49,6 +49,9 @@ pub struct Policy {
     /// How commands are held.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
+    /// How a fresh checkout is made ready.
+    #[serde(default, skip_serializing_if = "WorkspacePolicy::is_default")]
+    pub workspace: WorkspacePolicy,
     /// What a run may spend, how it is shared out, and what is done when it is spent.
     #[serde(default)]
     pub budget: RunBudget,

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use runtime::{Prompts, presets};
 use serde_json::json;
+use types::WorkspacePolicy;
 
 use crate::args;
 use crate::exit::{Exit, Wrong};
@@ -20,13 +21,17 @@ const CONTEXT: [(&str, &str); 3] = [
     ("context/decision-0001.md", include_str!("../../init/context/decision-0001.md")),
 ];
 
-pub(crate) fn init(args: &args::Init) -> anyhow::Result<Exit> {
+pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
     if !args.repo.is_dir() {
         return Err(Wrong::NoFolder { path: args.repo.display().to_string() }.into());
     }
     let top = presets::top(&args.repo);
     let (mut written, mut kept) = (vec![], vec![]);
-    for (path, text) in layout(&args.preset)? {
+    let workspace = runtime::proposed_workspace(&top).await.unwrap_or_default();
+    for (path, mut text) in layout(&args.preset)? {
+        if path == presets::POLICY {
+            text.push_str(&workspace_table(&workspace));
+        }
         if put(&top, &path, &text)? { written.push(path) } else { kept.push(path) }
     }
     if args.json {
@@ -48,6 +53,27 @@ pub(crate) fn init(args: &args::Init) -> anyhow::Result<Exit> {
         print::line("       bosun policy show        what a run here would work by")?;
     }
     Ok(Exit::Done)
+}
+
+/// How a checkout could be made ready, as comments that a person can take in.
+fn workspace_table(found: &WorkspacePolicy) -> String {
+    let mut text = "\n# How a fresh checkout is made ready for agents and checks. Without this table, what is to be \
+                    brought along is\n# found as it was here; commands run only if they are named.\n# [workspace]\n"
+        .to_owned();
+    let mut line = |key: &str, value: &serde_json::Value, says: &str| {
+        let empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        if !empty && *value != json!(false) {
+            text.push_str(&format!("# {key} = {value}{says}\n"));
+        }
+    };
+    line("setup", &json!(found.setup), "");
+    line("bring", &json!(found.bring), "");
+    line("writable", &json!(found.writable), "");
+    line("locks", &json!(found.locks), "");
+    line("submodules", &json!(found.submodules), "");
+    line("lfs", &json!(found.lfs), "");
+    line("network", &json!(found.network), "   # only in a policy that is named with --policy");
+    text
 }
 
 /// The files of a preset, each with its path from the top of the repository.
@@ -99,6 +125,19 @@ fn put(top: &Path, path: &str, text: &str) -> anyhow::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_proposal_is_a_table_in_comments() {
+        let setup = vec!["npm ci".to_owned()];
+        let bring = Some(vec![".env.test".parse().expect("a path")]);
+        let found = WorkspacePolicy { setup, bring, ..WorkspacePolicy::default() };
+        let text = workspace_table(&found);
+        assert!(text.contains("# setup = [\"npm ci\"]\n# bring = [\".env.test\"]\n"), "{text}");
+        assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')), "{text}");
+        let taken = text.lines().filter_map(|line| line.strip_prefix("# ")).skip(2);
+        let policy = presets::read("p", &taken.collect::<Vec<_>>().join("\n")).expect("a policy");
+        assert_eq!(policy.workspace, found);
+    }
 
     #[test]
     fn a_file_is_put_where_none_is_and_never_through_a_link() {

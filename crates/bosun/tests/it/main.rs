@@ -33,6 +33,8 @@ mod chat;
 mod solo;
 // What becomes of a result.
 mod settle;
+// Repositories with dependencies, submodules and environments.
+mod workspace;
 // How to run the real binary.
 mod binary;
 // How to run it in a terminal.

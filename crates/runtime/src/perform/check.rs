@@ -17,6 +17,7 @@ use super::kept_whole;
 use super::run::RunHands;
 use super::trial::{Tree, Variant};
 use crate::walls::Ground;
+use crate::workspace::{self, Ready};
 
 /// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
 const REPORTS: &str = ".pytest_cache/reports";
@@ -87,17 +88,22 @@ impl RunHands {
         let folder = self.workshop.of_check(job.check);
         let repo = self.workshop.repo();
         repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
-        let ran = self.run_in(job, &folder).await;
+        let ran = match workspace::ready(self, &folder, commit).await {
+            Ok(ready) => self.run_in(job, &folder, &ready).await,
+            Err(fault) => Err(fault),
+        };
         let removed = repo.remove_checkout(&folder);
         let ran = ran?;
         removed.map_err(|error| error.fault())?;
         Ok(ran)
     }
 
-    async fn run_in(&self, job: &Job<'_>, folder: &Path) -> Result<Ran, Fault> {
+    async fn run_in(&self, job: &Job<'_>, folder: &Path, ready: &Ready) -> Result<Ran, Fault> {
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
+        let ready = Some(ready);
         // A check may write anywhere in its own checkout: builds do.
-        let ground = Ground { folder, repo, start: None, scope: None, walls: job.walls, policy };
+        let ground =
+            Ground { folder, repo, start: None, scope: None, walls: job.walls, policy, ready };
         let log = LogId::run(self.run.clone());
         let hearing =
             Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());

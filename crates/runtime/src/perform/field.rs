@@ -16,6 +16,7 @@ use types::{
 use super::run::RunHands;
 use crate::shop::Shop;
 use crate::walls::Ground;
+use crate::workspace::Ready;
 
 /// The place that an attempt or a conversation works in.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct Folder {
     /// What must hold its commands.
     pub(crate) walls: Rung,
     pub(crate) policy: SandboxPolicy,
+    /// What it was made ready with, if it was.
+    ready: Option<Ready>,
     /// What was opened so far, by scope: the one above, and narrower ones of sub-agents.
     opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
 }
@@ -81,6 +84,7 @@ impl Folder {
             scope: None,
             walls,
             policy,
+            ready: None,
             opened,
         }
     }
@@ -88,13 +92,14 @@ impl Folder {
 
 impl Field {
     /// The worktree of an attempt.
-    pub(crate) fn of_attempt(run: &RunHands, brief: &Brief) -> Self {
+    pub(crate) fn of_attempt(run: &RunHands, brief: &Brief, ready: Ready) -> Self {
         let path = run.workshop.of_attempt(&brief.attempt);
         let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let (base, goal) = (brief.base.clone(), brief.task.clone());
-        Self::Folder(Box::new(Folder { start, base, goal, scope, ..folder }))
+        let ready = Some(ready);
+        Self::Folder(Box::new(Folder { start, base, goal, scope, ready, ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.
@@ -122,6 +127,7 @@ impl Field {
                     scope,
                     walls: folder.walls,
                     policy: &folder.policy,
+                    ready: folder.ready.as_ref(),
                 };
                 let env = shop.yard.open(ground).await?;
                 // A sub-agent with a narrower scope would take away what others write meanwhile.

@@ -19,6 +19,7 @@ use super::stopped;
 use crate::drive::{Drive, DriveError, Hands, Left, Posted, WhenWaiting};
 use crate::shop::Shop;
 use crate::workshop::Workshop;
+use crate::workspace::{self, Workspace};
 
 /// What a run's effects are performed with.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub(crate) struct RunHands {
     pub(crate) run: RunId,
     pub(crate) branch: String,
     pub(crate) base: CommitId,
+    /// What was found out about preparing worktrees.
+    pub(crate) workspace: Arc<Workspace>,
     /// Stops everything and leaves it to be resumed.
     pub(crate) suspend: CancellationToken,
     /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
@@ -99,11 +102,14 @@ impl RunHands {
         let around = self.shop.surroundings();
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
-        let field = Field::of_attempt(self, &brief);
-        let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
         if drive.is_new() {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+        }
+        let ready = workspace::ready(self, &folder, &brief.start).await?;
+        let field = Field::of_attempt(self, &brief, ready);
+        let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
+        if drive.is_new() {
             let (tools, mut tool_specs) = tailor.dress(&brief.model, &brief.tools)?;
             engine::plan::carry_schema(&mut tool_specs, &brief);
             let window = self.shop.models.window(&brief.model);

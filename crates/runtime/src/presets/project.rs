@@ -42,6 +42,12 @@ pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)
 pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> {
     let shipped = preset("crew")?;
     let mut opened = opened(&shipped.sandbox, &policy.sandbox);
+    // A set-up that a project names runs in the sandbox, without a network; what it may reach is for the person to say.
+    let workspace = &policy.workspace;
+    opened.extend((!workspace.network.is_empty()).then_some("workspace.network"));
+    opened.extend((!workspace.visible.is_empty()).then_some("workspace.visible"));
+    let most = shipped.workspace.max_mb;
+    opened.extend((workspace.max_mb > most).then_some("workspace.max_mb"));
     opened.extend(more(shipped.budget.limits(), policy.budget.limits()).then_some("budget"));
     opened.extend(engine::policy::is_solo(policy).then_some("the role solo"));
     if opened.is_empty() {
@@ -118,6 +124,10 @@ mod tests {
             project_with("[limits]\nparallel_tasks = 1\n").expect("fine").expect("there");
         assert!(path.ends_with(POLICY));
         assert_eq!(policy.limits.parallel_tasks, 1);
+        let (_, policy) = project_with("[workspace]\nsetup = [\"npm ci\"]\nbring = [\"vendor\"]\n")
+            .expect("fine")
+            .expect("there");
+        assert_eq!(policy.workspace.setup, ["npm ci"]);
         let none = tempfile::tempdir().expect("a folder");
         assert!(project(none.path(), &Prompts::default()).expect("fine").is_none());
     }
@@ -141,6 +151,9 @@ mod tests {
             ("[sandbox]\nmemory_mb = 1000000\n", "memory_mb"),
             ("[sandbox]\nfile_mb = 1000000\n", "file_mb"),
             ("[sandbox]\ntemp_mb = 1000000\n", "temp_mb"),
+            ("[workspace]\nnetwork = [\"registry.npmjs.org\"]\n", "workspace.network"),
+            ("[workspace]\nvisible = [\"~/.rbenv\"]\n", "workspace.visible"),
+            ("[workspace]\nmax_mb = 1000000\n", "workspace.max_mb"),
             ("[budget]\ntokens = 900000000\n", "budget"),
             (super::super::text("solo").expect("it ships"), "the role solo"),
         ] {

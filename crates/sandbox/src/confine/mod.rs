@@ -71,6 +71,8 @@ pub struct Confine {
     /// Paths of this machine that commands may read beside the usual ones.
     visible: Vec<PathBuf>,
     masked: Vec<PathBuf>,
+    closed: Vec<WorkPath>,
+    reopened: Vec<WorkPath>,
     limits: Limits,
     /// Hosts that commands may reach; none means no network.
     hosts: Arc<Hosts>,
@@ -81,8 +83,9 @@ impl Confine {
     #[must_use]
     pub fn new(twin: Twin) -> Self {
         let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
-        let masked = Vec::new();
-        Self { twin, scope: None, visible, masked, limits, hosts, rung: Rung::Full }
+        let (masked, closed, reopened) = (Vec::new(), Vec::new(), Vec::new());
+        let (scope, rung) = (None, Rung::Full);
+        Self { twin, scope, visible, masked, closed, reopened, limits, hosts, rung }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
@@ -105,6 +108,14 @@ impl Confine {
     #[must_use]
     pub fn masking(mut self, path: PathBuf) -> Self {
         self.masked.push(path);
+        self
+    }
+
+    /// Keeps these places of the workspace from being written to, also where everything else may be, except for those
+    /// that are named as open again. Without namespaces this cannot be held; then only the scope counts.
+    #[must_use]
+    pub fn closing(mut self, closed: Vec<WorkPath>, reopened: Vec<WorkPath>) -> Self {
+        (self.closed, self.reopened) = (closed, reopened);
         self
     }
 
@@ -209,6 +220,8 @@ impl Confine {
             masked: self.masked.clone(),
             hidden: Vec::new(),
             beside: Vec::new(),
+            closed: self.closed.clone(),
+            reopened: self.reopened.clone(),
             limits: self.limits,
             rung: self.rung,
             network,
@@ -217,11 +230,14 @@ impl Confine {
 }
 
 /// Variables that say where a toolchain is.
-const TOOLCHAINS: [&str; 13] = [
+const TOOLCHAINS: [&str; 16] = [
     "CARGO_HOME",
     "RUSTUP_HOME",
     "GOPATH",
     "GOROOT",
+    "GOMODCACHE",
+    "GEM_HOME",
+    "PNPM_HOME",
     "JAVA_HOME",
     "MAVEN_HOME",
     "GRADLE_HOME",

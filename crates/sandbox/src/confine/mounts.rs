@@ -321,12 +321,40 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
         let Ok(file) = beneath(&target, path.as_str()) else { continue };
         bind(Path::new("/dev/null"), &by_number(&file)).map_err(doing(format!("hiding {path}")))?;
     }
+    for path in close_places(spec, root, &target)? {
+        writable.push(inside(path));
+    }
     if let Ok(git) = beneath(&target, ".git") {
         let git = by_number(&git);
         bind(&git, &git).map_err(doing("closing .git"))?;
         close(&root.join(".git")).map_err(doing("closing .git"))?;
     }
     Ok(writable)
+}
+
+/// Closes what nobody shall write to, and opens places in it again; those are the answer.
+fn close_places<'a>(
+    spec: &'a Spec,
+    root: &Path,
+    target: &OwnedFd,
+) -> Result<Vec<&'a WorkPath>, Unbuilt> {
+    // Opened before anything is closed, so that they are found as they were.
+    let again =
+        spec.reopened.iter().filter_map(|path| Some((path, beneath(target, path.as_str()).ok()?)));
+    let again: Vec<(&WorkPath, OwnedFd)> = again.collect();
+    for path in &spec.closed {
+        let Ok(place) = beneath(target, path.as_str()) else { continue };
+        let place = by_number(&place);
+        bind(&place, &place).map_err(doing(format!("closing {path}")))?;
+        close(&root.join(path.as_str())).map_err(doing(format!("closing {path}")))?;
+    }
+    for (path, from) in &again {
+        let what = || format!("opening {path} for writing");
+        let root = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
+        let to = beneath(&root, path.as_str()).map_err(doing(what()))?;
+        bind(&by_number(from), &by_number(&to)).map_err(doing(what()))?;
+    }
+    Ok(again.into_iter().map(|(path, _)| path).collect())
 }
 
 /// A descriptor as a path that the kernel takes in place of one.

@@ -33,6 +33,10 @@ pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
     /// Folders in which files of the scope may be replaced, those above before those below.
     pub(crate) beside: Vec<WorkPath>,
+    /// Places in the workspace that nobody writes to, whatever else may be written.
+    pub(crate) closed: Vec<WorkPath>,
+    /// Places in those that may be written to after all.
+    pub(crate) reopened: Vec<WorkPath>,
     pub(crate) limits: Limits,
     pub(crate) rung: Rung,
     /// Whether there is a way to the hosts that were granted.
@@ -47,8 +51,8 @@ impl Spec {
             Action::Run { line, .. } => line.len(),
             Action::Probe(_) => 0,
         };
-        places + self.beside.len() + self.hidden.len() + self.visible.len() < 100
-            && line < 16 * 1024
+        let inside = self.hidden.len() + self.closed.len() + self.reopened.len();
+        places + self.beside.len() + inside + self.visible.len() < 100 && line < 16 * 1024
     }
 
     pub(crate) fn prelude(&self) -> Prelude {

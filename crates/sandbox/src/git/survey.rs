@@ -49,7 +49,8 @@ impl Repo {
         self.documents(&blobs).await
     }
 
-    pub(super) async fn head(&self) -> Result<CommitId, GitError> {
+    /// The commit that is checked out.
+    pub async fn head(&self) -> Result<CommitId, GitError> {
         let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let answer = self.git().try_run(self.here(), &args).await?;
         if !answer.succeeded() {

@@ -7,6 +7,7 @@ use types::{Artifact, Timestamp};
 
 use super::*;
 
+mod ready;
 mod sharing;
 
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);

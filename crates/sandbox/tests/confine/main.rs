@@ -2,6 +2,7 @@
 //! second time, which a test harness with threads could not be.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
 
+mod closed;
 mod corpus;
 mod ground;
 mod lives;
@@ -70,6 +71,8 @@ all![
     walls::who_would_replace_a_single_file_hears_what_works_instead,
     walls::a_single_file_is_replaced_and_what_is_beside_it_stays,
     walls::a_link_in_the_scope_opens_nothing,
+    closed::a_closed_place_is_written_to_only_where_it_is_open_again,
+    closed::a_scope_around_a_closed_place_does_not_open_it,
     walls::git_works_in_a_worktree_but_cannot_change_the_repository,
     walls::every_rule_for_environments_is_kept,
     walls::dangerous_calls_are_denied,

@@ -1,0 +1,68 @@
+//! What of a checkout git does not see: the ignored files that are there, whether a path is among them, and the objects
+//! behind the tracked ones. Only the repository's own rules count, since a worktree of ours has no others.
+
+use std::path::Path;
+
+use types::{CommitId, WorkPath};
+
+use super::{GitError, Repo, hash};
+
+const IGNORED: [&str; 6] =
+    ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+
+impl Repo {
+    /// The paths of a commit.
+    pub async fn tracked(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
+        let args = ["ls-tree", "-r", "-z", "--name-only", hash(commit)?];
+        let answer = self.git().run(self.here(), &args).await?;
+        Ok(answer.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// The text of a file of a commit, if it is there.
+    pub async fn text_at(&self, commit: &CommitId, path: &str) -> Result<Option<String>, GitError> {
+        let name = format!("{}:{path}", hash(commit)?);
+        let answer = self.git().try_run(self.here(), &["cat-file", "blob", &name]).await?;
+        let text = || String::from_utf8_lossy(&answer.stdout).into_owned();
+        Ok(answer.succeeded().then(text))
+    }
+
+    /// The objects behind some paths of a commit, one line each; a path that is not there has none.
+    pub async fn objects(&self, commit: &CommitId, paths: &[WorkPath]) -> Result<String, GitError> {
+        let commit = hash(commit)?;
+        if paths.is_empty() {
+            return Ok(String::new());
+        }
+        let mut args = vec!["ls-tree", "-r", "-z", commit, "--"];
+        args.extend(paths.iter().map(WorkPath::as_str));
+        let answer = self.git().run(self.here(), &args).await?;
+        let lines = answer.names().map(|line| String::from_utf8_lossy(line).into_owned());
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The ignored files in the person's own checkout, a wholly ignored folder as one path.
+    pub async fn ignored_here(&self) -> Result<Vec<WorkPath>, GitError> {
+        let answer = self.git().run(self.here(), &IGNORED).await?;
+        Ok(answer.names().filter_map(plain).collect())
+    }
+
+    /// The same in a worktree of ours.
+    pub async fn ignored_in(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
+        let worktree = self.worktree(dir).await?;
+        let answer = self.git().run(worktree.place(), &IGNORED).await?;
+        Ok(answer.names().filter_map(plain).collect())
+    }
+
+    /// Whether git sees nothing at a path of the person's own checkout, nor below it: nothing is tracked there, and
+    /// everything else is ignored.
+    pub async fn ignores(&self, path: &WorkPath) -> Result<bool, GitError> {
+        let args =
+            ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path.as_str()];
+        let answer = self.git().run(self.here(), &args).await?;
+        Ok(answer.names().next().is_none())
+    }
+}
+
+/// A name that can be used here.
+fn plain(name: &[u8]) -> Option<WorkPath> {
+    super::tree::name(name.strip_suffix(b"/").unwrap_or(name)).ok()
+}

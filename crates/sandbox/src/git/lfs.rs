@@ -1,0 +1,81 @@
+//! Git LFS without its program and without the network: pointers in a worktree are replaced by the objects that the
+//! person's repository already has, each checked against its digest. Git is told to leave these files alone, so that
+//! their content is never taken for a change; what is done to them is therefore no part of a result.
+
+use std::path::Path;
+
+use types::{CommitId, Digest, WorkPath};
+
+use super::call::With;
+use super::{GitError, Repo, hash};
+
+/// A pointer is a few lines; the specification allows no more.
+const MAX_POINTER: usize = 1024;
+const VERSION: &str = "version https://git-lfs.github.com/spec/v1";
+
+/// What a pointer says.
+struct Pointer {
+    path: WorkPath,
+    digest: Digest,
+}
+
+impl Repo {
+    /// Replaces the pointers of a commit in a worktree; those whose objects are not here are the answer.
+    pub async fn fill_lfs(&self, dir: &Path, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
+        let worktree = self.worktree(dir).await?;
+        let (mut missing, mut filled) = (Vec::new(), Vec::new());
+        for pointer in self.pointers(commit).await? {
+            let (repo, dir) = (self.clone(), dir.to_owned());
+            let path = pointer.path.clone();
+            let placed = tokio::task::spawn_blocking(move || repo.place_object(&dir, &pointer));
+            if matches!(placed.await, Ok(true)) { filled.push(path) } else { missing.push(path) }
+        }
+        if !filled.is_empty() {
+            let names: Vec<u8> = filled
+                .iter()
+                .flat_map(|path| path.as_str().bytes().chain(std::iter::once(0)))
+                .collect();
+            let with = With { stdin: &names, ..With::default() };
+            let args = ["update-index", "--skip-worktree", "-z", "--stdin"];
+            self.git().run_with(worktree.place(), &args, with).await?;
+        }
+        Ok(missing)
+    }
+
+    /// The pointers in a commit: small files that say so in their first line.
+    async fn pointers(&self, commit: &CommitId) -> Result<Vec<Pointer>, GitError> {
+        let commit = hash(commit)?;
+        let args = ["grep", "--name-only", "-z", "--fixed-strings", "-e", VERSION, commit];
+        let answer = self.git().try_run(self.here(), &args).await?;
+        let mut found = Vec::new();
+        // Nothing found is an exit code of its own.
+        for name in answer.names().filter(|_| answer.succeeded()) {
+            let text = String::from_utf8_lossy(name).into_owned();
+            let path = text.split_once(':').and_then(|(_, path)| path.parse::<WorkPath>().ok());
+            let Some(path) = path else { continue };
+            let blob = self.git().run(self.here(), &["cat-file", "blob", &text]).await?;
+            let pointer = String::from_utf8_lossy(&blob.stdout).into_owned();
+            let small = blob.stdout.len() <= MAX_POINTER;
+            found.extend(
+                digest_in(&pointer).filter(|_| small).map(|digest| Pointer { path, digest }),
+            );
+        }
+        Ok(found)
+    }
+
+    /// Puts an object in place of its pointer, if it is here and is what its name says.
+    fn place_object(&self, dir: &Path, pointer: &Pointer) -> bool {
+        let name = pointer.digest.to_string();
+        let folder = self.inner.common.join("lfs/objects").join(&name[..2]).join(&name[2..4]);
+        let Ok(bytes) = std::fs::read(folder.join(&name)) else { return false };
+        let target = dir.join(pointer.path.as_str());
+        // Only a plain file of the commit is replaced; a link there would lead elsewhere.
+        let plain = std::fs::symlink_metadata(&target).is_ok_and(|found| found.is_file());
+        plain && Digest::of(&bytes) == pointer.digest && std::fs::write(&target, bytes).is_ok()
+    }
+}
+
+fn digest_in(text: &str) -> Option<Digest> {
+    let rest = text.strip_prefix(VERSION)?;
+    rest.lines().find_map(|line| line.strip_prefix("oid sha256:")?.trim().parse().ok())
+}

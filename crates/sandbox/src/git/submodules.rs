@@ -1,0 +1,133 @@
+//! Submodules of a worktree, filled from what the person's own checkout has of them, without the network and without
+//! their hooks, filters or settings. They are plain files there: git sees the pointer to a commit and looks no further,
+//! so what is done to them is never part of a result.
+
+use std::path::{Path, PathBuf};
+
+use types::{CommitId, WorkPath};
+
+use super::call::{Git, Place};
+use super::tree::name;
+use super::{GitError, Repo, hash};
+
+/// How deep submodules of submodules are followed.
+const DEEPEST: usize = 8;
+
+/// A submodule of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submodule {
+    /// Where it is, from the top of the repository.
+    pub path: WorkPath,
+    pub commit: CommitId,
+}
+
+/// One that is still to be filled: where its files are in the person's checkout, whose git files may hold its own, and
+/// where it goes.
+struct Open {
+    path: WorkPath,
+    submodule: Submodule,
+    checkout: PathBuf,
+    parent: PathBuf,
+    to: PathBuf,
+    depth: usize,
+}
+
+impl Repo {
+    /// The submodules of a commit, not those that they have themselves.
+    pub async fn submodules(&self, commit: &CommitId) -> Result<Vec<Submodule>, GitError> {
+        pointers(self.git(), self.here(), commit).await
+    }
+
+    /// Fills the submodules of a worktree, and theirs; those that the person's repository does not have are the answer.
+    pub async fn fill_submodules(
+        &self,
+        dir: &Path,
+        submodules: &[Submodule],
+    ) -> Result<Vec<WorkPath>, GitError> {
+        let top = |submodule: &Submodule| Open {
+            path: submodule.path.clone(),
+            submodule: submodule.clone(),
+            checkout: self.root().join(submodule.path.as_str()),
+            parent: self.common_dir().to_owned(),
+            to: dir.join(submodule.path.as_str()),
+            depth: 1,
+        };
+        let mut open: Vec<Open> = submodules.iter().map(top).collect();
+        let mut missing = Vec::new();
+        while let Some(one) = open.pop() {
+            let Some(git_dir) = self.fill(&one).await? else {
+                missing.push(one.path);
+                continue;
+            };
+            if one.depth >= DEEPEST {
+                continue;
+            }
+            let unused = git_dir.join("index");
+            let at = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &unused };
+            for submodule in pointers(self.git(), at, &one.submodule.commit).await? {
+                let below = submodule.path.as_str();
+                open.push(Open {
+                    path: name(format!("{}/{below}", one.path).as_bytes())?,
+                    checkout: one.checkout.join(below),
+                    parent: git_dir.clone(),
+                    to: one.to.join(below),
+                    depth: one.depth + 1,
+                    submodule,
+                });
+            }
+        }
+        missing.sort();
+        Ok(missing)
+    }
+
+    /// Writes the files of one, if its commit is there; where its git files are.
+    async fn fill(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
+        let Some(git_dir) = self.git_dir_of(one).await? else { return Ok(None) };
+        let commit = hash(&one.submodule.commit)?;
+        let failed = |doing: &'static str, path: &Path| {
+            let path = path.display().to_string();
+            move |source| GitError::Io { doing, path, source }
+        };
+        std::fs::create_dir_all(&one.to).map_err(failed("making", &one.to))?;
+        let scratch = tempfile::tempdir().map_err(failed("making", Path::new("a folder")))?;
+        let index = scratch.path().join("index");
+        let place = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
+        let there = format!("{commit}^{{commit}}");
+        if !self.git().try_run(place, &["cat-file", "-e", &there]).await?.succeeded() {
+            return Ok(None);
+        }
+        self.git().run(place, &["read-tree", commit]).await?;
+        self.git().run(place, &["checkout-index", "--all", "--force", "--quiet"]).await?;
+        Ok(Some(git_dir))
+    }
+
+    /// Where the git files of a submodule are: of its checkout, or where git keeps those of one without a checkout.
+    async fn git_dir_of(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
+        let kept = one.parent.join("modules").join(one.submodule.path.as_str());
+        let inside =
+            |path: &PathBuf| path.starts_with(self.root()) || path.starts_with(self.common_dir());
+        // A folder that is not a repository of its own would be taken for a part of the one around it.
+        let checked_out = one.checkout.canonicalize().ok().filter(inside);
+        let checked_out = checked_out.filter(|path| path.join(".git").exists());
+        if let Some(checkout) = checked_out {
+            let wanted = ["rev-parse", "--path-format=absolute", "--git-dir"];
+            let answer = self.git().try_run(Place::Inside(&checkout), &wanted).await?;
+            if answer.succeeded() {
+                return Ok(Some(PathBuf::from(answer.line()?)));
+            }
+        }
+        Ok(kept.canonicalize().ok().filter(inside).filter(|path| path.join("HEAD").is_file()))
+    }
+}
+
+/// The entries of a commit that point to commits of other repositories.
+async fn pointers(git: &Git, at: Place<'_>, commit: &CommitId) -> Result<Vec<Submodule>, GitError> {
+    let answer = git.run(at, &["ls-tree", "-r", "-z", hash(commit)?]).await?;
+    let pointer = |line: &[u8]| {
+        let line = line.strip_prefix(b"160000 commit ")?;
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let commit = CommitId(String::from_utf8_lossy(&line[..tab]).into_owned());
+        Some(Submodule { path: name(&line[tab + 1..]).ok()?, commit })
+    };
+    Ok(answer.names().filter_map(pointer).collect())
+}

@@ -1,0 +1,127 @@
+//! What makes a worktree ready: ignored files, submodules, LFS objects.
+
+use types::Digest;
+
+use super::*;
+
+#[tokio::test]
+async fn what_git_does_not_see_is_told_from_what_it_sees() {
+    let made = fixture(&[(".gitignore", "/node_modules/\n*.log\n"), ("a.txt", "a\n")]).await;
+    let root = made.repo.root();
+    put(root, "node_modules/dep/index.js", "x");
+    put(root, "run.log", "x");
+    // An environment for Python ignores itself from inside.
+    put(root, ".venv/.gitignore", "*\n");
+    put(root, ".venv/pyvenv.cfg", "x");
+    put(root, "new.txt", "x");
+    let seen = made.repo.ignored_here().await.expect("an answer");
+    let seen: Vec<&str> = seen.iter().map(types::WorkPath::as_str).collect();
+    assert!(seen.contains(&"node_modules") && seen.contains(&"run.log"), "{seen:?}");
+    assert!(seen.iter().any(|path| path.starts_with(".venv")), "{seen:?}");
+    for (path, ignored) in [
+        ("node_modules", true),
+        ("node_modules/dep", true),
+        (".venv", true),
+        ("run.log", true),
+        ("new.txt", false),
+        ("a.txt", false),
+    ] {
+        let path = path.parse().expect("a path");
+        assert_eq!(made.repo.ignores(&path).await.expect("an answer"), ignored, "{path}");
+    }
+    let tree = made.worktree("t").await;
+    put(&tree, "node_modules/dep/index.js", "x");
+    let left = made.repo.ignored_in(&tree).await.expect("an answer");
+    assert_eq!(left, ["node_modules".parse().expect("a path")]);
+}
+
+#[tokio::test]
+async fn the_objects_of_lock_files_are_a_key() {
+    let made = fixture(&[("package-lock.json", "{}\n"), ("a.txt", "a\n")]).await;
+    let locks = ["package-lock.json", "yarn.lock"].map(|path| path.parse().expect("a path"));
+    let before = made.repo.objects(&made.start, &locks).await.expect("objects");
+    assert!(before.contains("package-lock.json") && !before.contains("a.txt"), "{before}");
+    let other = commit(made.repo.root(), &[("a.txt", "b\n")]);
+    assert_eq!(made.repo.objects(&other, &locks).await.expect("objects"), before);
+    let changed = commit(made.repo.root(), &[("package-lock.json", "{ }\n")]);
+    assert_ne!(made.repo.objects(&changed, &locks).await.expect("objects"), before);
+}
+
+/// A repository with a submodule that has one itself.
+async fn with_submodules() -> Fixture {
+    let made = fixture(&[("a.txt", "a\n")]).await;
+    let (inner, lib) = (made.dir.path().join("inner"), made.dir.path().join("lib"));
+    for (folder, file) in [(&inner, "deep.txt"), (&lib, "lib.txt")] {
+        std::fs::create_dir(folder).expect("a folder");
+        git(folder, &["init", "--quiet"]);
+        commit(folder, &[(file, "from elsewhere\n")]);
+    }
+    let allow = ["-c", "protocol.file.allow=always"];
+    let add = |at: &Path, from: &Path, to: &str| {
+        let from = from.to_str().expect("a path");
+        git(at, &[&allow[..], &["submodule", "--quiet", "add", from, to]].concat());
+        commit(at, &[])
+    };
+    add(&lib, &inner, "vendor/inner");
+    let start = add(made.repo.root(), &lib, "libs/lib");
+    let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
+    git(made.repo.root(), &[&allow[..], &update].concat());
+    Fixture { start, ..made }
+}
+
+#[tokio::test]
+async fn submodules_are_filled_from_the_persons_checkout_and_never_part_of_a_result() {
+    let made = with_submodules().await;
+    let tree = made.worktree("t").await;
+    assert!(!tree.join("libs/lib/lib.txt").exists());
+    let submodules = made.repo.submodules(&made.start).await.expect("submodules");
+    assert_eq!(submodules.len(), 1);
+    let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("filled");
+    assert!(missing.is_empty(), "{missing:?}");
+    for file in ["libs/lib/lib.txt", "libs/lib/vendor/inner/deep.txt"] {
+        assert_eq!(std::fs::read_to_string(tree.join(file)).expect("a file"), "from elsewhere\n");
+    }
+    assert_eq!(made.repo.status(&tree).await.expect("a status"), "");
+    put(&tree, "libs/lib/lib.txt", "changed\n");
+    put(&tree, "a.txt", "b\n");
+    let sealed = made.seal(&tree).await;
+    let changed: Vec<&str> = sealed.changes.0.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(changed, ["a.txt"]);
+    made.repo.reset(&tree, &made.start).await.expect("a reset");
+    assert!(tree.join("libs/lib/lib.txt").exists(), "a reset leaves them");
+    made.repo.remove_worktree(&tree).await.expect("removed");
+    assert!(!tree.exists());
+}
+
+#[tokio::test]
+async fn a_submodule_that_was_never_initialised_is_missing() {
+    let made = with_submodules().await;
+    git(made.repo.root(), &["submodule", "--quiet", "deinit", "--force", "libs/lib"]);
+    let tree = made.worktree("t").await;
+    let submodules = made.repo.submodules(&made.start).await.expect("submodules");
+    let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("an answer");
+    assert!(missing.is_empty(), "git still has its objects: {missing:?}");
+    assert!(tree.join("libs/lib/vendor/inner/deep.txt").exists());
+    std::fs::remove_dir_all(made.repo.common_dir().join("modules")).expect("they were there");
+    let tree = made.worktree("u").await;
+    let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("an answer");
+    assert_eq!(missing, ["libs/lib".parse().expect("a path")]);
+}
+
+#[tokio::test]
+async fn lfs_pointers_are_replaced_by_objects_that_are_here_and_are_no_change() {
+    let pointer = |digest: Digest| {
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 5\n")
+    };
+    let (there, absent) = (Digest::of(b"photo"), Digest::of(b"other"));
+    let made = fixture(&[("a.bin", &pointer(there)), ("b.bin", &pointer(absent))]).await;
+    let name = there.to_string();
+    let object = format!("lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
+    put(made.repo.common_dir(), &object, "photo");
+    let tree = made.worktree("t").await;
+    let missing = made.repo.fill_lfs(&tree, &made.start).await.expect("filled");
+    assert_eq!(missing, ["b.bin".parse().expect("a path")]);
+    assert_eq!(std::fs::read_to_string(tree.join("a.bin")).expect("a file"), "photo");
+    assert!(std::fs::read_to_string(tree.join("b.bin")).expect("a file").starts_with("version"));
+    assert!(made.seal(&tree).await.changes.0.is_empty(), "the content is no change");
+}
