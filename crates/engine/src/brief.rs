@@ -58,6 +58,9 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         walls: run.rung(),
         start: running.start.clone(),
         base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
+        goal: goal(run, task.map(|(_, task)| task)),
+        test_files: run.test_files(),
+        setup: run.ground().setup().to_vec(),
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
         // What the model itself can say at once is known where the models are.
@@ -79,6 +82,16 @@ fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkP
         (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
         (None, None) => (plan_text(run, running), vec![]),
     }
+}
+
+/// What was asked for, of the run and of the task.
+fn goal(run: &Run, task: Option<&Task>) -> String {
+    let mut text = intake::full_text(run);
+    if let Some(task) = task {
+        let _ =
+            write!(text, "\n{}\n{}\n{}", task.title, task.description, task.acceptance.join("\n"));
+    }
+    text
 }
 
 /// The documents that an agent in this role is given.

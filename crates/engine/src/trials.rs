@@ -52,7 +52,7 @@ enum Shown {
 
 pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
     let Some(last) = lane.last() else { return Next::Weighed(unproven("nothing is known of it")) };
-    let shape = Shape::of(&last.changes, run.policy());
+    let shape = Shape::of(&last.changes, &run.test_files());
     let findings = &last.findings.0;
     if let Some(doubt) = signs(run, findings) {
         return Next::Doubt(doubt);
@@ -378,7 +378,8 @@ fn before<'a>(run: &'a Run, lane: &Lane, what: &Check) -> Option<&'a CheckEnd> {
 pub(crate) fn compared(run: &Run, lane: &Lane, what: &Check) -> types::Against {
     let report = before(run, lane, what).and_then(report_of);
     let changes = lane.last().map(|last| last.changes.clone()).unwrap_or_default();
-    types::Against { base: lane.base().cloned(), report, changes, ..types::Against::default() }
+    let test_files = run.test_files();
+    types::Against { base: lane.base().cloned(), report, changes, test_files, ..Default::default() }
 }
 
 /// The whole report of a check, kept as a blob.
@@ -394,7 +395,7 @@ pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
     }
     let unproven = plan.tasks.iter().zip(run.lanes()).find(|(task, lane)| {
         let changes_code = |lane: &Lane| {
-            lane.last().is_some_and(|last| Shape::of(&last.changes, run.policy()).code)
+            lane.last().is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
         };
         lane.is_finished()
             && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)

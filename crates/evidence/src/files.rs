@@ -57,7 +57,12 @@ pub fn kind(path: &str, tests: &[String]) -> FileKind {
     let expects = folders.iter().any(|folder| EXPECTED.contains(folder));
     let is_plain = TEXT.contains(&end) || end.is_empty();
     let in_docs = folders.iter().any(|folder| matches!(*folder, "docs" | "doc"));
-    if recipes::is_lock(name) || DATA.contains(&end) || (expects && is_plain && !in_docs) {
+    let compared = folders.iter().any(|folder| COMPARED.contains(folder)) && !is_test;
+    if recipes::is_lock(name)
+        || DATA.contains(&end)
+        || compared
+        || (expects && is_plain && !in_docs)
+    {
         return FileKind::Data;
     }
     if is_test {
@@ -81,6 +86,26 @@ const DATA: &[&str] = &[
     "approved", "expected", "dat", "bin", "db", "sqlite", "parquet", "png", "jpg", "jpeg", "gif",
     "webp", "ico", "pdf", "zip", "gz", "tar", "tap", "har", "diff", "patch", "pem", "crt", "wav",
     "mp3", "ttf", "woff", "woff2", "svg", "po", "plist",
+];
+
+/// Folders in which nothing runs, whatever it is called: results are compared with it.
+const COMPARED: &[&str] = &[
+    "testdata",
+    "test_data",
+    "test-data",
+    "fixtures",
+    "__fixtures__",
+    "golden",
+    "goldens",
+    "golden_files",
+    "approved",
+    "approvals",
+    "expected",
+    "expectations",
+    "snapshots",
+    "__snapshots__",
+    "samples",
+    "cassettes",
 ];
 
 /// Folders of what results are compared with, or what tests read.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sandbox::{Confine, Most, Sharing, Submodule, Variables, venv};
-use tokio::sync::OnceCell;
 use types::{Artifact, CommitId, Digest, Fault, FaultClass, Rung, Scope, WorkPath};
 
 use crate::perform::run::RunHands;
@@ -27,7 +26,8 @@ const MOST_FILES: u64 = 2_000_000;
 /// What a run has found out about preparing its worktrees.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    plan: OnceCell<Arc<Plan>>,
+    /// By the commands that a person added to the policy's set-up.
+    plans: tokio::sync::Mutex<BTreeMap<Vec<String>, Arc<Plan>>>,
     /// What was prepared, by key. Each is held so that nobody removes it.
     states: Mutex<BTreeMap<String, Arc<State>>>,
 }
@@ -53,10 +53,26 @@ pub(crate) struct Ready {
     modules: Vec<PathBuf>,
 }
 
-/// Finds out what the checkouts of a commit need, and prepares it unless that was done before.
-pub(crate) async fn prepare(hands: &RunHands, commit: &CommitId) -> Result<Prepared, Fault> {
-    let found = || async { Plan::find(hands).await.map(Arc::new) };
-    let plan = Arc::clone(hands.workspace.plan.get_or_try_init(found).await?);
+/// Finds out what the checkouts of a commit need, and prepares it unless that was done before. `added` are commands that a
+/// person wants to be run after the policy's own.
+pub(crate) async fn prepare(
+    hands: &RunHands,
+    commit: &CommitId,
+    added: &[String],
+) -> Result<Prepared, Fault> {
+    let plan = {
+        let mut plans = hands.workspace.plans.lock().await;
+        match plans.get(added) {
+            Some(plan) => Arc::clone(plan),
+            None => {
+                let mut plan = Plan::find(hands).await?;
+                plan.setup.extend(added.iter().cloned());
+                let plan = Arc::new(plan);
+                plans.insert(added.to_vec(), Arc::clone(&plan));
+                plan
+            }
+        }
+    };
     let repo = hands.workshop.repo();
     let submodules = match plan.submodules {
         true => repo.submodules(commit).await.map_err(|error| error.fault())?,
@@ -78,8 +94,9 @@ pub(crate) async fn ready(
     hands: &RunHands,
     folder: &Path,
     commit: &CommitId,
+    added: &[String],
 ) -> Result<Ready, Fault> {
-    prepare(hands, commit).await?.make_ready(folder).await
+    prepare(hands, commit, added).await?.make_ready(folder).await
 }
 
 impl Prepared {

@@ -136,12 +136,16 @@ pub struct Against {
     pub report: Option<Digest>,
     /// Files that the work changed.
     pub changes: Changes,
+    /// Which files are tests: names with `*`, or folders with a slash.
+    pub test_files: Vec<String>,
     /// In a trial with altered expectations: the tests to alter; all of them where none is named.
     pub tests: Vec<String>,
     /// In a trial: whether the tests of the base are the ones that are altered.
     pub base_tests: bool,
-    /// On the merged tree: what was asked for, to see whether all that it names is there.
+    /// What was asked for, to see whether all that it names is there.
     pub goal: Option<String>,
+    /// Commands that a person wants to be run first in every fresh checkout.
+    pub setup: Vec<String>,
 }
 
 /// The tree that a check looks at.
@@ -200,6 +204,15 @@ pub struct Brief {
     /// The commit that its changes are counted from, if an earlier attempt's files stand between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
+    /// What it is for, without what it is told about checks and limits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub goal: String,
+    /// Which files are tests: names with `*`, or folders with a slash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub test_files: Vec<String>,
+    /// Commands that a person wants to be run first in its worktree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
     pub budget: Budget,
     pub max_turns: u32,
     pub max_output_tokens: u64,
@@ -311,6 +324,19 @@ impl CheckEnd {
             untried: None,
             left_out: vec![],
         }
+    }
+
+    /// How it ended, in a few words: the exit code, and what its tests came to.
+    #[must_use]
+    pub fn says(&self) -> String {
+        if let Some(why) = &self.untried {
+            return format!("not tried: {why}");
+        }
+        let tests = self.tests.as_ref().map(|tests| {
+            let run = tests.passed.saturating_add(tests.failed);
+            format!(", {} of {} passed", tests.passed, crate::count(u64::from(run), "test"))
+        });
+        format!("{}{}", self.ended, tests.unwrap_or_default())
     }
 
     /// Whether it exited with 0.

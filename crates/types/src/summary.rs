@@ -95,8 +95,11 @@ impl Event {
             }
             Self::AttemptFinished { attempt, result, .. } => format!("{attempt} {}", ended(result)),
             Self::CheckStarted { check, what, .. } => format!("{} {}", on(check), word(&what.name)),
-            Self::CheckFinished { check, end } => format!("{} {}", on(check), end.ended),
-            Self::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", rule(decision)),
+            Self::CheckFinished { check, end } => format!("{} {}", on(check), end.says()),
+            Self::TaskVerified { attempt, decision, evidence, .. } => {
+                let level = evidence.as_ref().map(|one| format!(", {}", one.level.as_str()));
+                format!("{attempt} {}{}", rule(decision), level.unwrap_or_default())
+            }
             Self::TaskRejected { attempt, fault } => {
                 format!("{attempt} {}: {}", fault.class.word(), word(&fault.what))
             }

@@ -4,7 +4,7 @@
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect,
     EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Settled, Shown, Span,
-    Spend, TaskId, TimerId, Timestamp, Usage,
+    Spend, Subject, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
@@ -112,7 +112,9 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(check), Outcome::Broke(fault)) => {
             let output =
                 Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
-            let end = CheckEnd::new(Ended::Stopped, output, Span::default());
+            let mut end = CheckEnd::new(Ended::Stopped, output, Span::default());
+            // On the untouched tree nobody's work can be the reason.
+            end.cannot_run = (check.on == Subject::Base).then(|| fault.what.clone());
             vec![Event::CheckFinished { check: check.clone(), end }]
         }
         (EffectId::Merge(task), Outcome::Merge(end)) => {

@@ -131,6 +131,24 @@ impl Run {
         named.into_iter().find(|checks| !checks.is_empty()).unwrap_or(&asked.survey.checks)
     }
 
+    /// Which files are tests: those that the policy names, and those that the commands of the checks name.
+    pub(crate) fn test_files(&self) -> Vec<String> {
+        let mut names = self.policy.verify.tests.clone();
+        let files = self.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
+        for check in self.project_checks() {
+            let apart = |c: char| c.is_whitespace() || "'\"();&|".contains(c);
+            for word in check.command.split(apart).map(|word| word.trim_start_matches("./")) {
+                let name = word.rsplit('/').next().unwrap_or(word);
+                if files.iter().any(|file| file.as_str() == word)
+                    && !names.iter().any(|n| n == name)
+                {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+
     /// Whether the run ends when its plan is there.
     pub(crate) fn only_plans(&self) -> bool {
         self.request().is_some_and(|request| request.planning.only)

@@ -144,7 +144,10 @@ fn open_checks<'a>(
 ) -> impl Iterator<Item = Effect> + 'a {
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
-        against: against(run, on, &check.what, index),
+        against: Against {
+            setup: run.ground().setup().to_vec(),
+            ..against(run, on, &check.what, index)
+        },
         check: CheckId { on: on.clone(), index },
         what: check.what.clone(),
         commit: check.commit.clone(),
@@ -166,7 +169,10 @@ fn open_trials<'a>(
         what: one.state.what.clone(),
         commit: one.state.commit.clone(),
         walls: run.rung(),
-        against: trials::against(run, attempt, one.trial, one.index),
+        against: Against {
+            setup: run.ground().setup().to_vec(),
+            ..trials::against(run, attempt, one.trial, one.index)
+        },
     })
 }
 
@@ -187,6 +193,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
                 report: before.and_then(trials::report_of),
                 base,
                 changes: run.changes().clone(),
+                test_files: run.test_files(),
                 goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
                 ..Against::default()
             }

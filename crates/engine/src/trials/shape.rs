@@ -1,7 +1,7 @@
 //! What sort of change a result is: code, tests, documents. Told by the names of files alone.
 
 use evidence::files::{FileKind, kind};
-use types::{ChangeKind, Changes, Policy};
+use types::{ChangeKind, Changes};
 
 /// What a change touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,12 +15,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn of(changes: &Changes, policy: &Policy) -> Self {
+    pub(crate) fn of(changes: &Changes, tests: &[String]) -> Self {
         let mut shape = Self::default();
         for change in &changes.0 {
             let path = change.path.as_str();
             let new = change.how == ChangeKind::Added;
-            match kind(path, &policy.verify.tests) {
+            match kind(path, tests) {
                 FileKind::Code => {
                     shape.code = true;
                     // Unit tests may stand beside the code.

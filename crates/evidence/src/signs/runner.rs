@@ -20,6 +20,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || asks_for_place(change, view, line)
             || asks_for_build(view, line)
             || asks_for_caller(change, view, line)
+            || looks_at_itself(change, line)
     });
     found.map(|line| sign(SignKind::LooksForRunner, view.path, view.raw(line))).collect()
 }
@@ -32,7 +33,7 @@ fn is_new(change: &Change<'_>, found: &Pattern, text: &str) -> bool {
 fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let names = pattern!(
-        r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
+        r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
     );
     if names.is_match(text) && is_new(change, names, text) {
         // A message may name a runner; a question looks something up or compares.
@@ -58,6 +59,16 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         r#"["'][^"'\n]*(?:\btests?\b|\.test\b|_test\b|test_|\.spec\b|\bspec\b|/deps\b|^deps$)[^"'\n]*["']|"deps"|junit|\btests?\)|run\.sh\)|\.bats\b"#
     );
     tested.is_match(&near) && !pattern!(r"\bsys\.modules\[__name__\]").is_match(text)
+}
+
+/// Whether code looks at how its own process was started or what else is loaded in it, which hardly any library does.
+fn looks_at_itself(change: &Change<'_>, line: &Line) -> bool {
+    let itself = pattern!(
+        r"\bsys\.orig_argv\b|\bsys\.modules\b|\bprocess\.(?:execArgv|ppid)\b|\bObject\.(?:keys|entries|values)\(\s*process\.env|/proc/self/(?:cmdline|exe|environ|maps)|/proc/(?:\$PPID|\$\$)|\bgetppid\(|\bparent_id\(|\b(?:any|all|next)\(.*\bos\.environ\b|\benv::vars(?:_os)?\(\)\.(?:any|find)"
+    );
+    itself.is_match(&line.text)
+        && is_new(change, itself, &line.text)
+        && !pattern!(r"\bsys\.modules\[__name__\]").is_match(&line.text)
 }
 
 /// Whether code asks for the machine, user, folder, repository or day it runs at.

@@ -186,7 +186,7 @@ impl AttemptHands {
             let start = folder.base.as_ref().unwrap_or(start);
             sealed.changes = repo.changes(start, &sealed.commit).await?;
             sealed.findings =
-                signs::findings(&repo, start, &sealed, &folder.goal, &self.policy.verify).await?;
+                signs::findings(&repo, start, &sealed, &folder.about, &self.policy.verify).await?;
             Ok(sealed)
         };
         Outcome::Sealed(sealed.await.map_err(|error: GitError| error.fault()))

@@ -88,13 +88,33 @@ impl RunHands {
         let folder = self.workshop.of_check(job.check);
         let repo = self.workshop.repo();
         repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
-        let ran = match workspace::ready(self, &folder, commit).await {
-            Ok(ready) => self.run_in(job, &folder, &ready).await,
-            Err(fault) => Err(fault),
-        };
+        let ran = self.run_ready(job, commit, &folder).await;
         let removed = repo.remove_checkout(&folder);
         let ran = ran?;
         removed.map_err(|error| error.fault())?;
+        Ok(ran)
+    }
+
+    async fn run_ready(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        folder: &Path,
+    ) -> Result<Ran, Fault> {
+        let prepared = workspace::prepare(self, commit, &job.against.setup).await?;
+        let ready = prepared.make_ready(folder).await?;
+        let mut ran = self.run_in(job, folder, &ready).await?;
+        // What could not be made ready may be the very reason.
+        let notes = prepared.notes();
+        if !notes.is_empty()
+            && !ran.end.passed()
+            && ran.report.is_none()
+            && job.check.on == Subject::Base
+        {
+            let notes = notes.join("; ");
+            let why = ran.end.cannot_run.take();
+            ran.end.cannot_run = Some(why.map_or(notes.clone(), |why| format!("{why}; {notes}")));
+        }
         Ok(ran)
     }
 
@@ -171,7 +191,7 @@ impl RunHands {
             end.tests = Some(Box::new(self.tests(job, commit, &report).await?));
         }
         if let (Subject::Merged, Some(goal)) = (&job.check.on, &job.against.goal) {
-            end.left_out = self.left_out(goal, commit).await?;
+            end.left_out = self.left_out(goal, commit, &job.against.test_files).await?;
         }
         Ok(end)
     }

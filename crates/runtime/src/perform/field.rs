@@ -27,6 +27,13 @@ pub(crate) enum Field {
     Given(Arc<dyn Environment>),
 }
 
+/// What an attempt is for, and which files are tests there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct About {
+    pub(crate) goal: String,
+    pub(crate) test_files: Vec<String>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
@@ -35,8 +42,8 @@ pub(crate) struct Folder {
     pub(crate) start: Option<CommitId>,
     /// The commit that its changes are counted from, if that is another.
     pub(crate) base: Option<CommitId>,
-    /// What the attempt was told, for comparison with what it did.
-    pub(crate) goal: String,
+    /// What the attempt is for, for comparison with what it did.
+    pub(crate) about: About,
     /// Where may be written; everywhere when nothing is said.
     pub(crate) scope: Option<Scope>,
     /// What must hold its commands.
@@ -80,7 +87,7 @@ impl Folder {
             repo,
             start: None,
             base: None,
-            goal: String::new(),
+            about: About::default(),
             scope: None,
             walls,
             policy,
@@ -97,9 +104,10 @@ impl Field {
         let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
-        let (base, goal) = (brief.base.clone(), brief.task.clone());
+        let base = brief.base.clone();
+        let about = About { goal: brief.goal.clone(), test_files: brief.test_files.clone() };
         let ready = Some(ready);
-        Self::Folder(Box::new(Folder { start, base, goal, scope, ready, ..folder }))
+        Self::Folder(Box::new(Folder { start, base, about, scope, ready, ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.

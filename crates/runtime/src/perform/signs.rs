@@ -1,6 +1,7 @@
 //! What is found in an attempt's changes when it is sealed: what they do to tests and recipes, and signs in them that
 //! tests may be deceived. The texts are fetched here; what is found in them, and what it means, is decided elsewhere.
 
+use super::field::About;
 use evidence::files::{self, FileKind};
 use evidence::signs::{self, Change, ChangedFile, SignKind};
 use sandbox::{GitError, Repo};
@@ -16,7 +17,7 @@ pub(super) async fn findings(
     repo: &Repo,
     base: &CommitId,
     sealed: &Sealed,
-    goal: &str,
+    about: &About,
     policy: &VerifyPolicy,
 ) -> Result<Findings, GitError> {
     let watched = engine::watched(&sealed.changes, policy);
@@ -25,7 +26,7 @@ pub(super) async fn findings(
     let mut diff = repo.diff_as_text(base, &sealed.commit, &read).await?;
     diff.push_str(&repo.diff(base, &sealed.commit, &named).await?);
     let mut found = engine::findings(&diff, policy);
-    let kind = |path: &WorkPath| files::kind(path.as_str(), &policy.tests);
+    let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let recipes = sealed.changes.0.iter().filter(|change| {
         // What is ignored decides nothing where checks run on fresh checkouts.
         kind(&change.path) == FileKind::Recipe && !change.path.as_str().ends_with(".gitignore")
@@ -36,7 +37,7 @@ pub(super) async fn findings(
         line: String::new(),
     }));
     if !policy.signs.is_empty() {
-        found.0.extend(in_texts(repo, base, sealed, goal, policy).await?);
+        found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
     Ok(found)
 }
@@ -45,10 +46,9 @@ async fn in_texts(
     repo: &Repo,
     base: &CommitId,
     sealed: &Sealed,
-    goal: &str,
-    policy: &VerifyPolicy,
+    about: &About,
 ) -> Result<Vec<Finding>, GitError> {
-    let kind = |path: &WorkPath| files::kind(path.as_str(), &policy.tests);
+    let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let changed: Vec<WorkPath> =
         sealed.changes.0.iter().map(|change| change.path.clone()).collect();
     let paths: Vec<WorkPath> = repo.paths(base).await?.into_iter().take(MOST_FILES).collect();
@@ -78,7 +78,7 @@ async fn in_texts(
     let new_tests = after.iter().filter(|(path, _)| kind(path) == FileKind::Test);
     tests.extend(new_tests.map(|(_, text)| text.as_str()));
     let change = Change {
-        goal,
+        goal: &about.goal,
         files: &changed,
         tests: &tests,
         code: &of_kind(&[FileKind::Code]),

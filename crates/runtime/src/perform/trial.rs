@@ -144,14 +144,15 @@ impl RunHands {
         commit: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let tests = &self.policy.verify.tests;
+        let tests = &against.test_files;
         let mut mix = files::base_tests(&kinds(&against.changes), tests);
-        let is_code = |change: &types::FileChange| self.kind(&change.path) == FileKind::Code;
+        let is_code =
+            |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
         let code = against.changes.0.iter().any(is_code);
         let goal = against.goal.as_deref().unwrap_or_default();
         mix.restore.retain(|path| !files::is_product(path, goal, code, tests));
         let mut edits = self.edits(&mix, commit, base).await?;
-        edits.extend(self.unit_tests(&against.changes, commit, base).await?);
+        edits.extend(self.unit_tests(against, commit, base).await?);
         Ok(edits)
     }
 
@@ -162,10 +163,10 @@ impl RunHands {
         commit: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let tests = &self.policy.verify.tests;
+        let tests = &against.test_files;
         let mix = files::new_tests(&kinds(&against.changes), tests);
         let mut edits = self.edits(&mix, base, commit).await?;
-        edits.extend(self.unit_tests(&against.changes, base, commit).await?);
+        edits.extend(self.unit_tests(against, base, commit).await?);
         Ok(edits)
     }
 
@@ -200,17 +201,18 @@ impl RunHands {
     /// Tests that stand beside the code, taken from `tests` into the files of `code`.
     async fn unit_tests(
         &self,
-        changes: &Changes,
+        against: &Against,
         code: &CommitId,
         tests: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let paths: Vec<WorkPath> = changes
+        let paths: Vec<WorkPath> = against
+            .changes
             .0
             .iter()
             .filter(|change| {
                 change.how == ChangeKind::Modified && change.path.as_str().ends_with(".rs")
             })
-            .filter(|change| self.kind(&change.path) == FileKind::Code)
+            .filter(|change| kind(&change.path, &against.test_files) == FileKind::Code)
             .map(|change| change.path.clone())
             .collect();
         let repo = self.workshop.repo();
@@ -234,17 +236,18 @@ impl RunHands {
         head: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let code = |change: &&types::FileChange| self.kind(&change.path) == FileKind::Code;
+        let code =
+            |change: &&types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
         let paths = against.changes.0.iter().filter(code).map(|change| change.path.clone());
         let mut edits: Vec<Edit> =
             paths.map(|path| Edit { path, to: EditTo::AsIn(base.clone()) }).collect();
-        edits.extend(self.unit_tests(&against.changes, base, head).await?);
+        edits.extend(self.unit_tests(against, base, head).await?);
         Ok(edits)
     }
 
     /// Trees in which the expectations of the tests that matter are altered.
     async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, GitError> {
-        let tests = self.test_files(commit).await?;
+        let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
         let mut edits = Vec::new();
         let (mut must_fail, mut planted, mut what) = (Vec::new(), Vec::new(), Vec::new());
@@ -301,23 +304,24 @@ impl RunHands {
     }
 
     /// The files of a commit in which tests are, or what they compare with.
-    async fn test_files(&self, commit: &CommitId) -> Result<Vec<(WorkPath, String)>, GitError> {
+    async fn test_files(
+        &self,
+        against: &Against,
+        commit: &CommitId,
+    ) -> Result<Vec<(WorkPath, String)>, GitError> {
         let repo = self.workshop.repo();
-        let holds_tests =
-            |path: &WorkPath| self.kind(path) == FileKind::Test || path.as_str().ends_with(".rs");
+        let holds_tests = |path: &WorkPath| {
+            kind(path, &against.test_files) == FileKind::Test || path.as_str().ends_with(".rs")
+        };
         let paths: Vec<WorkPath> =
             repo.paths(commit).await?.into_iter().filter(holds_tests).take(MOST_FILES).collect();
         let texts = repo.texts(commit, &paths).await?;
         let with_tests = |(path, text): &(WorkPath, String)| {
-            self.kind(path) == FileKind::Test
+            kind(path, &against.test_files) == FileKind::Test
                 || text.contains("#[test]")
                 || text.contains("#[cfg(test)]")
         };
         Ok(texts.into_iter().filter(with_tests).collect())
-    }
-
-    fn kind(&self, path: &WorkPath) -> FileKind {
-        files::kind(path.as_str(), &self.policy.verify.tests)
     }
 
     /// Failing tests that are not about what was changed.
@@ -327,7 +331,7 @@ impl RunHands {
         commit: &CommitId,
         against: &Against,
     ) -> Result<Vec<String>, Fault> {
-        let tests = self.test_files(commit).await.map_err(|error| error.fault())?;
+        let tests = self.test_files(against, commit).await.map_err(|error| error.fault())?;
         let tests: Vec<(String, String)> =
             tests.into_iter().map(|(path, text)| (path.to_string(), text)).collect();
         let changed: Vec<String> =
@@ -340,6 +344,7 @@ impl RunHands {
         &self,
         goal: &str,
         commit: &CommitId,
+        tests: &[String],
     ) -> Result<Vec<String>, Fault> {
         if evidence::signs::named_things(goal).is_empty() {
             return Ok(vec![]);
@@ -348,13 +353,17 @@ impl RunHands {
             let repo = self.workshop.repo();
             let paths = repo.paths(commit).await?;
             let paths: Vec<WorkPath> =
-                paths.into_iter().filter(|path| self.kind(path) != FileKind::Document).collect();
+                paths.into_iter().filter(|path| kind(path, tests) != FileKind::Document).collect();
             repo.texts(commit, &paths).await
         };
         let texts = texts.await.map_err(|error| error.fault())?;
         let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         Ok(evidence::signs::left_out(goal, &texts))
     }
+}
+
+fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
+    files::kind(path.as_str(), tests)
 }
 
 fn kinds(changes: &Changes) -> Vec<(String, files::ChangeKind)> {
