@@ -1,6 +1,7 @@
 //! What goes to the terminal: results to standard output, everything else to standard error. Nothing that came from a
 //! model reaches a terminal with its control characters.
 
+mod checks;
 pub(crate) mod follow;
 pub(crate) mod lines;
 pub(crate) mod live;

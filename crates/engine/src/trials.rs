@@ -57,6 +57,10 @@ pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
     if let Some(doubt) = signs(run, findings) {
         return Next::Doubt(doubt);
     }
+    if shape == Shape::default() {
+        let because = vec!["it changes nothing that runs".to_owned()];
+        return Next::Weighed(Weighed { level: Level::Covered, because });
+    }
     let tried = tried(run, lane);
     let mut because = Vec::new();
     let mut level = None;
@@ -74,6 +78,11 @@ pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
         None => return Next::Weighed(unproven("no check of the project passes on it alone")),
         Some(Level::Unproven) if !shape.code => {
             because.push("it changes no code".to_owned());
+            Level::Covered
+        }
+        Some(Level::Unproven) if only_removes(run, task, &last.changes) => {
+            because
+                .push("it only takes away what was to go, and every test still passes".to_owned());
             Level::Covered
         }
         Some(Level::Unproven) if is_refactoring(run, task) => {
@@ -339,9 +348,20 @@ fn tail(end: &CheckEnd) -> String {
 
 /// Whether a task was to leave behaviour as it is, by what it says itself.
 fn is_refactoring(run: &Run, task: &TaskId) -> bool {
-    let Some(task) = run.place(task).and_then(|place| run.task(place)) else { return false };
+    asked_for(run, task).iter().any(|text| shape::keeps_behaviour(text))
+}
+
+/// Whether a task was to take something away, and did nothing else.
+fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
+    let removes = changes.removed() > 0 && changes.added() == 0;
+    removes && asked_for(run, task).iter().any(|text| shape::takes_away(text))
+}
+
+/// What was asked for, of the task and of the run.
+fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
+    let task = run.place(task).and_then(|place| run.task(place));
     let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
-    shape::keeps_behaviour(&task.title) || shape::keeps_behaviour(goal)
+    [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
 }
 
 /// What the trial of a check is compared and mixed with.

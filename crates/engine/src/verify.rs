@@ -78,7 +78,8 @@ fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     let asked = run.asked()?;
     let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
     let goal = if alone { asked.request.text.as_str() } else { "" };
-    unchanged::nothing_done(task, goal, &asked.survey.files, changes, before)
+    let tests = run.test_files();
+    unchanged::nothing_done(task, goal, &asked.survey.files, changes, &tests, before)
 }
 
 /// A change outside the task's scope is not a slip to be mended: nobody gave leave for it.

@@ -124,6 +124,11 @@ async fn stay(
             }
         };
         listening.abort();
+        // Whoever is asked has seen the question: it is on record, and comes with the next events.
+        while screen.asked < left.view.questions.len() {
+            let Some(event) = events.next().await else { break };
+            screen.show(&event?).await?;
+        }
         match screen.answered(bosun, &left, answers.next().copied()).await? {
             Some(next) => handle = next,
             None => break left,
@@ -165,6 +170,8 @@ struct Screen {
     teller: lines::Teller,
     live: Option<Live>,
     projected: Option<Projected>,
+    /// How many of the run's questions were shown.
+    asked: usize,
 }
 
 impl Screen {
@@ -178,6 +185,7 @@ impl Screen {
                 Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
                 _ => None,
             },
+            asked: 0,
         })
     }
 
@@ -222,6 +230,8 @@ impl Screen {
     }
 
     async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+        let of_run = event.attempt.is_none();
+        self.asked += usize::from(of_run && matches!(event.event, Event::QuestionAsked { .. }));
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }

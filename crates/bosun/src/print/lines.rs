@@ -8,7 +8,7 @@ use types::{
     Scorecard, Task, TaskId, count, one_line,
 };
 
-use super::question;
+use super::{checks, question};
 
 /// A line of a log, with everything.
 pub(crate) fn recorded(line: &Envelope) -> String {
@@ -55,17 +55,17 @@ impl Teller {
             }
             (None, Event::CheckFinished { check, end }) => {
                 let name = self.checks.remove(check).unwrap_or_default();
-                let (mark, word) = if end.passed() {
-                    ("✔".green().to_string(), "passed".green().to_string())
-                } else {
-                    (bad_mark(), "did not pass".red().to_string())
-                };
-                (check.on.to_string(), format!("{mark} check {name} {word} ({})", end.ended))
+                checks::finished(&check.on, &name, end)?
             }
             (None, event) => of_run(event)?,
         };
         Some(row(&who, &what))
     }
+}
+
+/// The sign of what is well.
+pub(crate) fn good_mark() -> String {
+    "✔".green().to_string()
 }
 
 /// The sign of what failed.

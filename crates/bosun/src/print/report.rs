@@ -73,7 +73,9 @@ fn task_line(task: &TaskView) -> String {
         .map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)))
         .collect();
     let title = one_line(&task.title, 44);
-    let line = format!("{:<5} {stage} {title:<44} {tries:<11} {}", task.id, checks.join(", "));
+    let level = task.evidence.as_ref().map(|weighed| format!("  {}", weighed.level.as_str()));
+    let checks = format!("{}{}", checks.join(", "), level.unwrap_or_default());
+    let line = format!("{:<5} {stage} {title:<44} {tries:<11} {checks}", task.id);
     match (&task.fault, task.stage) {
         (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
         _ => line.trim_end().to_owned(),

@@ -69,12 +69,25 @@ const KEEPING: &[&str] = &[
     "split",
 ];
 
+/// Words for work that takes something away.
+const TAKING_AWAY: &[&str] = &["delete", "remove", "drop", "unused", "get rid of", "retire"];
+
 /// Whether a text asks for work that leaves behaviour as it is.
 pub(super) fn keeps_behaviour(text: &str) -> bool {
+    has_word(text, KEEPING)
+}
+
+/// Whether a text asks for something to be taken away.
+pub(super) fn takes_away(text: &str) -> bool {
+    has_word(text, TAKING_AWAY)
+}
+
+/// Whether a word of the list begins somewhere in a text.
+fn has_word(text: &str, words: &[&str]) -> bool {
     let text = text.to_lowercase();
-    let begins = |word: &&str| {
-        text.match_indices(*word)
-            .any(|(at, _)| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric))
+    let begins = |word: &str| {
+        let before = |at: usize| text[..at].chars().next_back();
+        text.match_indices(word).any(|(at, _)| !before(at).is_some_and(char::is_alphanumeric))
     };
-    KEEPING.iter().any(|word| begins(&word))
+    words.iter().any(|word| begins(word))
 }

@@ -1,6 +1,7 @@
 //! Was anything done at all? A result that changes nothing, leaves a promised file untouched, or keeps a file that was
 //! to be deleted or moved goes back with that reason. Looks at names of files only, never at what an agent says.
 
+use evidence::files::{FileKind, kind};
 use types::{ChangeKind, Changes, Fault, FaultClass, Task, WorkPath};
 
 const NOTHING: &str = "verify.nothing_done";
@@ -21,6 +22,7 @@ pub(super) fn nothing_done(
     goal: &str,
     files: &[WorkPath],
     changes: &Changes,
+    tests: &[String],
     untouched_before: bool,
 ) -> Option<Fault> {
     if task.artifacts.is_empty() {
@@ -42,10 +44,14 @@ pub(super) fn nothing_done(
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
+    // A plan may let a task change tests and documents that turn out to need no change.
+    let may_stay =
+        |path: &WorkPath| files.contains(path) && kind(path.as_str(), tests) != FileKind::Code;
     let untouched: Vec<&str> = task
         .artifacts
         .iter()
         .filter(|artifact| !artifact.whole_folder && !touched(&artifact.path))
+        .filter(|artifact| !may_stay(&artifact.path))
         .map(|artifact| artifact.path.as_str())
         .collect();
     (!untouched.is_empty() && !untouched_before).then(|| {
@@ -105,10 +111,11 @@ mod tests {
     }
 
     fn said(title: &str, artifacts: &[&str], made: &[(&str, ChangeKind)]) -> Option<String> {
-        let files: Vec<WorkPath> = ["notes.txt", "todo.txt", "src/old.py", "inventory.py"]
-            .map(|f| f.parse().expect("a path"))
-            .to_vec();
-        nothing_done(&task(title, artifacts), "", &files, &changes(made), false)
+        let files: Vec<WorkPath> =
+            ["notes.txt", "todo.txt", "src/old.py", "inventory.py", "README.md"]
+                .map(|f| f.parse().expect("a path"))
+                .to_vec();
+        nothing_done(&task(title, artifacts), "", &files, &changes(made), &[], false)
             .map(|fault| fault.what)
     }
 
@@ -138,9 +145,11 @@ mod tests {
     #[test]
     fn a_file_that_the_plan_names_is_to_be_touched_and_that_is_said_once() {
         let made = [("a.py", Modified)];
-        let said = said("Add x", &["a.py", "b.py", "docs/"], &made).expect("b.py is untouched");
-        assert!(said.contains("b.py") && !said.contains("docs"), "{said}");
-        let again = nothing_done(&task("Add x", &["a.py", "b.py"]), "", &[], &changes(&made), true);
+        let said = said("Add x", &["a.py", "b.py", "README.md", "docs/"], &made)
+            .expect("b.py is untouched");
+        assert!(said.contains("names b.py, and"), "{said}");
+        let again =
+            nothing_done(&task("Add x", &["a.py", "b.py"]), "", &[], &changes(&made), &[], true);
         assert_eq!(again, None);
     }
 }

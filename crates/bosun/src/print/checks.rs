@@ -1,0 +1,65 @@
+//! Checks as lines for people: a check passed or did not; a trial, which is often meant to fail, showed what it should
+//! or not.
+
+use owo_colors::OwoColorize as _;
+use types::{CheckEnd, Subject, Trial};
+
+use super::lines::{bad_mark, good_mark};
+
+/// Who it is about, and what came of it; nothing for a trial that could not be made.
+pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(String, String)> {
+    if end.untried.is_some() {
+        return None;
+    }
+    let passed = end.passed();
+    let marked = |good: bool, says: String| {
+        format!("{} {says}", if good { good_mark() } else { bad_mark() })
+    };
+    Some(match on {
+        Subject::Trial { attempt, trial } => {
+            let says = match (trial, passed) {
+                (Trial::BaseTests, true) => {
+                    marked(true, format!("{name} passes with the tests of before, too"))
+                }
+                (Trial::BaseTests, false) => {
+                    marked(false, format!("{name} does not pass with the tests of before"))
+                }
+                (Trial::NewTests, false) => {
+                    marked(true, format!("{name} fails without the change, as it should"))
+                }
+                (Trial::NewTests, true) => {
+                    marked(false, format!("{name} passes without the change, too"))
+                }
+                (Trial::Altered, false) if end.unnoticed.is_empty() => {
+                    marked(true, format!("{name} notices altered expectations"))
+                }
+                (Trial::Altered, _) => {
+                    marked(false, format!("{name} does not notice altered expectations"))
+                }
+            };
+            (attempt.to_string(), says)
+        }
+        Subject::Without(task) => {
+            let says = if passed { "passes" } else { "fails" };
+            ("merged".to_owned(), marked(!passed, format!("{name} {says} without {task}")))
+        }
+        Subject::Base if !passed => {
+            let failing = end.tests.as_ref().map(|tests| tests.failing.join(", "));
+            let failing = failing.filter(|names| !names.is_empty());
+            let names = failing.map(|names| format!(": {}", types::one_line(&names, 100)));
+            let says = format!(
+                "check {name} fails before any change ({}){}",
+                end.says(),
+                names.unwrap_or_default()
+            );
+            ("base".to_owned(), says)
+        }
+        _ => {
+            let word = match passed {
+                true => "passed".green().to_string(),
+                false => "did not pass".red().to_string(),
+            };
+            (on.to_string(), marked(passed, format!("check {name} {word} ({})", end.says())))
+        }
+    })
+}
