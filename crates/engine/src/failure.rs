@@ -167,7 +167,9 @@ fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
 /// What the checks that failed had to say.
 pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
     let mut text = String::new();
-    for check in checks.iter().filter(|check| passed(check) == Some(false)) {
+    // What a hidden check says would give it away.
+    let told = |check: &&CheckState| passed(check) == Some(false) && !check.what.hidden;
+    for check in checks.iter().filter(told) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
         let (name, command) = (&check.what.name, &check.what.command);

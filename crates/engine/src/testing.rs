@@ -91,7 +91,7 @@ pub(crate) fn survey() -> Survey {
 }
 
 pub(crate) fn check(name: &str, command: &str) -> Check {
-    Check { name: name.to_owned(), command: command.to_owned(), timeout_ms: None }
+    Check::new(name, command)
 }
 
 pub(crate) fn begin(request: Request, survey: Survey) -> Input {

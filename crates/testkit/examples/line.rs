@@ -90,7 +90,7 @@ fn play(tasks: usize) -> Result<Played, Box<dyn Error>> {
         gate: Duration::ZERO,
         slowest: Duration::ZERO,
     };
-    let check = Check { name: "tests".into(), command: "true".into(), timeout_ms: None };
+    let check = Check::new("tests", "true");
     let request =
         Request { checks: vec![check], ..Request::new("Build a CLI", "bench/none".parse()?) };
     let survey = Survey { base: CommitId("base".to_owned()), ..Survey::default() };

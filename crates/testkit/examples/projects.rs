@@ -85,7 +85,7 @@ async fn one_run(bosun: &Bosun, place: PathBuf, model: ModelRef) -> anyhow::Resu
     let mut new = NewRun::new("Write lines to out0.txt", &place, model)?;
     // Each task is checked alone before it is merged, so that any one of their files has to do.
     let command = "ls out*.txt".to_owned();
-    new.request.checks = vec![Check { name: "there".to_owned(), command, timeout_ms: None }];
+    new.request.checks = vec![Check::new("there", command)];
     let left = bosun.start(new).await?.finished().await?;
     let (status, why) = (left.view.status, &left.view.why);
     anyhow::ensure!(status == Status::Done, "a run ended as {status:?}: {why:?}");

@@ -57,7 +57,7 @@ async fn one_run(
 ) -> anyhow::Result<()> {
     let mut new = NewRun::new("Write ten lines to out.txt", repository, model)?;
     let command = "test -f out.txt".to_owned();
-    new.request.checks = vec![Check { name: "there".to_owned(), command, timeout_ms: None }];
+    new.request.checks = vec![Check::new("there", command)];
     let left = bosun.start(new).await?.finished().await?;
     anyhow::ensure!(left.view.status == Status::Done, "a run ended as {:?}", left.view.why);
     Ok(())

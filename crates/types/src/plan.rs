@@ -159,6 +159,16 @@ pub struct Check {
     pub command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<Span>,
+    /// No agent is told of it; it runs on the merged tree, before the last gates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+}
+
+impl Check {
+    #[must_use]
+    pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
+        Self { name: name.into(), command: command.into(), timeout_ms: None, hidden: false }
+    }
 }
 
 /// Tasks with dependencies, roles, artifacts, acceptance.

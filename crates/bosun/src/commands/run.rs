@@ -127,11 +127,7 @@ fn request(
     object: Option<UserRequest>,
     model: ModelRef,
 ) -> Request {
-    let check = |command: &String| Check {
-        name: command.clone(),
-        command: command.clone(),
-        timeout_ms: None,
-    };
+    let check = |command: &String| Check::new(command.as_str(), command.as_str());
     let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
     Request {
         id: object.request_id,

@@ -30,6 +30,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             run.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
             run.funds.price = price;
+            run.ground.find_checks(&request.checks, &run.policy.checks, &survey.checks);
             run.asked = Some(Asked { request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
@@ -262,7 +263,7 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.order = dag::order(&run.dag).unwrap_or_default();
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
-    run.final_checks = crate::verify::all_checks(run.project_checks(), &plan.tasks);
+    run.final_checks = crate::verify::all_checks(&run.all_project_checks(), &plan.tasks);
     run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
     let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();

@@ -67,15 +67,14 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
 
 /// A person's answer about a check on the untouched tree.
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
-    let checks = run.project_checks().to_vec();
     let index = index.map(|index| index as usize);
     match choice {
-        CHECK if !words.is_empty() => run.ground.name(&checks, index, words),
+        CHECK if !words.is_empty() => run.ground.name(index, words),
         SETUP if !words.is_empty() => {
             run.ground.setup.push(words.to_owned());
             run.ground.baseline.clear();
         }
-        LEAVE => run.ground.leave(&checks, index),
+        LEAVE => run.ground.leave(index),
         STOP => {
             let reason = "a person ends the run at its baseline";
             run.halted = Some(Decision::new(RuleId::fixed("person.stop"), reason));

@@ -11,8 +11,11 @@ use super::lane::CheckState;
 /// What the run knows of its checks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ground {
-    /// The checks that a person named in answer to a question, instead of those that were there.
+    /// The checks that decide and that agents are told of: the request's, the policy's or those found in the repository,
+    /// or what a person named instead in answer to a question.
     pub(super) checks: Option<Vec<Check>>,
+    /// The checks that no agent is told of.
+    pub(super) hidden: Vec<Check>,
     /// Commands that a person wants to be run first in every fresh checkout.
     pub(super) setup: Vec<String>,
     /// Each check on the untouched tree.
@@ -24,6 +27,17 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
+    /// Finds the checks among those of the request, the policy and the repository.
+    pub(super) fn find_checks(&mut self, request: &[Check], policy: &[Check], found: &[Check]) {
+        let seen = |checks: &[Check]| -> Vec<Check> {
+            checks.iter().filter(|check| !check.hidden).cloned().collect()
+        };
+        let named = [seen(request), seen(policy)].into_iter().find(|checks| !checks.is_empty());
+        self.checks = Some(named.unwrap_or_else(|| found.to_vec()));
+        let all = request.iter().chain(policy);
+        self.hidden = all.filter(|check| check.hidden).cloned().collect();
+    }
+
     pub(crate) fn baseline(&self) -> &[CheckState] {
         &self.baseline
     }
@@ -57,25 +71,23 @@ impl Ground {
     }
 
     /// A person named another command for a check, or for the first.
-    pub(super) fn name(&mut self, checks: &[Check], index: Option<usize>, command: &str) {
-        let named = Check { name: name_of(command), command: command.to_owned(), timeout_ms: None };
-        let mut checks = self.checks.take().unwrap_or_else(|| checks.to_vec());
+    pub(super) fn name(&mut self, index: Option<usize>, command: &str) {
+        let named = Check::new(name_of(command), command);
+        let checks = self.checks.get_or_insert_default();
         match index.and_then(|index| checks.get_mut(index)) {
             Some(check) => *check = named,
             None => checks.push(named),
         }
-        self.checks = Some(checks);
         self.baseline.clear();
     }
 
     /// A person wants to go on without a check.
-    pub(super) fn leave(&mut self, checks: &[Check], index: Option<usize>) {
-        let mut checks = self.checks.take().unwrap_or_else(|| checks.to_vec());
+    pub(super) fn leave(&mut self, index: Option<usize>) {
+        let checks = self.checks.get_or_insert_default();
         if let Some(index) = index.filter(|index| *index < checks.len()) {
             checks.remove(index);
-            self.baseline.remove(index.min(self.baseline.len().saturating_sub(1)));
+            self.baseline.clear();
         }
-        self.checks = Some(checks);
     }
 }
 

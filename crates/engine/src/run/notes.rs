@@ -123,12 +123,12 @@ impl Run {
 
     /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
     pub(crate) fn project_checks(&self) -> &[Check] {
-        if let Some(named) = &self.ground.checks {
-            return named;
-        }
-        let Some(asked) = &self.asked else { return &[] };
-        let named = [&asked.request.checks, &self.policy.checks];
-        named.into_iter().find(|checks| !checks.is_empty()).unwrap_or(&asked.survey.checks)
+        self.ground.checks.as_deref().unwrap_or_default()
+    }
+
+    /// The same, and those that no agent is told of.
+    pub(crate) fn all_project_checks(&self) -> Vec<Check> {
+        self.project_checks().iter().chain(&self.ground.hidden).cloned().collect()
     }
 
     /// Which files are tests: those that the policy names, and those that the commands of the checks name.

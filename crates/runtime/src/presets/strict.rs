@@ -157,7 +157,7 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
     let goal = goal(&tasks).map_err(|cause| wrong("config/tasks.yaml", cause))?;
     let quoted = root.as_str().replace('\'', r"'\''");
     let command = if there { format!("cd '{quoted}' && {command}") } else { command.to_owned() };
-    Ok(Project { goal, check: Check { name: "tests".to_owned(), command, timeout_ms: None } })
+    Ok(Project { goal, check: Check::new("tests", command) })
 }
 
 fn goal(tasks: &Tasks) -> Result<Option<String>, String> {

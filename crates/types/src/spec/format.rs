@@ -100,9 +100,20 @@ pub(crate) static CHECK: Shape = Shape::Map(&[
     Field::may("timeout_ms", &Shape::Number(1, YEAR), "how long it may take, in milliseconds"),
 ]);
 
+static SPEC_CHECK: Shape = Shape::Map(&[
+    Field::needed("name", &TITLE, "what it is called"),
+    Field::needed("command", &Shape::Text(8_192), "it exits with 0 only if all is well"),
+    Field::may("timeout_ms", &Shape::Number(1, YEAR), "how long it may take, in milliseconds"),
+    Field::may(
+        "hidden",
+        &Shape::Flag,
+        "whether no agent is told of it; it runs on the merged tree",
+    ),
+]);
+
 static VERIFICATION: Shape = Shape::Map(&[
     Field::needed("criteria", &TEXTS, "statements that must be true in the end"),
-    Field::may("checks", &Shape::List(&CHECK, MANY), "commands that decide"),
+    Field::may("checks", &Shape::List(&SPEC_CHECK, MANY), "commands that decide"),
     Field::may("test_plan", &TEXT, "how a person would try it").or(&["testPlan"]),
     Field::may("results", &Shape::List(&VERIFIED, MANY), "what the checks said in the end"),
 ]);

@@ -62,7 +62,7 @@ pub(super) fn found(files: &dyn Files) -> Vec<Check> {
         // What a package manager is called by is its own name; the rest is called as in the table.
         let name =
             if finder.name == "npm test" || finder.name == "make" { command } else { finder.name };
-        Some(Check { name: name.to_owned(), command: command.to_owned(), timeout_ms: None })
+        Some(Check::new(name, command))
     });
     found.collect()
 }
