@@ -128,6 +128,14 @@ pub(crate) enum Wrong {
     NotSure { run: types::RunId },
     #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
     Link { path: String },
+    #[error("run {run} cannot be proven: {why}")]
+    Unprovable { run: types::RunId, why: &'static str },
+    #[error("the result commit {commit} is not in {repo} any more, so there is nothing to prove")]
+    NoCommit { commit: String, repo: String },
+    #[error("{key} made a signature that does not verify")]
+    BadSignature { key: String },
+    #[error("{path} is not the proof of a run: {cause}")]
+    NotAProof { path: String, cause: String },
     #[error("{0}")]
     Tampered(String),
 }
@@ -160,6 +168,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
             Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
             Wrong::CannotWork(_) => Exit::Refused,
+            Wrong::Unprovable { .. } => Exit::Usage,
+            Wrong::NoCommit { .. } | Wrong::BadSignature { .. } => Exit::Failed,
+            Wrong::NotAProof { .. } => Exit::BadFile,
             Wrong::Tampered(_) => Exit::Damaged,
         });
     }
