@@ -5,18 +5,21 @@ use std::path::PathBuf;
 use clap::Args;
 use types::RunId;
 
-/// Writes what a run came to as in-toto statements in DSSE envelopes, one to a line: its checks, its gates, and the run
-/// itself with its logs' last hashes, policy, models, evidence and answers. With --sign they are signed by your SSH key;
-/// a .pub file signs through your agent. docs/proof.md has the format and how to verify it with ssh-keygen alone.
-///
-///   bosun prove r_1a2b --sign ~/.ssh/id_ed25519 --out r_1a2b.intoto.jsonl
-///   bosun prove --verify r_1a2b.intoto.jsonl --signers allowed_signers --repo .
-///
-/// --verify needs no journal. Exit codes: 0 verified and the run was done; 1 unsigned, signed by nobody on the list, or
-/// the commit is not in the repository; 65 not a proof; 76 changed after it was signed, or its parts do not agree;
-/// otherwise as the run ended (6 no-go, 4 out of budget, ...).
+const HELP: &str = "\
+Writes in-toto statements in DSSE envelopes, one to a line: the checks of the run, its gates, and the run itself with the
+last hashes of its logs, its policy, models, evidence and answers. docs/proof.md has the format, and how to verify it
+with ssh-keygen and jq alone.
+
+  bosun prove r_1a2b --sign ~/.ssh/id_ed25519 --out r_1a2b.intoto.jsonl
+  bosun prove --verify r_1a2b.intoto.jsonl --signers allowed_signers --repo .
+
+Exit codes of --verify, which needs no journal: 0 verified, and the run was done; 1 unsigned, signed by nobody on the
+list, or the commit is not in the repository; 65 not a proof; 76 changed after it was signed, or its statements do not
+agree; otherwise as the run ended (6 no-go, 4 out of budget, ...).";
+
+/// What a run came to, as a proof that travels.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = HELP)]
 pub(crate) struct Prove {
     /// The run [default: the newest one]
     #[arg(conflicts_with = "verify")]

@@ -68,10 +68,11 @@ pub(crate) struct Init {
     pub(crate) json: bool,
 }
 
-/// Examples: bosun show r_1a2b --junit > checks.xml
-///           bosun show r_1a2b --sarif > findings.sarif
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Examples:
+  bosun show r_1a2b --junit > checks.xml
+  bosun show r_1a2b --sarif > findings.sarif")]
 pub(crate) struct Show {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,

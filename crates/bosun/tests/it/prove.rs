@@ -14,6 +14,7 @@ const RUN: &str = "urn:x-bosun:attestation:run:v0.1";
 const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
 const SVR: &str = "https://in-toto.io/attestation/svr/v0.1";
 
+#[expect(clippy::print_stdout, reason = "a test that is left out says so")]
 /// A run that is done, and a key to prove it with; nothing, and loudly, where there is no OpenSSH.
 fn proven(place: &Place) -> Option<Proven> {
     let (repo, script) = repository(place, SCRIPT);
@@ -161,7 +162,7 @@ fn a_proof_is_verified_with_plain_ssh_keygen_and_a_json_reader() {
     assert!(wrong.is_empty(), "{wrong:?}\n{run:#}");
     assert_eq!(run["run"]["status"], "done");
     assert_eq!(run["tasks"][0]["evidence"]["level"], "proven", "{run:#}");
-    assert!(run["models"][0].as_str().is_some_and(|model| model.starts_with("scripted/")));
+    assert!(run["models"][0].as_str().is_some_and(|model| model.starts_with("script/")));
     // The hashes of the logs' last lines are those that the journal itself shows.
     let shown = stdout(&place.run(&["log", &proven.run, "--verify"]));
     for log in run["logs"].as_array().expect("a list") {
@@ -254,6 +255,29 @@ fn what_has_no_result_cannot_be_proven() {
     let output = place.run(&["prove"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("waits for an answer"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_proof_of_a_run_that_got_a_no_go_says_so_and_is_no_success() {
+    let place = Place::new();
+    // The task's own check passes; on the merged tree another one does not.
+    let own = "artifacts = [\"greeting.txt\"], checks = [{ name = \"own\", command = \"true\" }]";
+    let (repo, script) = repository(&place, &SCRIPT.replace("artifacts = [\"greeting.txt\"]", own));
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.extend(["--headless", "--check", "false"]);
+    assert_eq!(place.run(&args).status.code(), Some(6));
+    let key = place.path().join("key");
+    if ssh_keygen(&["-q", "-t", "ed25519", "-N", "", "-f", text(&key)], b"").is_none() {
+        return;
+    }
+    let file = place.path().join("proof.intoto.jsonl");
+    let output = place.run(&["prove", "--sign", text(&key), "--out", text(&file), "--json"]);
+    let written: Value = serde_json::from_str(&stdout(&output)).expect("one JSON object");
+    assert_eq!(written["status"], "no_go");
+    let output = place.run(&["prove", "--verify", text(&file)]);
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("(no-go)") && said.contains("failed on merged"), "{said}");
 }
 
 /// The names of the elements of an XML text, if its tags are balanced and it has no character that XML cannot hold.

@@ -65,7 +65,7 @@ impl<'a> Checked<'a> {
 #[must_use]
 pub fn kept_reports(lines: &[Envelope]) -> Vec<BlobRef> {
     let tests = checked(lines).into_iter().filter_map(|one| one.end.tests.as_ref());
-    tests.filter_map(|tests| tests.all.clone()).collect()
+    tests.filter_map(|tests| tests.all).collect()
 }
 
 /// Every check on the base, on the last attempt at each task, and on the branch, in this order.

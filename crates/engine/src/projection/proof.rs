@@ -5,7 +5,7 @@
 mod bundle;
 mod read;
 
-pub use bundle::{BadBundle, Opened, PAYLOAD_TYPE, Sealed, Signature, open, pae, seal};
+pub use bundle::{Opened, PAYLOAD_TYPE, Sealed, Signature, open, pae, seal};
 pub use read::{Claims, Examined, PartClaim, examine};
 
 use base64::Engine as _;

@@ -159,7 +159,43 @@ fn described(rule: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use types::FaultClass;
+
     use super::*;
+    use crate::Run;
+    use crate::testing::{Bench, planned};
+
+    fn results(bench: &Bench<Run>) -> Vec<Value> {
+        let log = sarif(&bench.lines(), "1.2.3");
+        log["runs"][0]["results"].as_array().expect("a list").clone()
+    }
+
+    #[test]
+    fn findings_name_their_file_and_what_was_replaced_is_information() {
+        let mut bench = planned("T1 src/é.rs");
+        bench.tell("T1.1 hands in src/é.rs !early_exit\ncheck T1.1/0 exits 1\ntimer T1 fires");
+        bench.tell("T1.2 hands in src/é.rs !stub");
+        let attempt = AttemptId::new("T1".parse().expect("a task"), 2);
+        let fault = Fault::new(FaultClass::Semantic, "evidence.signs", "its checks pass, but")
+            .with_evidence("src/a.rs: the line");
+        bench.log.push((Event::TaskRejected { attempt, fault }, bench.now));
+        let found = results(&bench);
+        let told: Vec<(&str, &str)> = found
+            .iter()
+            .map(|one| (one["ruleId"].as_str().unwrap_or(""), one["level"].as_str().unwrap_or("")))
+            .collect();
+        let wanted = [
+            ("finding.early_exit", "none"),
+            ("finding.stub", "warning"),
+            ("evidence.signs", "warning"),
+            ("check.failed", "error"),
+        ];
+        assert_eq!(told, wanted);
+        assert_eq!(found[0]["kind"], "informational");
+        let uri = &found[1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        assert_eq!(uri, "src/%C3%A9.rs");
+        assert!(found[2]["message"]["text"].as_str().is_some_and(|text| text.contains("the line")));
+    }
 
     #[test]
     fn a_path_is_a_relative_reference() {

@@ -1,12 +1,13 @@
 //! `bosun prove --verify`: opens a proof, checks its signatures, holds its statements against each other and, where there
 //! is one, against a repository; then says what is proven and what is not. Reads no journal.
 
+use std::io::Read as _;
 use std::path::Path;
 
-use engine::projection::proof::{BadBundle, Claims, Examined, NAMESPACE, Opened, examine, open};
+use engine::projection::proof::{Claims, Examined, NAMESPACE, Opened, examine, open};
 use runtime::sandbox::{Repo, SshKeygen};
 use serde_json::{Value, json};
-use types::{CommitId, Status};
+use types::CommitId;
 
 use crate::args;
 use crate::exit::{Exit, Wrong};
@@ -14,6 +15,9 @@ use crate::print::{self, one_line};
 
 /// How much of a text of the proof stands on a line.
 const SHOWN: usize = 200;
+
+/// The most that is read of a file.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What holds for every proof, however well it is signed.
 const NEVER: [&str; 4] = [
@@ -57,27 +61,34 @@ impl Verified {
 
 pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Exit> {
     let path = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|source| Wrong::Unreadable { path: path.clone(), source })?;
-    let opened =
-        open(&text).map_err(|BadBundle(cause)| Wrong::NotAProof { path: path.clone(), cause })?;
+    let text = read(file)?;
+    if let Some(signers) = &args.signers {
+        read(signers)?;
+    }
+    let (opened, ignored) = open(&text);
     let mut found = Verified { findings: vec![], exit: Exit::Done, key: None, signer: None };
-    let count = types::count(opened.len(), "DSSE envelope");
-    found.add(Finding::new("form", Some(true), count), Exit::BadFile);
-    signatures(&opened, args, &mut found).await?;
+    let mut says = types::count(opened.len(), "DSSE envelope");
+    if ignored > 0 {
+        says += &format!("; {} of another form, ignored", types::count(ignored, "line"));
+    }
+    found.add(Finding::new("form", Some(true), says), Exit::BadFile);
     let examined = match examine(&opened) {
         Ok(examined) => examined,
-        // What was changed after it was signed may no longer be readable.
-        Err(cause) if found.exit == Exit::Damaged => {
-            let cause = format!("{cause}, and a signature does not fit");
-            return Err(Wrong::Tampered(format!("{path}: {cause}")).into());
+        Err(cause) => {
+            // What was changed after it was signed may no longer be readable.
+            let places: Vec<usize> = (0..opened.len()).collect();
+            signatures(&opened, &places, args, &mut found).await?;
+            return Err(match found.exit {
+                Exit::Damaged => Wrong::Tampered(format!("{path} was changed: {cause}")),
+                _ => Wrong::NotAProof { path, cause },
+            }
+            .into());
         }
-        Err(cause) => return Err(Wrong::NotAProof { path, cause }.into()),
     };
+    signatures(&opened, &examined.parts, args, &mut found).await?;
     agreement(&examined, &mut found);
     commit(&examined.claims, args.repo.as_deref(), &mut found).await?;
     let exit = match (found.exit, examined.claims.run.status) {
-        (Exit::Done, Status::Done) => Exit::Done,
         (Exit::Done, status) => Exit::of(status),
         (exit, _) => exit,
     };
@@ -89,45 +100,51 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-/// Every envelope must be signed by the same key, and that key be on the list, if there is one.
+fn read(file: &Path) -> Result<String, Wrong> {
+    let failed = |source| Wrong::Unreadable { path: file.display().to_string(), source };
+    let mut text = String::new();
+    let file = std::fs::File::open(file).map_err(failed)?;
+    file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// Every statement of the run must be signed by the same key, and that key be on the list, if there is one.
 async fn signatures(
     opened: &[Opened],
+    parts: &[usize],
     args: &args::Prove,
     found: &mut Verified,
 ) -> anyhow::Result<()> {
-    if opened.iter().all(|one| one.signatures.is_empty()) {
+    let of = |place: &usize| opened.get(*place).and_then(|one| one.signatures.first());
+    if parts.iter().all(|place| of(place).is_none()) {
         let says = "there is none, so nobody vouches for any of this";
         found.add(Finding::new("signature", Some(false), says), Exit::Failed);
         return Ok(());
     }
     let keygen = SshKeygen::locate()?;
-    for (one, place) in opened.iter().zip(1..) {
-        let Some(signature) = one.signatures.first() else {
-            let says = format!("envelope {place} has none, the others have");
-            found.add(Finding::new("signature", Some(false), says), Exit::Damaged);
+    let mut allowed = true;
+    for place in parts {
+        let (Some(one), Some(signature)) = (opened.get(*place), of(place)) else {
+            found.key = None;
+            found.add(unfit(*place, "has none, and others have one"), Exit::Damaged);
             return Ok(());
         };
         let bytes = one.signed_bytes();
         let key = keygen.key_of(NAMESPACE, &bytes, signature).await?;
         if key.is_none() || found.key.is_some() && found.key != key {
             let says = match key {
-                None => format!(
-                    "does not fit envelope {place}: it was changed after it was signed, or signed for something else"
-                ),
-                Some(_) => {
-                    format!("envelope {place} is signed with another key than those before it")
-                }
+                None => "was changed after it was signed, or signed for something else",
+                Some(_) => "is signed with another key than those before it",
             };
-            found.add(Finding::new("signature", Some(false), says), Exit::Damaged);
             found.key = None;
+            found.add(unfit(*place, says), Exit::Damaged);
             return Ok(());
         }
         found.key = key;
         if let Some(signers) = &args.signers {
-            found.signer = keygen.signer_of(signers, NAMESPACE, &bytes, signature).await?;
-            if found.signer.is_none() {
-                break;
-            }
+            let signer = keygen.signer_of(signers, NAMESPACE, &bytes, signature).await?;
+            allowed = allowed && signer.is_some();
+            found.signer = signer.filter(|_| allowed);
         }
     }
     let key = found.key.clone().unwrap_or_default();
@@ -138,9 +155,12 @@ async fn signatures(
             format!("with {key}; whose key that is was not checked (--signers FILE does)")
         }
     };
-    let allowed = found.signer.is_some() || args.signers.is_none();
     found.add(Finding::new("signature", Some(allowed), says), Exit::Failed);
     Ok(())
+}
+
+fn unfit(place: usize, says: &str) -> Finding {
+    Finding::new("signature", Some(false), format!("envelope {} {says}", place + 1))
 }
 
 fn agreement(examined: &Examined, found: &mut Verified) {
@@ -212,7 +232,7 @@ fn told(examined: &Examined, found: &Verified) -> String {
     let claims = &examined.claims;
     let mut text = String::new();
     let mut row = |head: &str, says: &str| {
-        text.push_str(format!("  {head:<12}{says}").trim_end());
+        text.push_str(format!("  {head:<13}{says}").trim_end());
         text.push('\n');
     };
     for one in &found.findings {
@@ -229,7 +249,7 @@ fn told(examined: &Examined, found: &Verified) -> String {
     };
     match who.filter(|_| found.exit == Exit::Done) {
         Some(who) => {
-            row("proven", &format!("{who} states the above; not a byte of it was changed since"))
+            row("proven", &format!("{who} states the above; not a byte of it was changed since"));
         }
         None => row("proven", "nothing: see what does not hold"),
     }

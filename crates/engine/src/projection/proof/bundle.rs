@@ -52,10 +52,6 @@ impl Opened {
     }
 }
 
-/// A file that is no bundle of statements: the line, and what is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadBundle(pub String);
-
 /// What is signed: type and payload with their lengths, so that neither can be taken for the other.
 #[must_use]
 pub fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
@@ -77,34 +73,27 @@ pub fn seal(statement: &str, signature: Option<(&str, &str)>) -> Sealed {
     }
 }
 
-/// Takes the statements of a bundle out of their envelopes.
-pub fn open(text: &str) -> Result<Vec<Opened>, BadBundle> {
-    let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
-    let opened: Result<Vec<Opened>, BadBundle> = lines
-        .map(|(line, number)| {
-            opened(line).map_err(|cause| BadBundle(format!("line {number}: {cause}")))
-        })
-        .collect();
-    let opened = opened?;
-    if opened.is_empty() {
-        return Err(BadBundle("there is no envelope in it".to_owned()));
-    }
-    Ok(opened)
+/// Takes the statements of a bundle out of their envelopes, and counts the lines that are something else: a bundle may
+/// have such lines, and what is missing because of them is found when the statements are read.
+#[must_use]
+pub fn open(text: &str) -> (Vec<Opened>, usize) {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<Option<Opened>> = lines.map(opened).collect();
+    let ignored = lines.iter().filter(|line| line.is_none()).count();
+    (lines.into_iter().flatten().collect(), ignored)
 }
 
-fn opened(line: &str) -> Result<Opened, String> {
-    let sealed: Sealed =
-        serde_json::from_str(line).map_err(|error| format!("not a DSSE envelope: {error}"))?;
+fn opened(line: &str) -> Option<Opened> {
+    let sealed: Sealed = serde_json::from_str(line).ok()?;
     if sealed.payload_type != PAYLOAD_TYPE {
-        return Err(format!("the payload is {:?}, not {PAYLOAD_TYPE}", sealed.payload_type));
+        return None;
     }
-    let payload = decoded(&sealed.payload).ok_or("the payload is not base64")?;
-    let signature = |one: &Signature| {
-        let bytes = decoded(&one.sig).ok_or("a signature is not base64")?;
-        String::from_utf8(bytes).map_err(|_| "a signature is not the text of an SSH signature")
-    };
-    let signatures = sealed.signatures.iter().map(signature).collect::<Result<_, _>>()?;
-    Ok(Opened { payload_type: sealed.payload_type, payload, signatures })
+    let payload = decoded(&sealed.payload)?;
+    // What is no text was not made by ssh-keygen, and fits nothing.
+    let signature = |one: &Signature| String::from_utf8(decoded(&one.sig)?).ok();
+    let signatures =
+        sealed.signatures.iter().map(|one| signature(one).unwrap_or_default()).collect();
+    Some(Opened { payload_type: sealed.payload_type, payload, signatures })
 }
 
 fn decoded(text: &str) -> Option<Vec<u8>> {
