@@ -2,14 +2,10 @@
 //! `test-result`, the gates as `svr`, the run itself as a predicate of our own (`run-predicate.schema.json`). A fold over
 //! the log; nothing here signs, reads a file, or vouches for what the log says.
 
-mod bundle;
 mod read;
 
-pub use bundle::{Opened, PAYLOAD_TYPE, Sealed, Signature, open, pae, seal};
 pub use read::{Claims, Examined, PartClaim, examine};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use types::{
     CommitId, Digest, Envelope, Event, GateView, LogId, RunView, Said, Status, TaskView,
@@ -196,15 +192,15 @@ fn test_result(one: &Checked<'_>, reports: &Reports) -> Value {
 
 /// The command of a check, which is all the configuration that it has here.
 fn configuration(one: &Checked<'_>) -> Value {
-    let command = one.what.command.as_bytes();
-    let digest = Digest::of(command);
+    let command = &one.what.command;
+    let digest = Digest::of(command.as_bytes());
     let mut descriptor = json!({
         "name": one.what.name,
         "digest": { "sha256": digest },
         "mediaType": "text/x-shellscript",
     });
     if command.len() <= MOST_COMMAND {
-        descriptor["content"] = json!(STANDARD.encode(command));
+        descriptor["annotations"] = json!({ "command": command });
     }
     descriptor
 }

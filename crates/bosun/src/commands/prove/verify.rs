@@ -4,7 +4,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use engine::projection::proof::{Claims, Examined, NAMESPACE, Opened, examine, open};
+use engine::projection::proof::{Claims, Examined, NAMESPACE, PartClaim, examine};
+use runtime::bundle::{Opened, open};
 use runtime::sandbox::{Repo, SshKeygen};
 use serde_json::{Value, json};
 use types::CommitId;
@@ -72,7 +73,8 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
         says += &format!("; {} of another form, ignored", types::count(ignored, "line"));
     }
     found.add(Finding::new("form", Some(true), says), Exit::BadFile);
-    let examined = match examine(&opened) {
+    let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
+    let examined = match examine(&payloads) {
         Ok(examined) => examined,
         Err(cause) => {
             // What was changed after it was signed may no longer be readable.
@@ -306,6 +308,6 @@ fn stated(claims: &Claims, row: &mut impl FnMut(&str, &str)) {
     }
 }
 
-fn commit_short(part: &engine::projection::proof::PartClaim) -> String {
+fn commit_short(part: &PartClaim) -> String {
     one_line(CommitId(part.git_commit.clone()).short(), SHOWN)
 }

@@ -1,4 +1,4 @@
-//! Reads the statements of a bundle and holds them against each other. Needs no journal and no repository, and says
+//! Reads the statements of a proof and holds them against each other. Needs no journal and no repository, and says
 //! nothing about signatures: whoever opened the envelopes has checked those before.
 
 use std::collections::BTreeSet;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::{Digest, Status, Timestamp, Weighed};
 
-use super::{Opened, RUN, STATEMENT, SVR, TEST_RESULT, property};
+use super::{RUN, STATEMENT, SVR, TEST_RESULT, property};
 
 /// What came of reading a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
     pub claims: Claims,
-    /// Which envelopes belong to the run: its own statement first.
+    /// Which payloads belong to the run: its own statement first.
     pub parts: Vec<usize>,
-    /// Envelopes about something else.
+    /// Payloads about something else.
     pub others: usize,
     /// Each way in which the statements do not agree.
     pub problems: Vec<String>,
@@ -112,11 +112,11 @@ pub struct PartClaim {
     pub result: Option<String>,
 }
 
-/// Reads a bundle. An error says why it is not the proof of one run.
-pub fn examine(opened: &[Opened]) -> Result<Examined, String> {
+/// Reads the payloads of a bundle. An error says why they are not the proof of one run.
+pub fn examine(payloads: &[&[u8]]) -> Result<Examined, String> {
     let mut read = Vec::new();
-    for (one, place) in opened.iter().zip(1..) {
-        let value: Value = serde_json::from_slice(&one.payload)
+    for (payload, place) in payloads.iter().zip(1..) {
+        let value: Value = serde_json::from_slice(payload)
             .map_err(|error| format!("payload {place} is not JSON: {error}"))?;
         read.push(value);
     }
@@ -134,8 +134,8 @@ pub fn examine(opened: &[Opened]) -> Result<Examined, String> {
     let mut parts = vec![*own];
     let mut problems = about_result("the statement about the run", statement, &claims.result);
     for wanted in &claims.statements {
-        let fits = |one: &&Opened| Digest::of(&one.payload) == wanted.digest.sha256;
-        let Some(place) = opened.iter().position(|one| fits(&one)) else {
+        let fits = |payload: &&[u8]| Digest::of(payload) == wanted.digest.sha256;
+        let Some(place) = payloads.iter().position(fits) else {
             problems.push(format!("a statement that the run names is missing: {}", called(wanted)));
             continue;
         };
@@ -145,7 +145,7 @@ pub fn examine(opened: &[Opened]) -> Result<Examined, String> {
     if !claims.statements.iter().any(|one| one.predicate_type == SVR) {
         problems.push("there is no statement about the gates".to_owned());
     }
-    let others = (0..opened.len()).filter(|place| !parts.contains(place)).count();
+    let others = (0..payloads.len()).filter(|place| !parts.contains(place)).count();
     Ok(Examined { claims, parts, others, problems })
 }
 

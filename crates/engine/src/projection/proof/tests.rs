@@ -30,13 +30,13 @@ fn proof(bench: &Bench<Run>) -> Vec<String> {
     statements(&bench.machine, &bench.lines(), &facts)
 }
 
-fn bundle(statements: &[String]) -> String {
-    let line = |text: &String| serde_json::to_string(&seal(text, None)).expect("JSON") + "\n";
-    statements.iter().map(line).collect()
+fn read(statements: &[String]) -> Result<Examined, String> {
+    let payloads: Vec<&[u8]> = statements.iter().map(String::as_bytes).collect();
+    examine(&payloads)
 }
 
 fn problems(statements: &[String]) -> Vec<String> {
-    examine(&open(&bundle(statements)).0).expect("a proof").problems
+    read(statements).expect("a proof").problems
 }
 
 /// The run's statement once something in it is different.
@@ -49,18 +49,9 @@ fn changed(statements: &[String], pointer: &str, to: Value) -> Vec<String> {
 }
 
 #[test]
-fn what_is_signed_is_as_the_protocol_has_it() {
-    let bytes = pae("http://example.com/HelloWorld", b"hello world");
-    assert_eq!(bytes, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
-}
-
-#[test]
 fn the_statements_of_a_run_agree_and_name_each_other() {
     let statements = proof(&finished());
-    let text = format!("not an envelope\n{}", bundle(&statements));
-    let (opened, ignored) = open(&text);
-    assert_eq!((opened.len(), ignored), (statements.len(), 1));
-    let examined = examine(&opened).expect("a proof");
+    let examined = read(&statements).expect("a proof");
     assert_eq!(examined.problems, Vec::<String>::new());
     assert_eq!(examined.parts.len(), statements.len());
     assert_eq!((examined.claims.run.status, examined.others), (Status::Done, 0));
@@ -68,6 +59,17 @@ fn the_statements_of_a_run_agree_and_name_each_other() {
     let kinds: Vec<&str> = kinds.collect();
     assert_eq!(kinds.last(), Some(&SVR));
     assert!(kinds.contains(&TEST_RESULT), "{kinds:?}");
+}
+
+#[test]
+fn what_a_person_answered_is_stated() {
+    let mut bench = new_run();
+    bench.tell("begin fix it\nanswer 0 The login page shows the wrong title");
+    bench.tell("plan.1 plans T1 src/a.rs\nT1.1 hands in src/a.rs\ncheck T1.1/0 exits 0");
+    bench.tell("merge T1 lands\ncheck merged/0 exits 0");
+    let claims = read(&proof(&bench)).expect("a proof").claims;
+    let answers: Vec<&str> = claims.questions.iter().map(|one| one.answer.as_str()).collect();
+    assert_eq!(answers, ["The login page shows the wrong title"]);
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn statements_that_do_not_agree_are_noticed() {
         assert!(found.iter().any(|one| one.contains(says)), "{pointer}: {found:?}");
     }
     let two = [statements.as_slice(), statements.as_slice()].concat();
-    let told = examine(&open(&bundle(&two)).0).expect_err("two runs");
+    let told = read(&two).expect_err("two runs");
     assert!(told.contains("2 statements about a run"), "{told}");
     assert!(examine(&[]).is_err());
 }

@@ -99,3 +99,29 @@ fn opened(line: &str) -> Option<Opened> {
 fn decoded(text: &str) -> Option<Vec<u8>> {
     READERS.iter().find_map(|reader| reader.decode(text).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_signed_is_as_the_protocol_has_it() {
+        let bytes = pae("http://example.com/HelloWorld", b"hello world");
+        assert_eq!(bytes, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
+    }
+
+    #[test]
+    fn a_statement_comes_out_as_it_went_in_and_other_lines_are_counted() {
+        let sealed = seal("{\"a\":\"\u{fffd}??>\"}", Some(("SHA256:x", "the signature\n")));
+        let line = serde_json::to_string(&sealed).expect("JSON");
+        assert!(sealed.payload.contains(['/', '+']), "the alphabets differ: {}", sealed.payload);
+        let payload = sealed.payload.replace('+', "-").replace('/', "_").replace('=', "");
+        let url_safe = serde_json::to_string(&Sealed { payload, ..sealed }).expect("JSON");
+        let foreign = line.replace(PAYLOAD_TYPE, "application/json");
+        let (opened, ignored) = open(&format!("{line}\n\n{foreign}\nnot an envelope\n{{}}\n"));
+        assert_eq!((opened.len(), ignored), (1, 3));
+        assert_eq!(opened[0].payload, "{\"a\":\"\u{fffd}??>\"}".as_bytes());
+        assert_eq!(opened[0].signatures, ["the signature\n"]);
+        assert_eq!(open(&url_safe).0, opened);
+    }
+}
