@@ -6,15 +6,15 @@ use clap::Args;
 use types::RunId;
 
 const HELP: &str = "\
-Writes in-toto statements in DSSE envelopes, one to a line: the checks of the run, its gates, and the run itself with the
-last hashes of its logs, its policy, models, evidence and answers. docs/proof.md has the format, and how to verify it
-with ssh-keygen and jq alone.
+Writes in-toto statements in DSSE envelopes, one to a line: the checks of the run, its gates, and the run itself with \
+the last hashes of its logs, its policy, models, evidence and answers. docs/proof.md has the format, and how to verify \
+it with ssh-keygen and jq alone.
 
   bosun prove r_1a2b --sign ~/.ssh/id_ed25519 --out r_1a2b.intoto.jsonl
   bosun prove --verify r_1a2b.intoto.jsonl --signers allowed_signers --repo .
 
-Exit codes of --verify, which needs no journal: 0 verified, and the run was done; 1 unsigned, signed by nobody on the
-list, or the commit is not in the repository; 65 not a proof; 76 changed after it was signed, or its statements do not
+Exit codes of --verify, which needs no journal: 0 verified, and the run was done; 1 unsigned, signed by nobody on the \
+list, or the commit is not in the repository; 65 not a proof; 76 changed after it was signed, or its statements do not \
 agree; otherwise as the run ended (6 no-go, 4 out of budget, ...).";
 
 /// What a run came to, as a proof that travels.

@@ -72,12 +72,17 @@ pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<
     let mut parts: Vec<(String, Value)> = Vec::new();
     for one in checked(lines) {
         let subject = subject(&name(&view, &one), one.commit, None);
-        let statement = statement(&subject, TEST_RESULT, &test_result(&one, facts.reports));
-        parts.push((statement.to_string(), named(TEST_RESULT, &subject, Some(&one))));
+        let tree = tree(&view, &one);
+        let result = test_result(&one, tree, facts.reports);
+        let mut entry = named(TEST_RESULT, &subject);
+        entry["tree"] = json!(tree);
+        entry["check"] = json!(one.what.name);
+        entry["result"] = json!(verdict(&one));
+        parts.push((statement(&subject, TEST_RESULT, &result).to_string(), entry));
     }
     let result = subject(&view.branch, &view.head, Some(facts.tree));
     let gates = statement(&result, SVR, &svr(&view, policy.as_ref(), facts));
-    parts.push((gates.to_string(), named(SVR, &result, None)));
+    parts.push((gates.to_string(), named(SVR, &result)));
     let mut all = Vec::with_capacity(parts.len() + 1);
     let mut list = Vec::new();
     for (text, mut entry) in parts {
@@ -119,15 +124,17 @@ fn name(view: &RunView, one: &Checked<'_>) -> String {
 }
 
 /// A statement as the run's own names it; its digest is added when it is known.
-fn named(kind: &str, subject: &Value, check: Option<&Checked<'_>>) -> Value {
+fn named(kind: &str, subject: &Value) -> Value {
     let commit = &subject["digest"]["gitCommit"];
-    let mut entry = json!({ "predicateType": kind, "gitCommit": commit, "digest": null });
-    if let Some(one) = check {
-        entry["tree"] = json!(one.tree());
-        entry["check"] = json!(one.what.name);
-        entry["result"] = json!(verdict(one));
+    json!({ "predicateType": kind, "gitCommit": commit, "digest": null })
+}
+
+/// Which tree a check looked at. What was merged then and is not the result any more was the branch on its way.
+fn tree(view: &RunView, one: &Checked<'_>) -> &'static str {
+    match one.tree() {
+        "merged" if *one.commit != view.head => "branch",
+        tree => tree,
     }
-    entry
 }
 
 /// A check that passed with something to say about it is a warning; one that did not pass has failed, whatever the rules
@@ -143,7 +150,7 @@ fn verdict(one: &Checked<'_>) -> &'static str {
     if odd || !end.rewrote.is_empty() || !end.left_out.is_empty() { "WARNED" } else { "PASSED" }
 }
 
-fn test_result(one: &Checked<'_>, reports: &Reports) -> Value {
+fn test_result(one: &Checked<'_>, tree: &str, reports: &Reports) -> Value {
     let verdict = verdict(one);
     let report = one.report(reports);
     let names = |outcome: TestOutcome| -> Vec<&str> {
@@ -160,7 +167,7 @@ fn test_result(one: &Checked<'_>, reports: &Reports) -> Value {
         _ => {}
     }
     let mut own = json!({
-        "tree": one.tree(),
+        "tree": tree,
         "check": whole,
         "ended": one.end.ended.to_string(),
         "finishedOn": one.at,
