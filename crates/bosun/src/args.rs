@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod prove;
 mod question;
 mod rules;
 mod session;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what was recorded of a run
     Log(Log),
+    /// Write what a run came to as a signed proof that needs no journal, or verify one
+    Prove(Prove),
     /// Explain what was decided in a run: by which rule, from what, and why not by another
     Why(Why),
     /// Look at the rules, or check a file of your own

@@ -15,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod permit;
 pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod prove;
 pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod rewind;

@@ -128,6 +128,14 @@ pub(crate) enum Wrong {
     NotSure { run: types::RunId },
     #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
     Link { path: String },
+    #[error("run {run} cannot be proven: {why}")]
+    Unprovable { run: types::RunId, why: &'static str },
+    #[error("the result commit {commit} is not in {repo} any more, so there is nothing to prove")]
+    NoCommit { commit: String, repo: String },
+    #[error("{key} made a signature that does not verify")]
+    BadSignature { key: String },
+    #[error("{path} is not the proof of a run: {cause}")]
+    NotAProof { path: String, cause: String },
     #[error("{0}")]
     Tampered(String),
 }
@@ -139,29 +147,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<Wrong>() {
-        return Some(match wrong {
-            Wrong::EmptyGoal
-            | Wrong::NoModel
-            | Wrong::NoQuestion { .. }
-            | Wrong::NotOpen { .. }
-            | Wrong::NotAChoice(_)
-            | Wrong::NoGate { .. }
-            | Wrong::NoModelToAsk
-            | Wrong::NoTerminal
-            | Wrong::SchemaForACrew
-            | Wrong::ForACrew { .. }
-            | Wrong::NotARun { .. }
-            | Wrong::NoDecision { .. }
-            | Wrong::NoFolder { .. }
-            | Wrong::NothingAsked => Exit::Usage,
-            Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
-            Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
-            Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
-            Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-            Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
-            Wrong::CannotWork(_) => Exit::Refused,
-            Wrong::Tampered(_) => Exit::Damaged,
-        });
+        return Some(of_wrong(wrong));
     }
     if let Some(door) = cause.downcast_ref::<DoorError>() {
         return Some(of_door(door));
@@ -194,6 +180,35 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
+}
+
+fn of_wrong(wrong: &Wrong) -> Exit {
+    match wrong {
+        Wrong::EmptyGoal
+        | Wrong::NoModel
+        | Wrong::NoQuestion { .. }
+        | Wrong::NotOpen { .. }
+        | Wrong::NotAChoice(_)
+        | Wrong::NoGate { .. }
+        | Wrong::NoModelToAsk
+        | Wrong::NoTerminal
+        | Wrong::SchemaForACrew
+        | Wrong::ForACrew { .. }
+        | Wrong::NotARun { .. }
+        | Wrong::NoDecision { .. }
+        | Wrong::NoFolder { .. }
+        | Wrong::NothingAsked => Exit::Usage,
+        Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
+        Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
+        Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
+        Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
+        Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
+        Wrong::CannotWork(_) => Exit::Refused,
+        Wrong::Unprovable { .. } => Exit::Usage,
+        Wrong::NoCommit { .. } | Wrong::BadSignature { .. } => Exit::Failed,
+        Wrong::NotAProof { .. } => Exit::BadFile,
+        Wrong::Tampered(_) => Exit::Damaged,
+    }
 }
 
 fn of_session(error: &SessionError) -> Exit {

@@ -56,6 +56,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
+        Command::Prove(args) => Box::pin(commands::prove::prove(&home, args)).await,
         Command::Why(args) => commands::why::why(&home, args).await,
         Command::Policy(args) => commands::policy::policy(&args),
         Command::Init(args) => commands::init::init(&args).await,

@@ -26,6 +26,11 @@ pub(crate) fn text(text: &str) -> std::io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
 }
 
+/// A whole document for programs, byte for byte.
+pub(crate) fn document(text: &str) -> std::io::Result<()> {
+    std::io::stdout().lock().write_all(text.as_bytes())
+}
+
 /// A result for programs.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();

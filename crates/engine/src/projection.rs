@@ -2,18 +2,25 @@
 //! replies can be put between the lines while they come; without them the same words come out in one piece.
 
 mod audit;
+mod checks;
 mod coordinator;
+mod junit;
+pub mod proof;
 mod response;
+mod sarif;
 mod session;
 mod state;
 mod strict;
 
 pub use audit::AuditLog;
+pub use checks::{Reports, kept_reports};
 pub use coordinator::CoordinatorStream;
+pub use junit::junit;
 pub use response::{
     Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
     next_steps, response,
 };
+pub use sarif::sarif;
 pub use session::SessionStream;
 pub use state::{Message, ProjectState, project_state};
 pub use strict::{StrictLog, error_object, reason};

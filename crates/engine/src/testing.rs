@@ -12,8 +12,8 @@ pub(crate) mod world;
 use std::sync::Arc;
 
 use types::{
-    Begin, Check, CommitId, Digest, Effect, EffectId, Event, Input, Policy, Request, Survey,
-    Timestamp,
+    Begin, Check, CommitId, Digest, Effect, EffectId, Envelope, Event, Input, Policy, Request,
+    RunId, Survey, Timestamp,
 };
 
 use crate::{InFlight, Machine, Run};
@@ -177,6 +177,21 @@ impl<M: Machine> Bench<M> {
             events.extend(self.send(&input));
         }
         render(&events)
+    }
+
+    /// Its log as it would be stored, except for the chain.
+    pub(crate) fn lines(&self) -> Vec<Envelope> {
+        let line = |((event, at), seq): (&(Event, Timestamp), u64)| Envelope {
+            v: Envelope::VERSION,
+            seq,
+            at: *at,
+            run: RunId::fixed("r_test"),
+            attempt: None,
+            by: event.by(),
+            prev: Digest::ZERO,
+            event: event.clone(),
+        };
+        self.log.iter().zip(1..).map(line).collect()
     }
 
     /// Everything that is asked of the outside world, under way or not.

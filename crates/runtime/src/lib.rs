@@ -40,6 +40,7 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+pub mod bundle;
 mod by_hand;
 mod clock;
 mod door;

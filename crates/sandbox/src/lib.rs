@@ -73,6 +73,7 @@ mod local;
 mod process;
 mod search;
 mod snapshot;
+mod ssh_keygen;
 mod stream;
 mod sweep;
 mod variables;
@@ -100,6 +101,7 @@ pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
     Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
 };
+pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};

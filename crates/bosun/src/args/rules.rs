@@ -69,6 +69,10 @@ pub(crate) struct Init {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun show r_1a2b --junit > checks.xml
+  bosun show r_1a2b --sarif > findings.sarif")]
 pub(crate) struct Show {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,
@@ -90,6 +94,20 @@ pub(crate) struct Show {
     /// Print the reports of all gates
     #[arg(long, conflicts_with_all = ["gate", "json", "response", "state", "spec"])]
     pub(crate) gates: bool,
+    /// Print its checks as JUnit XML: those on the base, on each task's last attempt and on the merged tree
+    #[arg(long, conflicts_with_all = ["sarif", "gate", "gates", "json", "response", "state", "spec"])]
+    pub(crate) junit: bool,
+    /// Print its findings, doubts and failed checks as SARIF 2.1.0
+    #[arg(long, conflicts_with_all = ["gate", "gates", "json", "response", "state", "spec"])]
+    pub(crate) sarif: bool,
+}
+
+impl Show {
+    /// Whether something is wanted that only a run has.
+    pub(crate) fn of_a_run(&self) -> bool {
+        let gates = self.gates || self.gate.is_some();
+        self.response || self.state || self.spec || gates || self.junit || self.sarif
+    }
 }
 
 fn phase(word: &str) -> Result<Phase, String> {

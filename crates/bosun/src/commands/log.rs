@@ -1,7 +1,7 @@
 //! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
 
 use futures::StreamExt as _;
-use runtime::store::Journal;
+use runtime::store::{Journal, LogSummary};
 use runtime::{Bosun, Mix, Order, Projected};
 use types::{Digest, Envelope, Event, LogId, RunId};
 
@@ -98,15 +98,23 @@ async fn readable(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
     }
 }
 
-/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
+/// Says that every log of the run is as it was written, with the hash of its last line.
 async fn verify(bosun: &Bosun, run: &RunId) -> anyhow::Result<Exit> {
-    let journal = &**bosun.journal();
+    for log in chains(&**bosun.journal(), run).await? {
+        print::line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
+    }
+    print::note("nothing was changed or cut off");
+    Ok(Exit::Done)
+}
+
+/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
+pub(crate) async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSummary>> {
     let own = journal.verify(&LogId::run(run.clone())).await?;
-    print::line(&format!("{:<24} {:>6} lines  head {}", own.log, own.last_seq, own.head))?;
+    let mut chains = vec![own.clone()];
     let mut after = 0;
     loop {
         let page = journal.read(&own.log, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
+        let Some(last) = page.last() else { return Ok(chains) };
         after = last.seq;
         for line in &page {
             if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
@@ -120,10 +128,8 @@ async fn verify(bosun: &Bosun, run: &RunId) -> anyhow::Result<Exit> {
                     );
                     return Err(Wrong::Tampered(what).into());
                 }
-                print::line(&format!("{log:<24} {:>6} lines  head {log_head}", summary.last_seq))?;
+                chains.push(summary);
             }
         }
     }
-    print::note("nothing was changed or cut off");
-    Ok(Exit::Done)
 }

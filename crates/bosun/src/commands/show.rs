@@ -1,20 +1,20 @@
 //! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
 
-use engine::projection::{project_state, response};
+use engine::projection::{junit, project_state, response, sarif};
 use runtime::{Bosun, Clock as _, Order, RealClock};
 use types::RunId;
 
 use crate::args;
-use crate::commands::{newest, sessions, spec, whole};
+use crate::commands::{newest, prove, sessions, spec, whole};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, report};
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run.clone(), Wrong::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
-        if args.response || args.state || args.spec || args.gates || args.gate.is_some() {
+        if args.of_a_run() {
             return Err(Wrong::NotARun { run }.into());
         }
         if args.json {
@@ -37,6 +37,9 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         print::json(&project_state(&machine, &lines, RealClock.now()))?;
         return Ok(Exit::Done);
     }
+    if args.junit || args.sarif {
+        return checks(&bosun, &run, args.junit).await;
+    }
     let view = bosun.view(&run).await?;
     if let Some(phase) = args.gate {
         let judged = view.gates.iter().rev().find(|gate| gate.phase == phase);
@@ -48,6 +51,17 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         print::json(&view)?;
     } else {
         print::text(&report::report(&view, home))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints what the run's checks said, in a form that other tools read.
+async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Exit> {
+    let (_, lines) = whole(bosun, run).await?;
+    if as_junit {
+        print::document(&junit(&lines, &prove::reports(bosun, &lines).await?))?;
+    } else {
+        print::json(&sarif(&lines, env!("CARGO_PKG_VERSION")))?;
     }
     Ok(Exit::Done)
 }

@@ -18,6 +18,8 @@ mod killed;
 // What the rules say about commands.
 mod permit;
 mod presets;
+// Proofs, and the checks and findings of a run in the forms of other tools.
+mod prove;
 // What waits for a person.
 mod questions;
 mod route;

@@ -12,6 +12,17 @@ use super::{GitError, Repo, hash};
 const MOST_PATHS: usize = 500;
 
 impl Repo {
+    /// The hash of a commit's tree; nothing if the repository does not have the commit.
+    pub async fn find_tree(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
+        let wanted = format!("{}^{{tree}}", hash(commit)?);
+        let args = ["rev-parse", "--verify", "--quiet", wanted.as_str()];
+        let answer = self.git().try_run(self.here(), &args).await?;
+        if !answer.succeeded() {
+            return Ok(None);
+        }
+        Ok(Some(answer.line()?.to_string_lossy().into_owned()))
+    }
+
     /// What changed between two commits, with lines added and removed; a renamed file is removed and added.
     pub async fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Changes, GitError> {
         let (from, to) = (hash(from)?, hash(to)?);

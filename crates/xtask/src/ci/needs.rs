@@ -17,6 +17,8 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { program: "sh", probe: &["-c", "exit 0"], package: "dash" },
     Need { program: "git", probe: &["--version"], package: "git" },
+    // Comes with ssh-keygen, which has no harmless command line that succeeds.
+    Need { program: "ssh", probe: &["-V"], package: "openssh-client" },
     Need { program: "tmux", probe: &["-V"], package: "tmux" },
 ];
 

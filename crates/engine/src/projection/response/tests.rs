@@ -1,29 +1,15 @@
 //! The response and the state of runs in every situation, held to their form.
 
 use serde_json::Value;
-use types::{Digest, Envelope, Event, RunId, Timestamp};
+use types::Event;
 
 use super::*;
 use crate::Run;
 use crate::projection::{ProjectState, project_state};
 use crate::testing::{Bench, begin, new_run, planned, request, survey};
 
-fn lines(bench: &Bench<Run>) -> Vec<Envelope> {
-    let line = |((event, at), seq): (&(Event, Timestamp), u64)| Envelope {
-        v: Envelope::VERSION,
-        seq,
-        at: *at,
-        run: RunId::fixed("r_test"),
-        attempt: None,
-        by: event.by(),
-        prev: Digest::ZERO,
-        event: event.clone(),
-    };
-    bench.log.iter().zip(1..).map(line).collect()
-}
-
 fn told(bench: &Bench<Run>) -> Response {
-    let response = response(&bench.machine, &lines(bench), bench.now);
+    let response = response(&bench.machine, &bench.lines(), bench.now);
     let value = serde_json::to_value(&response).expect("it can be written");
     let schema: Value = serde_json::from_str(RESPONSE_SCHEMA).expect("the schema is JSON");
     let wrong = misfits(&schema, &schema, &value);
@@ -148,7 +134,7 @@ fn what_is_left_of_the_budget_is_never_below_nothing() {
 fn the_share_of_the_coordinator_is_measured() {
     let bench = finished();
     assert_eq!(told(&bench).resource_usage.coordinator_tokens, 0);
-    let mut lines = lines(&bench);
+    let mut lines = bench.lines();
     let usage = types::Usage { input: 7, output: 3, ..types::Usage::default() };
     let reply = types::ModelReply::new(vec![], types::StopReason::End, usage, None);
     let own = Event::ModelReplied {
@@ -180,7 +166,7 @@ fn a_request_keeps_its_name() {
 #[test]
 fn the_state_of_a_project_survives_writing_and_reading() {
     for bench in [finished(), planned("T1 a; T2 b after T1"), new_run_of("fix it")] {
-        let state = project_state(&bench.machine, &lines(&bench), bench.now);
+        let state = project_state(&bench.machine, &bench.lines(), bench.now);
         let text = serde_json::to_string_pretty(&state).expect("it can be written");
         let again: ProjectState = serde_json::from_str(&text).expect("it can be read");
         assert_eq!(again, state);
@@ -191,7 +177,7 @@ fn the_state_of_a_project_survives_writing_and_reading() {
 #[test]
 fn the_state_of_a_project_is_a_picture_of_its_log() {
     let bench = planned("T1 a; T2 b after T1");
-    let state = project_state(&bench.machine, &lines(&bench), bench.now);
+    let state = project_state(&bench.machine, &bench.lines(), bench.now);
     assert_eq!(state.status, Progress::InProgress);
     assert_eq!(state.active_agents, ["T1.1"]);
     let kinds: Vec<&str> = state.messages.iter().map(|message| message.kind.as_str()).collect();
@@ -199,10 +185,10 @@ fn the_state_of_a_project_is_a_picture_of_its_log() {
     assert!(state.go_decisions[&Phase::Planning].go);
     assert_eq!(state.plan.map(|plan| plan.tasks.len()), Some(2));
     let done = finished();
-    let state = project_state(&done.machine, &lines(&done), done.now);
+    let state = project_state(&done.machine, &done.lines(), done.now);
     assert_eq!((state.status, state.go_decisions.len()), (Progress::Completed, 5));
     let blocked = new_run_of("fix it");
-    let state = project_state(&blocked.machine, &lines(&blocked), blocked.now);
+    let state = project_state(&blocked.machine, &blocked.lines(), blocked.now);
     assert_eq!(state.status, Progress::Blocked);
 }
 

@@ -1,0 +1,135 @@
+//! `bosun prove`: write what a run came to as a proof that travels, or check one. What is stated is in the engine's
+//! projection, signatures are ssh-keygen's; here the two are put together.
+
+mod verify;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use engine::projection::proof::{LogHead, NAMESPACE, ProofFacts, statements, unprovable};
+use engine::projection::{Reports, kept_reports};
+use runtime::bundle::{PAYLOAD_TYPE, pae, seal};
+use runtime::sandbox::{Repo, SshKeygen};
+use runtime::{Bosun, Clock as _, Order, RealClock};
+use serde_json::json;
+use types::{CommitId, Envelope, RunId, RunView};
+
+use crate::args;
+use crate::commands::{log, newest, sessions, spec, whole};
+use crate::exit::{Exit, Wrong};
+use crate::home::Home;
+use crate::print;
+
+pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit> {
+    if let Some(file) = &args.verify {
+        return verify::verify(file, &args).await;
+    }
+    let bosun = home.open(Order::Arrival).await?;
+    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    if sessions::one(&bosun, &run).await?.is_some() {
+        return Err(Wrong::NotARun { run }.into());
+    }
+    let now = RealClock.now();
+    let (machine, lines) = whole(&bosun, &run).await?;
+    let view = machine.view(now);
+    if let Some(why) = unprovable(&view) {
+        return Err(Wrong::Unprovable { run, why }.into());
+    }
+    // A log that was tampered with ends it here.
+    let logs = heads(&bosun, &run).await?;
+    let tree = tree(&view).await?;
+    let reports = reports(&bosun, &lines).await?;
+    let version = env!("CARGO_PKG_VERSION");
+    let facts = ProofFacts { version, tree: &tree, logs: &logs, reports: &reports, now };
+    let statements = statements(&machine, &lines, &facts);
+    let (text, key) = sealed(&statements, args.sign.as_deref()).await?;
+    match &args.out {
+        None => print::document(&text)?,
+        Some(path) => spec::write(path, &text)?,
+    }
+    if let (true, Some(path)) = (args.json, &args.out) {
+        let count = statements.len();
+        print::json(&json!({
+            "run": run, "commit": view.head, "tree": tree, "status": view.status, "statements": count, "key": key,
+            "out": path,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    say(&view, &statements, key.as_deref());
+    Ok(Exit::Done)
+}
+
+fn say(view: &RunView, statements: &[String], key: Option<&str>) {
+    let count = types::count(statements.len(), "statement");
+    let (run, commit, ended) = (&view.run, view.head.short(), view.status.word());
+    print::note(&format!("{count} about run {run} ({ended}) and its result {commit}"));
+    match key {
+        Some(key) => print::note(&format!("signed with {key}")),
+        None => print::note(
+            "NOT SIGNED: anybody can change it unnoticed; sign it with --sign KEY before you hand it on",
+        ),
+    }
+}
+
+/// The last line of every log of the run, once the chains of all of them were checked.
+async fn heads(bosun: &Bosun, run: &RunId) -> anyhow::Result<Vec<LogHead>> {
+    let logs = log::chains(&**bosun.journal(), run).await?;
+    let head = |log: runtime::store::LogSummary| LogHead {
+        log: log.log,
+        lines: log.last_seq,
+        head: log.head,
+    };
+    Ok(logs.into_iter().map(head).collect())
+}
+
+/// The tree of the run's result, from the repository that it was made in.
+async fn tree(view: &RunView) -> anyhow::Result<String> {
+    let repo =
+        Repo::discover(Path::new(&view.repository)).await.map_err(runtime::DoorError::Git)?;
+    let found = repo.find_tree(&view.head).await.map_err(runtime::DoorError::Git)?;
+    let gone = || Wrong::NoCommit {
+        commit: CommitId::short(&view.head).to_owned(),
+        repo: view.repository.clone(),
+    };
+    Ok(found.ok_or_else(gone)?)
+}
+
+/// The reports of the run's checks, as they are kept.
+pub(crate) async fn reports(bosun: &Bosun, lines: &[Envelope]) -> anyhow::Result<Reports> {
+    let mut reports = Reports::new();
+    for blob in kept_reports(lines) {
+        let bytes = bosun.journal().blob(&blob.digest).await?;
+        reports.insert(blob.digest, serde_json::from_slice(&bytes)?);
+    }
+    Ok(reports)
+}
+
+/// The statements in their envelopes, and the key that signed them, if one did.
+async fn sealed(
+    statements: &[String],
+    key: Option<&Path>,
+) -> anyhow::Result<(String, Option<String>)> {
+    let mut text = String::new();
+    let Some(key) = key else {
+        for statement in statements {
+            text.push_str(&serde_json::to_string(&seal(statement, None))?);
+            text.push('\n');
+        }
+        return Ok((text, None));
+    };
+    let keygen = SshKeygen::locate()?;
+    let bytes = |statement: &String| pae(PAYLOAD_TYPE, statement.as_bytes());
+    let messages: Vec<Vec<u8>> = statements.iter().map(bytes).collect();
+    let interactive = std::io::stderr().is_terminal();
+    let signatures = keygen.sign(key, NAMESPACE, &messages, interactive).await?;
+    let mut by = None;
+    for ((statement, message), signature) in statements.iter().zip(&messages).zip(&signatures) {
+        let used = keygen.key_of(NAMESPACE, message, signature).await?;
+        let used = used.ok_or_else(|| Wrong::BadSignature { key: key.display().to_string() })?;
+        let envelope = seal(statement, Some((verify::fingerprint(&used), signature)));
+        text.push_str(&serde_json::to_string(&envelope)?);
+        text.push('\n');
+        by = Some(used);
+    }
+    Ok((text, by))
+}

@@ -1,0 +1,114 @@
+//! The checks of a run as its log has them: for each tree and each check the last result. Trials, which try the checks
+//! themselves, are left out, and so are attempts that another one has replaced.
+
+use std::collections::BTreeMap;
+
+use types::{
+    AttemptId, BlobRef, Check, CheckEnd, CheckId, CommitId, Digest, Envelope, Event, Subject,
+    TaskId, TestReport, Timestamp,
+};
+
+/// The reports of test runners, by the digests of the blobs that they are kept in.
+pub type Reports = BTreeMap<Digest, TestReport>;
+
+/// One check on one tree, with its last result.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checked<'a> {
+    pub(super) on: &'a Subject,
+    pub(super) what: &'a Check,
+    pub(super) commit: &'a CommitId,
+    pub(super) end: &'a CheckEnd,
+    pub(super) at: Timestamp,
+}
+
+impl<'a> Checked<'a> {
+    /// The whole report of its test runners, if there is one that names tests.
+    pub(super) fn report(&self, reports: &'a Reports) -> Option<&'a TestReport> {
+        let digest = &self.end.tests.as_ref()?.all.as_ref()?.digest;
+        reports.get(digest).filter(|report| !report.cases.is_empty())
+    }
+
+    /// Which tree it looked at, in a word for programs.
+    pub(super) fn tree(&self) -> &'static str {
+        match self.on {
+            Subject::Base => "base",
+            Subject::Landed(_) => "branch",
+            Subject::Merged => "merged",
+            Subject::Attempt(_) | Subject::Trial { .. } | Subject::Without(_) => "task",
+        }
+    }
+
+    pub(super) fn attempt(&self) -> Option<&'a AttemptId> {
+        match self.on {
+            Subject::Attempt(attempt) | Subject::Landed(attempt) => Some(attempt),
+            _ => None,
+        }
+    }
+
+    /// The tree for people: `base`, `T1`, `T1 on the branch`, `merged`.
+    pub(super) fn place(&self) -> String {
+        match self.on {
+            Subject::Attempt(attempt) => attempt.task.to_string(),
+            Subject::Landed(attempt) => format!("{} on the branch", attempt.task),
+            other => other.to_string(),
+        }
+    }
+
+    /// The last lines that it printed.
+    pub(super) fn tail(&self, most: usize) -> String {
+        let lines: Vec<&str> = self.end.output.text.lines().collect();
+        lines.get(lines.len().saturating_sub(most)..).unwrap_or_default().join("\n")
+    }
+}
+
+/// The blobs in which the reports of a run's checks are kept. Whoever wants them told looks them up.
+#[must_use]
+pub fn kept_reports(lines: &[Envelope]) -> Vec<BlobRef> {
+    let tests = checked(lines).into_iter().filter_map(|one| one.end.tests.as_ref());
+    tests.filter_map(|tests| tests.all).collect()
+}
+
+/// Every check on the base, on the last attempt at each task, and on the branch, in this order.
+pub(super) fn checked(lines: &[Envelope]) -> Vec<Checked<'_>> {
+    let mut started: BTreeMap<&CheckId, (&Check, &CommitId)> = BTreeMap::new();
+    let mut ended: BTreeMap<&CheckId, Checked<'_>> = BTreeMap::new();
+    let mut last: BTreeMap<&TaskId, u32> = BTreeMap::new();
+    let mut order: Vec<&TaskId> = Vec::new();
+    for line in lines.iter().filter(|line| line.attempt.is_none()) {
+        match &line.event {
+            Event::PlanAdopted { plan, .. } => {
+                order = plan.tasks.iter().map(|task| &task.id).collect();
+            }
+            Event::CheckStarted { check, what, commit } => {
+                started.insert(check, (what, commit));
+            }
+            Event::CheckFinished { check, end } => {
+                if let Subject::Attempt(attempt) = &check.on {
+                    last.insert(&attempt.task, attempt.n);
+                }
+                if let Some((what, commit)) = started.get(check) {
+                    ended.insert(check, Checked { on: &check.on, what, commit, end, at: line.at });
+                }
+            }
+            _ => {}
+        }
+    }
+    let place = |task: &TaskId| order.iter().position(|one| *one == task).unwrap_or(order.len());
+    let mut found: Vec<((u8, usize, u8, u32), Checked<'_>)> = Vec::new();
+    for (check, one) in ended {
+        let key = match one.on {
+            Subject::Base => (0, 0, 0),
+            Subject::Merged => (2, 0, 0),
+            Subject::Trial { .. } | Subject::Without(_) => continue,
+            Subject::Attempt(attempt) | Subject::Landed(attempt) => {
+                if last.get(&attempt.task) != Some(&attempt.n) {
+                    continue;
+                }
+                (1, place(&attempt.task), u8::from(matches!(one.on, Subject::Landed(_))))
+            }
+        };
+        found.push(((key.0, key.1, key.2, check.index), one));
+    }
+    found.sort_by_key(|(key, _)| *key);
+    found.into_iter().map(|(_, one)| one).collect()
+}

@@ -1,0 +1,337 @@
+//! What a run came to, as in-toto statements that can be signed and read without the journal: each check as a
+//! `test-result`, the gates as `svr`, the run itself as a predicate of our own (`run-predicate.schema.json`). A fold over
+//! the log; nothing here signs, reads a file, or vouches for what the log says.
+
+mod read;
+
+pub use read::{Claims, Examined, PartClaim, examine};
+
+use serde_json::{Map, Value, json};
+use types::{
+    CommitId, Digest, Envelope, Event, GateView, LogId, RunView, Said, Status, TaskView,
+    TestOutcome, Timestamp, Verdict,
+};
+
+use super::checks::{Checked, Reports, checked};
+use crate::Run;
+
+/// The form of the run's own predicate, as a JSON Schema.
+pub const RUN_PREDICATE_SCHEMA: &str = include_str!("proof/run-predicate.schema.json");
+
+/// The types that a proof is made of.
+pub const STATEMENT: &str = "https://in-toto.io/Statement/v1";
+pub const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
+pub const SVR: &str = "https://in-toto.io/attestation/svr/v0.1";
+pub const RUN: &str = "urn:x-bosun:attestation:run:v0.1";
+/// Who judged the gates: this program, with the rules that the policy's digest names.
+pub const VERIFIER: &str = "urn:x-bosun:verifier:v0.1";
+/// What an SSH signature over a statement is for; one made for anything else does not count.
+pub const NAMESPACE: &str = "bosun@attestation";
+
+/// The largest command that stands in a statement word for word.
+const MOST_COMMAND: usize = 1_000;
+
+/// The end of one of a run's logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogHead {
+    pub log: LogId,
+    pub lines: u64,
+    pub head: Digest,
+}
+
+/// What a proof needs beside the log.
+#[derive(Debug, Clone, Copy)]
+pub struct ProofFacts<'a> {
+    /// Of this program.
+    pub version: &'a str,
+    /// The tree of the result commit.
+    pub tree: &'a str,
+    pub logs: &'a [LogHead],
+    pub reports: &'a Reports,
+    pub now: Timestamp,
+}
+
+/// Why there is nothing to prove; nothing if there is.
+#[must_use]
+pub fn unprovable(view: &RunView) -> Option<&'static str> {
+    match view.status {
+        Status::Running => Some("it is not over; finish it with `bosun resume`"),
+        Status::Waiting => Some("it waits for an answer; `bosun questions` lists what is open"),
+        Status::Refused => Some("it was refused, so there is no result"),
+        _ if view.head == view.base => Some("it changed nothing, so there is no result"),
+        _ => None,
+    }
+}
+
+/// The statements about a run that is over, serialized as they are to be signed. The first is the run's own; it names
+/// the digests of all the others, so that none can be taken away unnoticed.
+#[must_use]
+pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<String> {
+    let view = run.view(facts.now);
+    let policy = policy(lines);
+    let mut parts: Vec<(String, Value)> = Vec::new();
+    for one in checked(lines) {
+        let subject = subject(&name(&view, &one), one.commit, None);
+        let tree = tree(&view, &one);
+        let result = test_result(&one, tree, facts.reports);
+        let mut entry = named(TEST_RESULT, &subject);
+        entry["tree"] = json!(tree);
+        entry["check"] = json!(one.what.name);
+        entry["result"] = json!(verdict(&one));
+        parts.push((statement(&subject, TEST_RESULT, &result).to_string(), entry));
+    }
+    let result = subject(&view.branch, &view.head, Some(facts.tree));
+    let gates = statement(&result, SVR, &svr(&view, policy.as_ref(), facts));
+    parts.push((gates.to_string(), named(SVR, &result)));
+    let mut all = Vec::with_capacity(parts.len() + 1);
+    let mut list = Vec::new();
+    for (text, mut entry) in parts {
+        entry["digest"] = json!({ "sha256": Digest::of(text.as_bytes()) });
+        list.push(entry);
+        all.push(text);
+    }
+    let mut predicate = predicate(&view, lines, policy.as_ref(), facts);
+    predicate.insert("statements".to_owned(), Value::Array(list));
+    let whole = statement(&result, RUN, &Value::Object(predicate));
+    all.insert(0, whole.to_string());
+    all
+}
+
+fn statement(subject: &Value, kind: &str, predicate: &Value) -> Value {
+    json!({
+        "_type": STATEMENT,
+        "subject": [subject],
+        "predicateType": kind,
+        "predicate": predicate,
+    })
+}
+
+fn subject(name: &str, commit: &CommitId, tree: Option<&str>) -> Value {
+    let mut digest = json!({ "gitCommit": commit });
+    if let Some(tree) = tree {
+        digest["gitTree"] = json!(tree);
+    }
+    json!({ "name": name, "digest": digest })
+}
+
+/// What the commit that a check looked at is called.
+fn name(view: &RunView, one: &Checked<'_>) -> String {
+    match one.attempt() {
+        Some(attempt) => attempt.to_string(),
+        None if *one.commit == view.head => view.branch.clone(),
+        None => one.place(),
+    }
+}
+
+/// A statement as the run's own names it; its digest is added when it is known.
+fn named(kind: &str, subject: &Value) -> Value {
+    let commit = &subject["digest"]["gitCommit"];
+    json!({ "predicateType": kind, "gitCommit": commit, "digest": null })
+}
+
+/// Which tree a check looked at. What was merged then and is not the result any more was the branch on its way.
+fn tree(view: &RunView, one: &Checked<'_>) -> &'static str {
+    match one.tree() {
+        "merged" if *one.commit != view.head => "branch",
+        tree => tree,
+    }
+}
+
+/// A check that passed with something to say about it is a warning; one that did not pass has failed, whatever the rules
+/// made of it.
+fn verdict(one: &Checked<'_>) -> &'static str {
+    let (end, tests) = (one.end, one.end.tests.as_deref());
+    if !end.passed() || end.cannot_run.is_some() || end.untried.is_some() {
+        return "FAILED";
+    }
+    let odd = tests.is_some_and(|tests| {
+        !tests.complete || tests.failed > 0 || !tests.lost.is_empty() || !tests.failing.is_empty()
+    });
+    if odd || !end.rewrote.is_empty() || !end.left_out.is_empty() { "WARNED" } else { "PASSED" }
+}
+
+fn test_result(one: &Checked<'_>, tree: &str, reports: &Reports) -> Value {
+    let verdict = verdict(one);
+    let report = one.report(reports);
+    let names = |outcome: TestOutcome| -> Vec<&str> {
+        let cases = report.iter().flat_map(|report| &report.cases);
+        cases.filter(|case| case.outcome == outcome).map(|case| case.name.as_str()).collect()
+    };
+    let (mut passed, mut failed) = (names(TestOutcome::Passed), names(TestOutcome::Failed));
+    // A check without a list of tests is one test: itself. One that failed though all its tests passed is one more.
+    let whole = one.what.name.as_str();
+    match verdict {
+        "FAILED" if failed.is_empty() => failed.push(whole),
+        "FAILED" => {}
+        _ if report.is_none() => passed.push(whole),
+        _ => {}
+    }
+    let mut own = json!({
+        "tree": tree,
+        "check": whole,
+        "ended": one.end.ended.to_string(),
+        "finishedOn": one.at,
+    });
+    if let Some(attempt) = one.attempt() {
+        own["attempt"] = json!(attempt);
+    }
+    if let Some(why) = &one.end.cannot_run {
+        own["cannotRun"] = json!(why);
+    }
+    if let Some(tests) = &one.end.tests {
+        own["runner"] = json!(tests.runner);
+        own["complete"] = json!(tests.complete);
+        let (passed, failed, skipped) = (tests.passed, tests.failed, tests.skipped);
+        own["counts"] = json!({ "passed": passed, "failed": failed, "skipped": skipped });
+        own["skippedTests"] = json!(names(TestOutcome::Skipped));
+        own["lostTests"] = json!(tests.lost);
+        own["failedBeforeTests"] = json!(tests.excused);
+    }
+    json!({
+        "result": verdict,
+        "configuration": [configuration(one)],
+        "passedTests": passed,
+        "warnedTests": [],
+        "failedTests": failed,
+        "bosun": own,
+    })
+}
+
+/// The command of a check, which is all the configuration that it has here.
+fn configuration(one: &Checked<'_>) -> Value {
+    let command = &one.what.command;
+    let digest = Digest::of(command.as_bytes());
+    let mut descriptor = json!({
+        "name": one.what.name,
+        "digest": { "sha256": digest },
+        "mediaType": "text/x-shellscript",
+    });
+    if command.len() <= MOST_COMMAND {
+        descriptor["annotations"] = json!({ "command": command });
+    }
+    descriptor
+}
+
+/// The gates that were passed, as properties of the result.
+fn svr(view: &RunView, policy: Option<&Digest>, facts: &ProofFacts<'_>) -> Value {
+    let mut verifier = json!({ "id": VERIFIER, "version": facts.version });
+    if let Some(digest) = policy {
+        verifier["policy"] = json!({ "name": view.policy, "digest": { "sha256": digest } });
+    }
+    let passed = standing(view).into_iter().filter(|gate| gate.go);
+    let properties: Vec<String> = passed.map(|gate| property(gate.phase.word())).collect();
+    let time = view.ended.unwrap_or(facts.now);
+    json!({ "verifier": verifier, "timeCreated": time, "properties": properties })
+}
+
+/// What a passed gate is called in a simple verification result.
+fn property(phase: &str) -> String {
+    format!("BOSUN_GATE_{}", phase.to_uppercase())
+}
+
+/// The last verdict of each gate: earlier ones were judged again.
+fn standing(view: &RunView) -> Vec<&GateView> {
+    let mut last: Vec<&GateView> = Vec::new();
+    for gate in &view.gates {
+        last.retain(|one| one.phase != gate.phase);
+        last.push(gate);
+    }
+    last
+}
+
+fn policy(lines: &[Envelope]) -> Option<Digest> {
+    lines.iter().find_map(|line| match &line.event {
+        Event::RunRequested { policy, .. } => Some(*policy),
+        _ => None,
+    })
+}
+
+fn predicate(
+    view: &RunView,
+    lines: &[Envelope],
+    policy: Option<&Digest>,
+    facts: &ProofFacts<'_>,
+) -> Map<String, Value> {
+    let heads = facts
+        .logs
+        .iter()
+        .map(|log| json!({ "log": log.log, "lines": log.lines, "head": { "sha256": log.head } }));
+    let whole = json!({
+        "bosun": { "version": facts.version },
+        "run": {
+            "id": view.run,
+            "goal": view.goal,
+            "status": view.status,
+            "startedOn": view.started,
+            "finishedOn": view.ended,
+            "provenOn": facts.now,
+        },
+        "base": { "gitCommit": view.base },
+        "result": { "branch": view.branch, "gitCommit": view.head, "gitTree": facts.tree },
+        "policy": { "name": view.policy, "digest": { "sha256": policy } },
+        "logs": heads.collect::<Vec<_>>(),
+        "models": models(lines),
+        "sandbox": view.walls.as_ref().map(|walls| walls.rung),
+        "tasks": view.tasks.iter().map(task).collect::<Vec<_>>(),
+        "gates": standing(view).into_iter().map(gate).collect::<Vec<_>>(),
+        "questions": questions(view),
+    });
+    whole.as_object().cloned().unwrap_or_default()
+}
+
+/// Every model that replied, in the order of their first replies.
+fn models(lines: &[Envelope]) -> Vec<String> {
+    let mut models: Vec<String> = Vec::new();
+    for line in lines {
+        if let Event::ModelReplied { model, .. } = &line.event {
+            let model = model.to_string();
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+    }
+    models
+}
+
+fn task(task: &TaskView) -> Value {
+    json!({
+        "id": task.id,
+        "title": task.title,
+        "stage": task.stage,
+        "attempts": task.attempts,
+        "gitCommit": task.commit,
+        "evidence": task.evidence,
+    })
+}
+
+fn gate(gate: &GateView) -> Value {
+    let verdict = gate.card.as_ref().map(|card| card.verdict);
+    let otherwise = if gate.go { Verdict::Go } else { Verdict::NoGo };
+    json!({
+        "phase": gate.phase,
+        "go": gate.go,
+        "verdict": verdict.unwrap_or(otherwise).word(),
+        "score": gate.card.as_ref().map(|card| card.score),
+        "rule": gate.decision.rule,
+        "reason": gate.decision.reason,
+    })
+}
+
+/// What people were asked and answered; what the policy answered in nobody's place is not among it.
+fn questions(view: &RunView) -> Vec<Value> {
+    let answered = view.questions.iter().filter_map(|question| {
+        let by = question.by.as_deref().filter(|by| *by != Said::POLICY)?;
+        Some(json!({
+            "id": question.id,
+            "rule": question.rule,
+            "question": question.text,
+            "choice": question.choice,
+            "answer": question.answer.as_ref()?,
+            "by": by,
+        }))
+    });
+    answered.collect()
+}
+
+#[cfg(test)]
+mod tests;
