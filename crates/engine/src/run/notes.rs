@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use evidence::files::{FileKind, kind};
 use types::{
     AttemptResult, Check, Event, Phase, Progress, Span, SpecTaskStatus, TaskId, TaskResult,
     TaskStage, Timestamp,
@@ -131,19 +132,17 @@ impl Run {
         self.project_checks().iter().chain(&self.ground.hidden).cloned().collect()
     }
 
-    /// Which files are tests: those that the policy names, and those that the commands of the checks name.
+    /// Which files are tests: those that the policy names, and the programs that the commands of the checks name.
     pub(crate) fn test_files(&self) -> Vec<String> {
         let mut names = self.policy.verify.tests.clone();
         let files = self.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
-        for check in self.project_checks() {
-            let apart = |c: char| c.is_whitespace() || "'\"();&|".contains(c);
-            for word in check.command.split(apart).map(|word| word.trim_start_matches("./")) {
-                let name = word.rsplit('/').next().unwrap_or(word);
-                if files.iter().any(|file| file.as_str() == word)
-                    && !names.iter().any(|n| n == name)
-                {
-                    names.push(name.to_owned());
-                }
+        let apart = |c: char| c.is_whitespace() || "'\"();&|".contains(c);
+        let words = self.project_checks().iter().flat_map(|check| check.command.split(apart));
+        for word in words.map(|word| word.trim_start_matches("./")) {
+            let is_program = files.iter().any(|file| file.as_str() == word)
+                && kind(word, &self.policy.verify.tests) == FileKind::Code;
+            if is_program {
+                names.push(word.rsplit('/').next().unwrap_or(word).to_owned());
             }
         }
         names

@@ -181,7 +181,8 @@ impl RunHands {
                     .any(|part| part == module || part.starts_with(&format!("{module}.")))
             })
         };
-        Ok(report::cannot_run(exit, &result.output, &own))
+        let why = report::cannot_run(exit, &result.output, &own);
+        Ok(why.or_else(|| exit.and_then(|exit| not_found(exit, &result.output))))
     }
 
     /// The end of a check with what its report says, compared with the report of before.
@@ -230,6 +231,17 @@ impl RunHands {
         tests.won = compared.won.into_iter().take(MOST_NAMES).collect();
         Ok(tests)
     }
+}
+
+/// What the shell says by its exit code, whatever the words: a command is not there, or cannot be run.
+fn not_found(exit: i32, output: &str) -> Option<String> {
+    let what = match exit {
+        127 => "a command that it needs is not found",
+        126 => "a command that it needs cannot be run",
+        _ => return None,
+    };
+    let last = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Some(format!("{what} (exit {exit}): {}", types::one_line(last, 200)))
 }
 
 fn names(report: &TestReport, outcome: types::TestOutcome) -> impl Iterator<Item = &str> {
