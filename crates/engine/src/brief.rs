@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request, RoleId, Spec,
-    Task, TaskId, WorkPath,
+    Assignment, AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request,
+    RoleId, Spec, Task, TaskId, WorkPath,
 };
 
 use crate::run::{Run, Running};
@@ -57,10 +57,12 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         scope: running.scope.clone(),
         walls: run.rung(),
         start: running.start.clone(),
-        base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
-        goal: goal(run, task.map(|(_, task)| task)),
-        test_files: run.test_files(),
-        setup: run.ground().setup().to_vec(),
+        assignment: Assignment {
+            base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
+            goal: goal(run, task.map(|(_, task)| task)),
+            test_files: run.test_files(),
+            setup: run.ground().setup().to_vec(),
+        },
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
         // What the model itself can say at once is known where the models are.

@@ -2,24 +2,23 @@
 //! without it, and altered expectations must be noticed. Decides which of these trials is due, and what they come to:
 //! a level of evidence, or a doubt that a person is asked about. Runs nothing itself.
 
+mod doubt;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod whole;
 
-use types::{
-    AttemptId, Check, CheckEnd, CommitId, Fault, FaultClass, Finding, Level, Span, TaskId, Trial,
-    Weighed,
-};
+use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Span, TaskId, Trial, Weighed};
 
 use crate::run::{CheckState, Lane, Run};
+use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
+pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// The most checks of one task that are tried.
 const MOST_CHECKS: usize = 2;
 /// Trials that take no longer than this are always made.
 const ALWAYS: Span = Span::seconds(30);
-/// The most names that a sentence lists.
-const MOST_NAMES: usize = 5;
 
 /// What is said of a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
@@ -257,95 +256,6 @@ fn turned_says(name: &str, now: &CheckEnd) -> String {
     }
 }
 
-fn rewrites(one: &Tried<'_>) -> Option<Fault> {
-    let before = one.before.map(|end| end.rewrote.as_slice()).unwrap_or_default();
-    let paths: Vec<&str> = one
-        .now
-        .rewrote
-        .iter()
-        .filter(|path| !before.contains(path))
-        .map(|path| path.as_str())
-        .collect();
-    (!paths.is_empty()).then(|| {
-        let what = format!("while {} ran, it changed {}", one.what.name, listed(&paths));
-        doubt("evidence.rewrites", what)
-    })
-}
-
-fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
-    let names: Vec<&str> = lost.iter().map(String::as_str).collect();
-    let what = format!(
-        "{} passes, but tests that it ran before are gone: {}",
-        one.what.name,
-        listed(&names)
-    );
-    doubt("evidence.tests_gone", what)
-}
-
-fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
-    let failing = end
-        .tests
-        .as_ref()
-        .map(|tests| tests.failing.iter().map(String::as_str).collect::<Vec<_>>());
-    let which = match failing.as_deref() {
-        Some(names @ [_, ..]) => format!(": {}", listed(names)),
-        _ => String::new(),
-    };
-    let what = format!(
-        "it passes {} only with tests, recipes or data that it changed itself; as they were before, they do not pass \
-         with the new code{which}",
-        one.what.name
-    );
-    doubt("evidence.old_tests", what).with_evidence(tail(end))
-}
-
-fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
-    let which: Vec<&str> = end.unnoticed.iter().map(String::as_str).collect();
-    let which = if which.is_empty() { String::new() } else { format!(": {}", listed(&which)) };
-    let what = format!(
-        "{} passes also when the expectations in its tests are altered, so its pass proves nothing{which}",
-        one.what.name
-    );
-    doubt("evidence.cannot_fail", what).with_evidence(tail(end))
-}
-
-/// What was found in the diff and a person should look at.
-fn signs(run: &Run, findings: &[Finding]) -> Option<Fault> {
-    let counts = |finding: &&Finding| run.policy().verify.signs.contains(&finding.kind);
-    let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();
-    let mut said: Vec<String> = Vec::new();
-    for finding in &found {
-        let what = format!("it {} {}", finding.kind.says(), finding.path);
-        if !said.contains(&what) {
-            said.push(what);
-        }
-    }
-    if said.is_empty() {
-        return None;
-    }
-    let lines = found.iter().map(|one| format!("{}: {}", one.path, one.line));
-    let evidence = lines.collect::<Vec<_>>().join("\n");
-    let what = format!("its checks pass, but {}", said.join("; "));
-    Some(doubt("evidence.signs", what).with_evidence(evidence))
-}
-
-fn doubt(code: &'static str, what: String) -> Fault {
-    Fault::new(FaultClass::Semantic, code, what)
-}
-
-fn listed(names: &[&str]) -> String {
-    let mut text = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
-    if names.len() > MOST_NAMES {
-        text.push_str(&format!(" and {} more", names.len() - MOST_NAMES));
-    }
-    text
-}
-
-fn tail(end: &CheckEnd) -> String {
-    let lines: Vec<&str> = end.output.text.lines().collect();
-    lines[lines.len().saturating_sub(30)..].join("\n")
-}
-
 /// Whether a task was to leave behaviour as it is, by what it says itself.
 fn is_refactoring(run: &Run, task: &TaskId) -> bool {
     asked_for(run, task).iter().any(|text| shape::keeps_behaviour(text))
@@ -405,44 +315,4 @@ pub(crate) fn compared(run: &Run, lane: &Lane, what: &Check) -> types::Against {
 /// The whole report of a check, kept as a blob.
 pub(crate) fn report_of(end: &CheckEnd) -> Option<types::Digest> {
     Some(end.tests.as_ref()?.all?.digest)
-}
-
-/// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
-pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
-    let plan = run.plan()?;
-    if plan.tasks.len() < 2 {
-        return None;
-    }
-    let unproven = plan.tasks.iter().zip(run.lanes()).find(|(task, lane)| {
-        let changes_code = |lane: &Lane| {
-            lane.last().is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
-        };
-        lane.is_finished()
-            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
-            && changes_code(lane)
-            && !run.ground().without().contains_key(&task.id)
-    });
-    let check = run.project_checks().first()?;
-    unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
-}
-
-/// The tasks whose change would not be missed by anything that was run, in a sentence each.
-pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
-    let Some(plan) = run.plan() else { return vec![] };
-    let missed = |task: &TaskId| {
-        let without = run.ground().without().get(task).and_then(|state| state.end.as_ref());
-        without.is_some_and(|end| end.untried.is_none() && !end.passed())
-    };
-    let lanes = plan.tasks.iter().zip(run.lanes());
-    let unproven = lanes.filter(|(task, lane)| {
-        lane.is_finished()
-            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
-            && !missed(&task.id)
-    });
-    unproven
-        .map(|(task, lane)| {
-            let because = lane.evidence().map(|one| one.because.join("; ")).unwrap_or_default();
-            format!("nothing that was run would notice if {} had not been done: {because}", task.id)
-        })
-        .collect()
 }

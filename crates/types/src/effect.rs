@@ -1,14 +1,12 @@
 //! What the state asks of the outside world, and what comes back from it. Plain data, so that a run can be
 //! driven by any loop, here or on another machine.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, Budget, CallId, Changes, Check, CommitId, Digest, Ended, Fault, Inspection,
-    ModelReply, ModelRequest, Proof, RoleId, RunId, Rung, Scope, SessionId, Shown, Span, Spend,
+    Against, AttemptId, Budget, CallId, Changes, Check, CheckEnd, CheckId, CommitId, Digest, Fault,
+    Inspection, ModelReply, ModelRequest, Proof, RoleId, RunId, Rung, Scope, SessionId, Spend,
     TaskId, Timestamp, ToolOutput, ToolSpec, Usage,
 };
 
@@ -119,68 +117,6 @@ pub enum TimerId {
     Session(SessionId, u32),
 }
 
-/// One check on one tree.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct CheckId {
-    pub on: Subject,
-    /// Its place in the list of checks.
-    pub index: u32,
-}
-
-/// What the result of a check is compared with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Against {
-    /// The commit that the work started from; nothing where there is nothing to compare with.
-    pub base: Option<CommitId>,
-    /// The same check's report on that commit, kept as a blob.
-    pub report: Option<Digest>,
-    /// Files that the work changed.
-    pub changes: Changes,
-    /// Which files are tests: names with `*`, or folders with a slash.
-    pub test_files: Vec<String>,
-    /// In a trial with altered expectations: the tests to alter; all of them where none is named.
-    pub tests: Vec<String>,
-    /// In a trial: whether the tests of the base are the ones that are altered.
-    pub base_tests: bool,
-    /// What was asked for, to see whether all that it names is there.
-    pub goal: Option<String>,
-    /// Commands that a person wants to be run first in every fresh checkout.
-    pub setup: Vec<String>,
-}
-
-/// The tree that a check looks at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// The untouched tree that the run starts from.
-    Base,
-    /// A tree that is made of an attempt's commit to try the check itself.
-    Trial {
-        attempt: AttemptId,
-        trial: crate::Trial,
-    },
-    /// The run's branch with one task's code as it was before that task.
-    Without(TaskId),
-    Attempt(AttemptId),
-    /// The run's branch, with everything merged.
-    Merged,
-    /// The run's branch as it is with this attempt's changes on top.
-    Landed(AttemptId),
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Base => f.write_str("base"),
-            Self::Trial { attempt, trial } => write!(f, "{attempt} {}", trial.as_str()),
-            Self::Without(task) => write!(f, "without {task}"),
-            Self::Attempt(attempt) => write!(f, "{attempt}"),
-            Self::Merged => f.write_str("merged"),
-            Self::Landed(attempt) => write!(f, "merged {attempt}"),
-        }
-    }
-}
-
 /// Everything an attempt is given, and all it is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Brief {
@@ -201,18 +137,9 @@ pub struct Brief {
     pub walls: Rung,
     /// The commit that the worktree starts from.
     pub start: CommitId,
-    /// The commit that its changes are counted from, if an earlier attempt's files stand between the two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<CommitId>,
-    /// What it is for, without what it is told about checks and limits.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub goal: String,
-    /// Which files are tests: names with `*`, or folders with a slash.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub test_files: Vec<String>,
-    /// Commands that a person wants to be run first in its worktree.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<String>,
+    /// What it is for, if it works on a task.
+    #[serde(default, skip_serializing_if = "Assignment::is_none")]
+    pub assignment: Assignment,
     pub budget: Budget,
     pub max_turns: u32,
     pub max_output_tokens: u64,
@@ -241,6 +168,32 @@ pub struct Brief {
     pub folder: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
+}
+
+/// What an attempt at a task works on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assignment {
+    /// The commit that its changes are counted from, if an earlier attempt's files stand between that and its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<CommitId>,
+    /// What was asked for, without what it is told about checks and limits.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub goal: String,
+    /// Which files are tests: names with `*`, or folders with a slash.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub test_files: Vec<String>,
+    /// Commands that a person wants to be run first in its worktree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+}
+
+impl Assignment {
+    /// Whether there is none, as in a conversation that stands alone.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How an attempt ended, as its run sees it.
@@ -282,68 +235,6 @@ pub struct Sealed {
     pub changes: Changes,
     #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
     pub findings: crate::Findings,
-}
-
-/// What a check said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckEnd {
-    pub ended: Ended,
-    pub output: Shown,
-    pub elapsed_ms: Span,
-    /// What its test runners reported, where they did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tests: Option<Box<crate::Tests>>,
-    /// Why it cannot be run here at all, if that is why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cannot_run: Option<String>,
-    /// Tracked files that are not what they were, after it ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rewrote: Vec<crate::WorkPath>,
-    /// In a trial with altered expectations: those that nobody noticed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unnoticed: Vec<String>,
-    /// Why a trial could not be made; then nothing was run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub untried: Option<String>,
-    /// On the merged tree: what the goal names and nothing in the result has.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
-}
-
-impl CheckEnd {
-    #[must_use]
-    pub fn new(ended: Ended, output: Shown, elapsed_ms: Span) -> Self {
-        Self {
-            ended,
-            output,
-            elapsed_ms,
-            tests: None,
-            cannot_run: None,
-            rewrote: vec![],
-            unnoticed: vec![],
-            untried: None,
-            left_out: vec![],
-        }
-    }
-
-    /// How it ended, in a few words: the exit code, and what its tests came to.
-    #[must_use]
-    pub fn says(&self) -> String {
-        if let Some(why) = &self.untried {
-            return format!("not tried: {why}");
-        }
-        let tests = self.tests.as_ref().map(|tests| {
-            let run = tests.passed.saturating_add(tests.failed);
-            format!(", {} of {} passed", tests.passed, crate::count(u64::from(run), "test"))
-        });
-        format!("{}{}", self.ended, tests.unwrap_or_default())
-    }
-
-    /// Whether it exited with 0.
-    #[must_use]
-    pub fn passed(&self) -> bool {
-        self.ended == Ended::Exited(0)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,6 +22,7 @@
 //!
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
+mod check;
 mod contract;
 mod digest;
 mod effect;
@@ -61,6 +62,7 @@ mod walls;
 mod workspace;
 pub mod yaml;
 
+pub use check::*;
 pub use contract::*;
 pub use digest::*;
 pub use effect::*;

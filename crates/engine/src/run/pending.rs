@@ -48,11 +48,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         }
     }
     effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
-    effects.extend(open_checks(run, &Subject::Base, run.ground().baseline()));
-    for (task, state) in run.ground().without() {
-        let on = Subject::Without(task.clone());
-        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
-    }
+    effects.extend(of_ground(run));
     if let Some(until) = run.deadline()
         && !run.winds_down()
         && !run.funds().asks_for_time()
@@ -153,6 +149,17 @@ fn open_checks<'a>(
         commit: check.commit.clone(),
         walls: run.rung(),
     })
+}
+
+/// Checks that belong to no task.
+fn of_ground(run: &Run) -> Vec<Effect> {
+    let mut effects: Vec<Effect> =
+        open_checks(run, &Subject::Base, run.ground().baseline()).collect();
+    for (task, state) in run.ground().without() {
+        let on = Subject::Without(task.clone());
+        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
+    }
+    effects
 }
 
 fn open_trials<'a>(

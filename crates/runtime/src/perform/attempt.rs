@@ -183,10 +183,11 @@ impl AttemptHands {
         let sealed = async {
             let mut sealed = repo.seal(&folder.path, start, message, at).await?;
             // What counts is all that differs from the branch, also what an earlier attempt left.
-            let start = folder.base.as_ref().unwrap_or(start);
+            let start = folder.assignment.base.as_ref().unwrap_or(start);
             sealed.changes = repo.changes(start, &sealed.commit).await?;
             sealed.findings =
-                signs::findings(&repo, start, &sealed, &folder.about, &self.policy.verify).await?;
+                signs::findings(&repo, start, &sealed, &folder.assignment, &self.policy.verify)
+                    .await?;
             Ok(sealed)
         };
         Outcome::Sealed(sealed.await.map_err(|error: GitError| error.fault()))

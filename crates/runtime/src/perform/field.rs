@@ -9,8 +9,8 @@ use futures::future::{BoxFuture, Shared};
 use sandbox::{Environment, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
-    AgentCall, Brief, CommitId, Family, Fault, FaultClass, Inspection, ModelRef, Policy, RoleId,
-    Rung, SandboxPolicy, Scope, SessionChange, ToolSpec,
+    AgentCall, Assignment, Brief, CommitId, Family, Fault, FaultClass, Inspection, ModelRef,
+    Policy, RoleId, Rung, SandboxPolicy, Scope, SessionChange, ToolSpec,
 };
 
 use super::run::RunHands;
@@ -27,23 +27,14 @@ pub(crate) enum Field {
     Given(Arc<dyn Environment>),
 }
 
-/// What an attempt is for, and which files are tests there.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct About {
-    pub(crate) goal: String,
-    pub(crate) test_files: Vec<String>,
-}
-
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     repo: Finding,
     /// The commit that it was made from, if it is a worktree of ours.
     pub(crate) start: Option<CommitId>,
-    /// The commit that its changes are counted from, if that is another.
-    pub(crate) base: Option<CommitId>,
-    /// What the attempt is for, for comparison with what it did.
-    pub(crate) about: About,
+    /// What the attempt works on, if it is one.
+    pub(crate) assignment: Assignment,
     /// Where may be written; everywhere when nothing is said.
     pub(crate) scope: Option<Scope>,
     /// What must hold its commands.
@@ -86,8 +77,7 @@ impl Folder {
             path,
             repo,
             start: None,
-            base: None,
-            about: About::default(),
+            assignment: Assignment::default(),
             scope: None,
             walls,
             policy,
@@ -104,10 +94,9 @@ impl Field {
         let repo = found(run.workshop.repo().clone());
         let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
-        let base = brief.base.clone();
-        let about = About { goal: brief.goal.clone(), test_files: brief.test_files.clone() };
+        let assignment = brief.assignment.clone();
         let ready = Some(ready);
-        Self::Folder(Box::new(Folder { start, base, about, scope, ready, ..folder }))
+        Self::Folder(Box::new(Folder { start, assignment, scope, ready, ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.

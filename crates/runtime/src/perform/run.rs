@@ -106,7 +106,7 @@ impl RunHands {
             let repo = self.workshop.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
         }
-        let ready = workspace::ready(self, &folder, &brief.start, &brief.setup).await?;
+        let ready = workspace::ready(self, &folder, &brief.start, &brief.assignment.setup).await?;
         let field = Field::of_attempt(self, &brief, ready);
         let tailor = Tailor::new(&self.shop, &self.policy, &brief.role);
         if drive.is_new() {

@@ -1,11 +1,12 @@
 //! What is found in an attempt's changes when it is sealed: what they do to tests and recipes, and signs in them that
 //! tests may be deceived. The texts are fetched here; what is found in them, and what it means, is decided elsewhere.
 
-use super::field::About;
 use evidence::files::{self, FileKind};
 use evidence::signs::{self, Change, ChangedFile, SignKind};
 use sandbox::{GitError, Repo};
-use types::{CommitId, Finding, FindingKind, Findings, Sealed, VerifyPolicy, WorkPath, one_line};
+use types::{
+    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, VerifyPolicy, WorkPath, one_line,
+};
 
 /// The most files whose texts are compared with the changes.
 const MOST_FILES: usize = 2_000;
@@ -17,7 +18,7 @@ pub(super) async fn findings(
     repo: &Repo,
     base: &CommitId,
     sealed: &Sealed,
-    about: &About,
+    about: &Assignment,
     policy: &VerifyPolicy,
 ) -> Result<Findings, GitError> {
     let watched = engine::watched(&sealed.changes, policy);
@@ -46,7 +47,7 @@ async fn in_texts(
     repo: &Repo,
     base: &CommitId,
     sealed: &Sealed,
-    about: &About,
+    about: &Assignment,
 ) -> Result<Vec<Finding>, GitError> {
     let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let changed: Vec<WorkPath> =

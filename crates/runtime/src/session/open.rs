@@ -96,10 +96,7 @@ impl Bosun {
             scope: new.scope,
             walls: Rung::None,
             start: CommitId(String::new()),
-            base: None,
-            goal: String::new(),
-            test_files: vec![],
-            setup: vec![],
+            assignment: types::Assignment::default(),
             budget: new.budget,
             max_turns: solo.max_turns,
             max_output_tokens: tailor.max_output(&new.model),
@@ -115,8 +112,7 @@ impl Bosun {
             policy: Some(digest),
             model: new.model,
         };
-        let log = LogId::run(run);
-        let machine = Attempt::new(policy.clone());
+        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let first = Input::Brief(Box::new(brief));

@@ -1,0 +1,47 @@
+//! Tasks that nothing proves alone: each is taken out of the whole result once, and some check must notice. What nobody
+//! notices is told to the last gates.
+
+use types::{Check, CommitId, Level, TaskId};
+
+use super::Shape;
+use crate::run::{Lane, Run};
+
+/// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
+pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
+    let plan = run.plan()?;
+    if plan.tasks.len() < 2 {
+        return None;
+    }
+    let unproven = plan.tasks.iter().zip(run.lanes()).find(|(task, lane)| {
+        let changes_code = |lane: &Lane| {
+            lane.last().is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
+        };
+        lane.is_finished()
+            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && changes_code(lane)
+            && !run.ground().without().contains_key(&task.id)
+    });
+    let check = run.project_checks().first()?;
+    unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
+}
+
+/// The tasks whose change would not be missed by anything that was run, in a sentence each.
+pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
+    let Some(plan) = run.plan() else { return vec![] };
+    let missed = |task: &TaskId| {
+        let without = run.ground().without().get(task).and_then(|state| state.end.as_ref());
+        without.is_some_and(|end| end.untried.is_none() && !end.passed())
+    };
+    let lanes = plan.tasks.iter().zip(run.lanes());
+    let unproven = lanes.filter(|(task, lane)| {
+        lane.is_finished()
+            && lane.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && !missed(&task.id)
+    });
+    unproven
+        .map(|(task, lane)| {
+            let because = lane.evidence().map(|one| one.because.join("; ")).unwrap_or_default();
+            format!("nothing that was run would notice if {} had not been done: {because}", task.id)
+        })
+        .collect()
+}

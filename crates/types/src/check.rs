@@ -1,0 +1,131 @@
+//! Checks that run: on which tree, compared with what, and what came of them. Plain data; the engine judges it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AttemptId, Changes, CommitId, Digest, Ended, Shown, Span, TaskId};
+
+/// One check on one tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CheckId {
+    pub on: Subject,
+    /// Its place in the list of checks.
+    pub index: u32,
+}
+
+/// What the result of a check is compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Against {
+    /// The commit that the work started from; nothing where there is nothing to compare with.
+    pub base: Option<CommitId>,
+    /// The same check's report on that commit, kept as a blob.
+    pub report: Option<Digest>,
+    /// Files that the work changed.
+    pub changes: Changes,
+    /// Which files are tests: names with `*`, or folders with a slash.
+    pub test_files: Vec<String>,
+    /// In a trial with altered expectations: the tests to alter; all of them where none is named.
+    pub tests: Vec<String>,
+    /// In a trial: whether the tests of the base are the ones that are altered.
+    pub base_tests: bool,
+    /// What was asked for, to see whether all that it names is there.
+    pub goal: Option<String>,
+    /// Commands that a person wants to be run first in every fresh checkout.
+    pub setup: Vec<String>,
+}
+
+/// The tree that a check looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// The untouched tree that the run starts from.
+    Base,
+    /// A tree that is made of an attempt's commit to try the check itself.
+    Trial {
+        attempt: AttemptId,
+        trial: crate::Trial,
+    },
+    /// The run's branch with one task's code as it was before that task.
+    Without(TaskId),
+    Attempt(AttemptId),
+    /// The run's branch, with everything merged.
+    Merged,
+    /// The run's branch as it is with this attempt's changes on top.
+    Landed(AttemptId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Base => f.write_str("base"),
+            Self::Trial { attempt, trial } => write!(f, "{attempt} {}", trial.as_str()),
+            Self::Without(task) => write!(f, "without {task}"),
+            Self::Attempt(attempt) => write!(f, "{attempt}"),
+            Self::Merged => f.write_str("merged"),
+            Self::Landed(attempt) => write!(f, "merged {attempt}"),
+        }
+    }
+}
+
+/// What a check said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckEnd {
+    pub ended: Ended,
+    pub output: Shown,
+    pub elapsed_ms: Span,
+    /// What its test runners reported, where they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Box<crate::Tests>>,
+    /// Why it cannot be run here at all, if that is why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cannot_run: Option<String>,
+    /// Tracked files that are not what they were, after it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrote: Vec<crate::WorkPath>,
+    /// In a trial with altered expectations: those that nobody noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unnoticed: Vec<String>,
+    /// Why a trial could not be made; then nothing was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
+    /// On the merged tree: what the goal names and nothing in the result has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+impl CheckEnd {
+    #[must_use]
+    pub fn new(ended: Ended, output: Shown, elapsed_ms: Span) -> Self {
+        Self {
+            ended,
+            output,
+            elapsed_ms,
+            tests: None,
+            cannot_run: None,
+            rewrote: vec![],
+            unnoticed: vec![],
+            untried: None,
+            left_out: vec![],
+        }
+    }
+
+    /// How it ended, in a few words: the exit code, and what its tests came to.
+    #[must_use]
+    pub fn says(&self) -> String {
+        if let Some(why) = &self.untried {
+            return format!("not tried: {why}");
+        }
+        let tests = self.tests.as_ref().map(|tests| {
+            let run = tests.passed.saturating_add(tests.failed);
+            format!(", {} of {} passed", tests.passed, crate::count(u64::from(run), "test"))
+        });
+        format!("{}{}", self.ended, tests.unwrap_or_default())
+    }
+
+    /// Whether it exited with 0.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.ended == Ended::Exited(0)
+    }
+}
