@@ -154,7 +154,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         Event::CheckStarted { check, what, commit } => {
             start_check(run, &check, CheckState { what, commit, end: None });
         }
-        Event::CheckFinished { check, end } => finish_check(run, &check, end),
+        Event::CheckFinished { check, end } => finish_check(run, &check, &end),
         Event::MergeStarted { task, commit, onto } => {
             change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
         }

@@ -34,7 +34,7 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     }
 }
 
-pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: CheckEnd) {
+pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
     let index = check.index as usize;
     let mut ended = None;
     let mut finish = |state: Option<&mut CheckState>| {
