@@ -2,6 +2,7 @@
 //! prove nothing by themselves, so each is narrow: honest work must not be asked about. What runs, and whether it fails,
 //! is judged elsewhere.
 
+mod answers;
 mod equality;
 mod exits;
 mod goal;
@@ -125,6 +126,7 @@ fn signs_apart(change: &Change<'_>) -> Vec<Sign> {
             runner::signs(change, &view),
             equality::signs(&view),
             literals::signs(change, &view),
+            answers::signs(change, &view),
             stubs::signs(change, &view),
             writes::signs(change, &view),
         ] {
