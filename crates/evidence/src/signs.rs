@@ -6,9 +6,12 @@ mod answers;
 mod equality;
 mod exits;
 mod goal;
+mod lies;
 mod literals;
 mod production;
 mod runner;
+mod shadows;
+mod state;
 mod stubs;
 mod weak;
 mod writes;
@@ -125,6 +128,9 @@ fn signs_apart(change: &Change<'_>) -> Vec<Sign> {
             exits::signs(change, &view),
             runner::signs(change, &view),
             equality::signs(&view),
+            lies::signs(change, &view),
+            shadows::signs(change, &view),
+            state::signs(change, &view),
             literals::signs(change, &view),
             answers::signs(change, &view),
             stubs::signs(change, &view),
