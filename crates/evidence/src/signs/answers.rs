@@ -50,7 +50,7 @@ fn holds(text: &str, literal: &str) -> bool {
     text.match_indices(literal).any(|(at, found)| {
         let before = text[..at].chars().next_back().is_some_and(is_part);
         let after = text[at + found.len()..].chars().next().is_some_and(is_part);
-        !(first && before) && !(last && after)
+        !(first && before || last && after)
     })
 }
 
@@ -81,7 +81,7 @@ fn is_strong(literal: &str) -> bool {
 }
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
-    if change.tests.is_empty() {
+    if change.tests.is_empty() || super::literals::is_example(view.path) {
         return Vec::new();
     }
     let corpus = Corpus::of(change);
@@ -151,7 +151,7 @@ fn is_message(text: &str) -> bool {
 /// The literals of a text: what stands in quotation marks, and numbers outside of them.
 fn literals(text: &str) -> Vec<String> {
     let token = pattern!(
-        r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.])(-?\d[\d_]*(?:\.\d+)?)\b"#
+        r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.$])(-?\d[\d_]*(?:\.\d+)?)\b"#
     );
     let words = token.all(text).into_iter().filter_map(|found| {
         let word = (1..=4).find_map(|group| found.get(group))?.as_str();
@@ -164,11 +164,11 @@ fn literals(text: &str) -> Vec<String> {
 fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
     let text = view.lines[n].text.as_str();
     let head = pattern!(
-        r#"(?:\b(?:if|elif|unless|when|case|elseif|elsif)\b|\?|&&|\|\|).*(?:===?|\beq\b|\bequals\(|\bcase\b|\bwhen\b|\bin\b|\bis\b)|^\s*case\b|^\s*when\b|===?\s*["'\d][^?]*\?|^\s*\$0\s*==|^\s*\(?["'\d(][^=]*=>"#
+        r#"(?i)(?:\b(?:if|elif|unless|when|case|elseif|elsif)\b|\?|&&|\|\|).*(?:===?|\beq\b|\bequals\(|\bcase\b|\bwhen\b|\bin\b|\bis\b)|^\s*case\b|^\s*when\b|===?\s*["'\d][^?]*\?|^\s*\$0\s*==|^\s*\(?["'\d(][^=]*=>"#
     );
     let place = head.find(text)?;
     let gives =
-        pattern!(r"\breturn\b|=>|\bthen\b|\?|\{|:(?:\s|$)|\bprint\b|\becho\b|\)\s|[^=!<>]=\s");
+        pattern!(r"(?i)\breturn\b|=>|\bthen\b|\?|\{|:(?:\s|$)|\bprint\b|\becho\b|\)\s|[^=!<>]=\s");
     let split = gives.find_all(&text[place.start()..]).into_iter().find_map(|found| {
         let at = place.start() + found.start();
         (!literals(&text[..at]).is_empty()).then_some(at)
@@ -307,3 +307,6 @@ fn told_by_derived(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) ->
     let enough = words.len() >= 2 && words.iter().any(|word| !is_number(word) || is_strong(word));
     if enough { lines } else { BTreeSet::new() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
 fn head(language: Language) -> Option<&'static Pattern> {
     Some(match language {
         Language::Python => {
-            pattern!(r"def\s+__(?:eq|ne|contains)__\s*\(\s*\w+\s*,\s*(\w+)[^)]*\)[^:\n]*:")
+            pattern!(r"def\s+__eq__\s*\(\s*\w+\s*,\s*(\w+)[^)]*\)[^:\n]*:")
         }
         Language::Rust => pattern!(r"fn\s+eq\s*\(\s*&self\s*,\s*(\w+)\s*:[^)]*\)\s*->\s*bool\s*\{"),
         Language::Java | Language::CSharp => {
@@ -65,8 +65,10 @@ fn blind(view: &View<'_>) -> Vec<usize> {
         let uses = body
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word == name.as_str());
-        let keeps =
-            body.trim().is_empty() || refuses.is_match(&body) || is_empty_type(view, all.start());
+        let keeps = body.trim().is_empty()
+            || body.contains(['#', '$'])
+            || refuses.is_match(&body)
+            || is_empty_type(view, all.start());
         let always = pattern!(r"\bor\s+True\b|\|\|\s*true\b").is_match(&body);
         if (!uses && !keeps) || always {
             found.push(all.start());
@@ -104,14 +106,15 @@ fn is_empty_type(view: &View<'_>, at: usize) -> bool {
 /// A number, text or list with comparisons of its own.
 fn plain_types(view: &View<'_>) -> Vec<usize> {
     let class = pattern!(
-        r"(?m)^([ \t]*)class\s+\w+\(\s*(?:int|float|str|bytes|list|tuple|dict|set|frozenset|Decimal|Fraction|complex|date|datetime|timedelta|UserDict|UserList|UserString)\s*[,)][^\n]*$"
+        r"(?m)^([ \t]*)class\s+\w+\(\s*(int|float|str|bytes|list|tuple|dict|set|frozenset|Decimal|Fraction|complex|date|datetime|timedelta|UserDict|UserList|UserString)\s*[,)][^\n]*$"
     );
-    let own = pattern!(
-        r"(?m)^[ \t]+(?:def\s+__(?:eq|ne|lt|le|gt|ge|contains|instancecheck|class__)__|__(?:eq|ne|class)__\s*=)"
-    );
+    let own = pattern!(r"(?m)^[ \t]+(?:def\s+__(?:eq|ne)__|__(?:eq|ne|class)__\s*=)");
     let mut found = Vec::new();
     for one in class.all(&view.code) {
-        let Some(all) = one.get(0) else { continue };
+        let Some((all, base)) = one.get(0).zip(one.get(2)) else { continue };
+        if view.code.contains(&format!("class {}", base.as_str())) {
+            continue;
+        }
         let body = body(view, all.start() + one.get(1).map_or(0, |indent| indent.len()), all.end());
         found.extend(own.find_all(&body).iter().map(|place| {
             let skipped = place.as_str().len() - place.as_str().trim_start().len();
@@ -132,9 +135,22 @@ fn other_types(view: &View<'_>) -> Vec<usize> {
     let other = pattern!(
         r"\bimpl\b[^{;\n]*\bPartialEq<\s*&?(?:'\w+\s+)?(?:Option<|Result<|\(|bool\b|[iuf](?:8|16|32|64|128|size)\b)[^{;\n]*\bfor\s+([\w:]+)"
     );
-    let own = other.all(&view.code);
-    let mut found: Vec<usize> =
-        own.iter().filter_map(|one| one.get(0)).map(|one| one.start()).collect();
+    // A number in a type of its own is compared as the number that it is.
+    let plain = |at: usize| {
+        let open = view.code[at..]
+            .find("bool")
+            .and_then(|n| view.code[at + n..].find('{').map(|m| at + n + m + 1));
+        let body = open.map(|open| body(view, at, open)).unwrap_or_default();
+        pattern!(r"^\s*\*?\(?self\b[^|<>]*==[^|<>]*$|^\s*\*?other\b[^|<>]*==\s*\*?self\b[^|<>]*$|^\s*match\s+self\b|^\s*matches!\(self\b")
+            .is_match(&body)
+    };
+    let stands_for = pattern!(r"PartialEq<\s*&?(?:'\w+\s+)?(?:Option<|Result<|\()");
+    let mut found: Vec<usize> = other
+        .find_all(&view.code)
+        .iter()
+        .filter(|one| stands_for.is_match(one.as_str()) || !plain(one.start()))
+        .map(|one| one.start())
+        .collect();
     // A type in whose place another one stands now.
     let Some(old) = view.old else { return found };
     let any = pattern!(r"\bimpl\b[^{;\n]*\bPartialEq<([^{;\n]+)>\s+for\s+(\w+)");
@@ -160,3 +176,6 @@ fn conversions(view: &View<'_>) -> Vec<usize> {
     );
     tricks.find_all(&view.code).iter().map(|place| place.start()).collect()
 }
+
+#[cfg(test)]
+mod tests;

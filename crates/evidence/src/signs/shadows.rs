@@ -126,7 +126,7 @@ fn takes_a_name(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
 fn replaces_globals(view: &View<'_>, text: &str) -> bool {
     let replaced: &Pattern = match view.language() {
         Language::Python => pattern!(
-            r#"\b(?:builtins|__builtins__)\.\w+\s*=[^=]|\bsetattr\(\s*(?:builtins|__builtins__|sys\.modules)|\b__builtins__\[[^\]]+\]\s*=[^=]|\bbuiltins\.__dict__|\bvars\(builtins\)|\bglobals\(\)\[\s*["'](?:assert|expect|self|test)\w*["']\s*\]\s*=[^=]|\bf_(?:globals|locals)\[|\bf_(?:globals|locals)\.update\(|\bsys\.modules\[\s*["'](?:unittest|pytest|_pytest|doctest|assert\w*|math|datetime|json|re|decimal|operator)\b[^\]]*\]\s*=[^=]|\bgc\.get_referrers\(|\bctypes\.pythonapi\b|\bsys\.meta_path\.(?:insert|append)\(|\bsys\.excepthook\s*=[^=]"#
+            r#"\b(?:builtins|__builtins__)\.\w+\s*=[^=]|\bsetattr\(\s*(?:builtins|__builtins__|sys\.modules)|\b__builtins__\[[^\]]+\]\s*=[^=]|\bbuiltins\.__dict__|\bvars\(builtins\)|\bglobals\(\)\[\s*["'](?:assert|expect|self|test)\w*["']\s*\]\s*=[^=]|\bf_globals\[[^\]]*\]\s*=[^=]|\bf_(?:globals|locals)\.update\(|\bsys\.modules\[\s*["'](?:unittest|pytest|_pytest|doctest|assert\w*|math|datetime|json|re|decimal|operator)\b[^\]]*\]\s*=[^=]|\bgc\.get_referrers\(|\bctypes\.pythonapi\b|\bsys\.meta_path\.(?:insert|append)\(|\bsys\.excepthook\s*=[^=]"#
         ),
         Language::JavaScript => pattern!(
             r#"\b(?:globalThis|global|window|self)\s*(?:\.\s*|\[\s*["'])(?:assert|expect|test|it|describe|should|jest|vi|chai|process|require|console|Error|AssertionError|Object|Array|JSON|Math|Date)["']?\]?\s*=[^=>]|\bSymbol\.hasInstance\b|\b(?:Object|Array|String|Number|Boolean|Function|Map|Set|Promise|Date|RegExp)\.prototype\.(?:valueOf|toString|toJSON|constructor|hasOwnProperty|every|some|includes|indexOf|forEach|map|filter|reduce|join|sort|slice|then|catch|test|get|has|equals?)\s*=[^=]|\bdefineProperty\(\s*(?:Object|Array|String|Number|Boolean|Function|Map|Set|Promise)\.prototype|\brequire\.cache\[|\b(?:Module|module\.constructor)\._(?:load|resolveFilename|extensions)\b[^=]*=[^=]|\bModule\.prototype\.\w+\s*=[^=]|\bObject\.(?:is|keys|entries|getPrototypeOf|getOwnPropertyNames)\s*=[^=]|\b(?:Reflect|JSON|Math|Number)\.\w+\s*=[^=>]|\bprocess\.binding\("#
@@ -167,3 +167,6 @@ fn skips(change: &Change<'_>, text: &str) -> bool {
     );
     skips.is_match(text) && !change.code.iter().any(|code| skips.is_match(code))
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,7 +71,7 @@ fn asks_git(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
 /// Whether something on this machine is asked over the network.
 fn asks_a_server(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let here = pattern!(
-        r#"https?://(?:127\.0\.0\.1|localhost|\[::1\]|0\.0\.0\.0)|["'](?:127\.0\.0\.1|localhost)(?::\d+)?["']|/dev/tcp/|\.sock["']"#
+        r#"https?://(?:127\.0\.0\.1|localhost|\[::1\]|0\.0\.0\.0)|["'](?:127\.0\.0\.1|localhost)(?::\d+["']|["']\s*,\s*\d{2,5}\b)|/dev/tcp/|\.sock["']"#
     );
     let asks = pattern!(
         r"\bfetch\(|\burlopen\(|\brequests?\.(?:get|post)\(|\bhttpx\.|\baxios\b|\bhttps?\.(?:get|request|Get|Post)\(|\bcurl\b|\bwget\b|\bconnect\(|\bcreate_connection\(|\bcreateConnection\(|::connect\(|\bnet\.Dial|\bNet::HTTP\b|\bfile_get_contents\(|\breqwest\b|\bureq\b|/dev/tcp/|\bHTTPConnection\("
@@ -117,3 +117,6 @@ fn left_at_home(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     })?;
     Some(sign(SignKind::WritesTests, view.path, view.raw(line)))
 }
+
+#[cfg(test)]
+mod tests;
