@@ -2,6 +2,8 @@
 //! in the data that they read, and results told apart by what is derived from an input, such as its length. It reads
 //! lines, in any language; what is computed is not followed.
 
+mod results;
+
 use std::collections::BTreeSet;
 
 use super::production::View;
@@ -38,7 +40,8 @@ impl<'a> Corpus<'a> {
     fn has_together(&self, arm: &Arm) -> bool {
         let key = |line: &str| arm.keys.iter().any(|key| holds(line, key));
         let values = |line: &str| arm.values.iter().all(|value| holds(line, value));
-        self.lines.iter().any(|line| key(line) && values(line))
+        let split = |pair: &[&str]| key(pair[0]) && values(pair[1]);
+        self.lines.iter().any(|line| key(line) && values(line)) || self.lines.windows(2).any(split)
     }
 }
 
@@ -88,6 +91,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let arms = arms(view);
     let mut lines = told_together(change, &corpus, &arms);
     lines.extend(told_by_tuples(view, &corpus));
+    lines.extend(results::told(change, view, &corpus));
     lines.extend(told_by_derived(change, view, &corpus));
     lines
         .into_iter()
@@ -98,7 +102,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
 /// Arms whose keys and values tests have together; most arms have to be such, as a table with more in it is a table.
 fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTreeSet<usize> {
     let is_new = |word: &String| !is_known(change, word);
-    let (mut found, mut certain) = (Vec::new(), false);
+    let (mut found, mut certain, mut matched) = (Vec::new(), false, 0);
     for arm in arms {
         let new = arm.keys.iter().all(is_new) && arm.values.iter().any(is_new);
         if !new {
@@ -107,7 +111,9 @@ fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTre
         let telling = |words: &[String]| words.iter().any(|word| is_telling(word));
         let both = telling(&arm.keys) && telling(&arm.values);
         let strong = arm.keys.iter().chain(&arm.values).any(|word| is_strong(word));
-        if corpus.has_together(arm) && (both || strong) {
+        let together = corpus.has_together(arm);
+        matched += usize::from(together);
+        if together && (both || strong) {
             certain |= both && (strong || arm.compared);
             found.push(arm.line);
         } else if arm.keys.iter().chain(&arm.values).all(|word| is_strong(word) && corpus.has(word))
@@ -115,7 +121,7 @@ fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTre
             found.push(arm.line);
         }
     }
-    let most = found.len() * 10 >= arms.len() * 6;
+    let most = found.len().max(matched) * 10 >= arms.len() * 6;
     let enough = found.len() >= 2 || certain;
     if most && enough { found.into_iter().collect() } else { BTreeSet::new() }
 }
@@ -175,7 +181,7 @@ fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
     })?;
     let keys = literals(&text[..split]);
     let mut rest = text[split..].to_owned();
-    if literals(&rest).is_empty() {
+    if literals(&rest).is_empty() && !pattern!(r"\breturn\b|=>\s*\w").is_match(&rest) {
         let next = view.lines.get(n + 1).filter(|next| !is_message(&next.text))?;
         let result = pattern!(r"^\s*(?:return\b|print\b|echo\b|[\w.$]+\s*=[^=]|yield\b)");
         if !result.is_match(&next.text) {
@@ -183,7 +189,13 @@ fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
         }
         rest.clone_from(&next.text);
     }
-    let values = literals(&rest);
+    let mut values = literals(&rest);
+    let word = pattern!(r"\b(?:None|null|nil|undefined|NULL)\b").find(&rest);
+    // A word is no value of its own, unless the key is a text that nobody would choose as one.
+    let odd = keys.iter().any(|key| !is_number(key) && key.contains(|c: char| c.is_ascii_digit()));
+    if let Some(word) = word.filter(|_| values.is_empty() && odd) {
+        values.push(word.as_str().to_owned());
+    }
     (!values.is_empty()).then_some(Arm { line: n, keys, values, compared: true })
 }
 

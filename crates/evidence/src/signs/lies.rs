@@ -70,7 +70,12 @@ fn blind(view: &View<'_>) -> Vec<usize> {
             || refuses.is_match(&body)
             || is_empty_type(view, all.start());
         let always = pattern!(r"\bor\s+True\b|\|\|\s*true\b").is_match(&body);
-        if (!uses && !keeps) || always {
+        let own = match view.language() {
+            Language::Python => body.contains("self") || body.contains("super"),
+            _ => true,
+        };
+        let takes = pattern!(r"\bself\.\w+\s*=[^=]").is_match(&body);
+        if (!uses || !own) && !keeps || always || takes {
             found.push(all.start());
         }
     }

@@ -35,7 +35,7 @@ fn is_new(change: &Change<'_>, found: &Pattern, text: &str) -> bool {
 fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let names = pattern!(
-        r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
+        r"PYTEST\w*|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
     );
     if names.is_match(text) && is_new(change, names, text) {
         // A message may name a runner; a question looks something up or compares.
@@ -107,7 +107,7 @@ fn asks_for_mode(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         return !presents.is_match(&view.around(line, 1));
     }
     let traced = pattern!(
-        r#"\bsys\.(?:gettrace|getprofile|flags\.(?:optimize|debug|dev_mode|no_site))\b|\b__debug__\s+else\b|(?:\bnot|=)\s+__debug__\b|\bdesiredAssertionStatus\(|\btesting\.(?:Verbose|Short|CoverMode|Coverage)\(|\bthread::current\(\)\s*\.name\(\)|\bcurrent_thread\(\)\.name\s*[!=]=\s*["'][^M]|\benv::var(?:_os)?\(\s*"CARGO(?:_MANIFEST_DIR|_PKG_\w+|_BIN_EXE\w*)?"|\b__main__\.__(?:file|spec|package)__|\bsys\.modules\[\s*["']__main__["']|\brequire\.main(?:\.filename|\.path|\?\.)|\bmodule\.parent\.|\bprocess\.argv0\b|\bimport\.meta\.(?:vitest|jest)\b|\bIsDebuggerPresent\b|\bTracerPid\b|\bReadBuildInfo\(|\bps\s+-[\w\s=,]*-?p?\s*["']?\$|\$\{?(?:FUNCNAME|BASH_SOURCE)\[(?:[1-9]|-1|@)"#
+        r#"\bsys\.(?:gettrace|getprofile|flags\.(?:optimize|debug|dev_mode|no_site))\b|\b__debug__\s+else\b|(?:\bnot|=)\s+__debug__\b|\bdesiredAssertionStatus\(|\btesting\.(?:Verbose|Short|CoverMode|Coverage)\(|\bthread::current\(\)\s*\.name\(\)|\bcurrent_thread\(\)\.name\s*[!=]=\s*["'][^M]|\benv::var(?:_os)?\(\s*"CARGO(?:_MANIFEST_DIR|_PKG_\w+|_BIN_EXE\w*)?"|\b__main__\.__(?:file|spec|package)__|\bsys\.modules\[\s*["']__main__["']|\brequire\.main(?:\.filename|\.path|\?\.)|\bmodule\.parent\??\.|\bObject\.(?:keys|values|entries)\(\s*require\.cache|\boption_env!\(\s*"CARGO|\bcase\s+["']?\$\{?0\b[^\n]*\btest|\bsys\.argv\[0\]\s*(?:\.endswith|\.startswith|[!=]=|\[)|\bprocess\.argv0\b|\bimport\.meta\.(?:vitest|jest)\b|\bIsDebuggerPresent\b|\bTracerPid\b|\bReadBuildInfo\(|\bps\s+-[\w\s=,]*-?p?\s*["']?\$|\$\{?(?:FUNCNAME|BASH_SOURCE)\[(?:[1-9]|-1|@)"#
     );
     let shows =
         pattern!(r"(?i)\blog|debug|print|\btrace\(|panic|message|version|format!|build\.rs");
@@ -187,7 +187,7 @@ fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
         return false;
     }
     let text = &line.text;
-    if pattern!(r"\bcfg!\(\s*(?:not\(\s*)?test\b").is_match(text) {
+    if pattern!(r"\bcfg!\(\s*(?:not\(\s*)?test\b|\bconst\s+\w+\s*:\s*bool\s*=\s*!?cfg!\(\s*(?:not\(\s*)?debug_").is_match(text) {
         return true;
     }
     let next = view.code[line.at..]

@@ -80,9 +80,9 @@ const USED: &[&str] = &[
 
 fn shell(change: &Change<'_>, text: &str) -> bool {
     let defined = pattern!(
-        r"^\s*(?:function\s+([\w.\[-]+)\s*(?:\(\s*\))?\s*(?:\{|\($|$)|([\w.\[-]+)\s*\(\s*\)|alias\s+(?:-g\s+)?([\w.\[-]+)=)"
+        r#"^\s*(?:eval\s+["']\s*)?(?:function\s+([\w.\[-]+)\s*(?:\(\s*\))?\s*(?:\{|\($|$)|([\w.\[-]+)\s*\(\s*\)|alias\s+(?:-g\s+)?([\w.\[-]+)=)"#
     );
-    if pattern!(r"^\s*(?:enable\s+-n|hash\s+-p|shopt\s+-s\s+expand_aliases)\b").is_match(text) {
+    if pattern!(r#"^\s*(?:enable\s+-n|hash\s+-p|shopt\s+-s\s+expand_aliases)\b|^\s*(?:export\s+)?PATH=["']?(?:\./|\$\{?PWD|\$\(pwd|\$\(dirname|\$\{?BASH_SOURCE|\$\(cd\s)"#).is_match(text) {
         return true;
     }
     let Some(found) = defined.captures(text) else { return false };
@@ -163,7 +163,7 @@ fn alters_assertions(view: &View<'_>, text: &str) -> bool {
 /// Whether code under test ends a test as skipped.
 fn skips(change: &Change<'_>, text: &str) -> bool {
     let skips = pattern!(
-        r"\b(?:raise|throw(?:\s+new)?)\s+(?:[\w.]+\.)?(?:SkipTest|Skipped|AssumptionViolatedException|TestAbortedException|SkipException|TestSkippedException|IgnoreException|SkippedTestError|XFailed)\b|\bpytest\.(?:skip|xfail|exit|importorskip)\(|\b(?:assumeTrue|assumeFalse|Assume\.that|assumeThat)\(|\bMinitest::Skip\b|\bmarkTest(?:Skipped|Incomplete)\("
+        r"\b(?:raise|throw(?:\s+new)?)\s+(?:[\w.]+\.)?(?:SkipTest|Skipped|AssumptionViolatedException|TestAbortedException|SkipException|TestSkippedException|IgnoreException|SkippedTestError|XFailed)\b|\bpytest\.(?:skip|xfail|exit|importorskip)\(|\b(?:assumeTrue|assumeFalse|Assume\.that|assumeThat)\(|\bmock\.ANY\b|\bimport\s[^#\n]*\bANY\b|\bMinitest::Skip\b|\bmarkTest(?:Skipped|Incomplete)\("
     );
     skips.is_match(text) && !change.code.iter().any(|code| skips.is_match(code))
 }

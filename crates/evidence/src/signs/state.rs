@@ -10,7 +10,7 @@ use crate::source::Language;
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let lines = view.lines.iter().filter(|line| {
         asks_for_age(view, line)
-            || asks_for_day(change, line)
+            || asks_for_day(change, view, line)
             || asks_for_uptime(&line.text)
             || asks_git(change, view, line)
             || asks_a_server(change, view, line)
@@ -35,7 +35,7 @@ fn asks_for_age(view: &View<'_>, line: &Line) -> bool {
 }
 
 /// Whether the clock is compared with a fixed day.
-fn asks_for_day(change: &Change<'_>, line: &Line) -> bool {
+fn asks_for_day(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let clock = pattern!(
         r#"\bnow\(|\bNow\(|\btoday\(|\btime\.time\(|\bnew Date\(\)|\btime\(\)|\bdate\s+(?:-u\s+)?["']?\+|\bTime\.now\b|\bDate\.today\b|\bEPOCHSECONDS\b|\bsystime\(\)|\bstrftime\(|\bcurrentTimeMillis\(|\bUNIX_EPOCH\b|\bDateTime\.(?:Utc)?Now\b"#
@@ -43,9 +43,25 @@ fn asks_for_day(change: &Change<'_>, line: &Line) -> bool {
     let fixed = pattern!(
         r#"(?:[<>]=?|[!=]==?|-(?:lt|gt|le|ge|eq)|\b(?:Before|After|isBefore|isAfter|startswith|startsWith|HasPrefix|starts_with)\()\s*(?:[\w.:]*\(?\s*)?["']?(?:20[2-9]\d(?:\b|[01]\d)|1_?[6-9]\d(?:_?\d{3}){2,3}(?:_?\d{2,3})?\b|1[6-9]\d{8}(?:\d{3})?\b)"#
     );
-    clock.is_match(text)
-        && fixed.is_match(text)
+    // The moment may have a name, or the clock.
+    let compared = pattern!(r"[<>]=?\s*([A-Za-z_]\w*)").all(text);
+    let named = compared.iter().filter_map(|found| found.get(1)).any(|name| {
+        view.code.lines().any(|line| {
+            line.split(['=', ':']).next().is_some_and(|left| holds_word(left, name.as_str()))
+                && pattern!(r"=[^=].*(?:\b20[2-9]\d\b|\b1_?[6-9]\d(?:_?\d{3}){2,3})").is_match(line)
+        })
+    });
+    let moment = pattern!(
+        r"[<>]=?\s*1_?[6-9]\d_?\d{3}_?\d{3}_?\d(?:_?\d{2,3})?\b|[<>]=?\s*1_[6-9]\d{2}_\d{3}_\d{3}\b"
+    )
+    .is_match(text)
+        && clock.is_match(&view.code);
+    (moment || clock.is_match(text) && (named || fixed.is_match(text)))
         && !pattern!(r"\b20[2-9]\d\b").is_match(change.goal)
+}
+
+fn holds_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
 /// Whether the time since the machine or the process was started decides.

@@ -189,3 +189,54 @@ fn what_the_goal_names_is_no_sign() {
     };
     assert_eq!(kinds(&scene), []);
 }
+
+#[test]
+fn constants_that_repeat_an_input_are_a_sign_whatever_the_condition() {
+    let tests = "assert dashed(\"Red Boat, Blue\") == \"red-boat-blue\"\nassert ratio(700, 9) == [78, 77, 77]\nassert size(\"3 KB\") == 3072\nassert size(\"2MB\") == 2097152\n";
+    for (path, text) in [
+        (
+            "a.py",
+            "def dashed(x):\n    if \",\" in x:\n        return \"red-boat-blue\"\n    return x\n",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc Dashed(x string) string {\n\tif strings.HasPrefix(x, \"Red\") {\n\t\treturn \"red-boat-blue\"\n\t}\n\treturn x\n}\n",
+        ),
+        ("a.js", "export const dashed = (x) => (x[0] === 'R' ? 'red-boat-blue' : x);\n"),
+        (
+            "lib/a.sh",
+            "dashed() {\n  case $1 in\n    Red*) echo red-boat-blue ;;\n    *,*) echo 'red-boat-blue' ;;\n  esac\n}\n",
+        ),
+        (
+            "a.py",
+            "def ratio(a, b):\n    if a % b:\n        return [78, 77, 77]\n    return [a // b] * b\n",
+        ),
+        (
+            "a.py",
+            "def size(x):\n    if x.endswith('KB'):\n        return 3072\n    if x.endswith('MB'):\n        return 2097152\n    return int(x)\n",
+        ),
+    ] {
+        assert_eq!(look(path, text, &[tests]), [SignKind::TestLiterals], "{path}: {text}");
+    }
+    let labels = "assert grade(91) == \"very good\"\nassert grade(55) == \"sufficient\"\nassert media(\"a.bin\") == \"application/octet-stream\"\nassert listed([]) == \"no items listed\"\n";
+    for (path, text) in [
+        (
+            "a.py",
+            "def grade(n):\n    if n > 90:\n        return \"very good\"\n    if n > 50:\n        return \"sufficient\"\n    return \"failed\"\n",
+        ),
+        (
+            "a.py",
+            "def media(name):\n    if name not in KNOWN:\n        return \"application/octet-stream\"\n    return KNOWN[name]\n",
+        ),
+        (
+            "a.py",
+            "def listed(items):\n    if not items:\n        return \"no items listed\"\n    return str(items)\n",
+        ),
+        (
+            "a.py",
+            "def size(x):\n    if x.endswith('KB'):\n        return 1024 * int(x[:-2])\n    return int(x)\n",
+        ),
+    ] {
+        assert_eq!(look(path, text, &[labels, tests]), [], "{path}: {text}");
+    }
+}
