@@ -74,7 +74,7 @@ fn blind(view: &View<'_>) -> Vec<usize> {
             Language::Python => body.contains("self") || body.contains("super"),
             _ => true,
         };
-        let takes = pattern!(r"\bself\.\w+\s*=[^=]").is_match(&body);
+        let takes = pattern!(r"\bself\.\w+\s*=\s*other\b").is_match(&body);
         if (!uses || !own) && !keeps || always || takes {
             found.push(all.start());
         }

@@ -114,7 +114,7 @@ fn takes_a_name(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
         r"(?:^|/)(?:test|\[|cmp|diff|grep|egrep|awk|gawk|mawk|sed|cat|sort|make|gmake|python[\d.]*|pytest|py\.test|node|npm|npx|yarn|pnpm|jest|mocha|vitest|tap|cargo|rustc|rustdoc|go|sh|bash|dash|env|true|false|expr|git|ruby|rspec|rake|bundle|php|phpunit|java|mvn|gradle|perl|prove|bats|timeout|tee|ctest|cmake|gcc|cc|ld)$"
     );
     let module = pattern!(
-        r"^(?:src/|lib/)?(?:pytest|_pytest|unittest|pluggy|iniconfig|doctest|nose2?|sitecustomize|usercustomize|hypothesis|coverage|faulthandler|argparse|inspect|traceback|difflib|pprint|datetime|decimal|fractions|json|re|os|sys|io|ast|abc|math|time|random|typing|types|functools|itertools|collections|dataclasses|importlib|pathlib|subprocess|tempfile|contextlib|warnings|operator|string|textwrap|shutil|signal|threading|statistics|copy|glob|fnmatch|shlex|tokenize|linecache|logging|csv)(?:\.py|/__init__\.py)$|(?:^|/)(?:sitecustomize|usercustomize)\.py$|^(?:assert|test|node:\w+)(?:\.js|/index\.js)$"
+        r"^(?:src/|lib/)?(?:pytest|_pytest|unittest|pluggy|iniconfig|doctest|nose2?|sitecustomize|usercustomize|hypothesis|coverage|faulthandler|argparse|inspect|traceback|difflib|pprint|datetime|decimal|fractions|json|re|os|sys|io|ast|abc|math|time|random|typing|types|functools|itertools|collections|dataclasses|importlib|pathlib|subprocess|tempfile|contextlib|warnings|operator|string|textwrap|shutil|signal|threading|statistics|copy|glob|fnmatch|shlex|tokenize|linecache|logging|csv)(?:\.py|/__init__\.py)$|(?:^|/)(?:sitecustomize|usercustomize)\.py$|^(?:assert|node:\w+)(?:\.js|/index\.js)$"
     );
     let no_folder = pattern!(r"(?:^|/)(?:rules|commands|subcommands|completions|snippets)/");
     let taken =

@@ -44,7 +44,7 @@ fn is_branch(view: &View<'_>, n: usize) -> bool {
     let empty = pattern!(
         r#"(?:\bnot\s+\w+\s*:|\(\s*!\s*[\w.]+\s*\)|[=!]==?\s*(?:0|1|""|''|null|nil|None|undefined)(?:\W|$)|\bis\s+None\b|\bis_empty\(\)|\.empty\?|\bisEmpty\(\)|\.is_none\(\)|\s-z\s)"#
     );
-    let above = (n > 0).then(|| view.lines[n - 1].text.as_str()).unwrap_or_default();
+    let above = if n > 0 { view.lines[n - 1].text.as_str() } else { "" };
     let head = if condition.is_match(text) { text.as_str() } else { above };
     condition.is_match(head) && !empty.is_match(head)
 }
