@@ -2,6 +2,8 @@
 //! checkout in `shared/cheats`, which is skipped loudly where it does not. Commands of a case are not run, apart from
 //! lines that are appended to a file.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
