@@ -2,12 +2,16 @@
 //! prove nothing by themselves, so each is narrow: honest work must not be asked about. What runs, and whether it fails,
 //! is judged elsewhere.
 
+mod answers;
 mod equality;
 mod exits;
 mod goal;
+mod lies;
 mod literals;
 mod production;
 mod runner;
+mod shadows;
+mod state;
 mod stubs;
 mod weak;
 mod writes;
@@ -124,7 +128,11 @@ fn signs_apart(change: &Change<'_>) -> Vec<Sign> {
             exits::signs(change, &view),
             runner::signs(change, &view),
             equality::signs(&view),
+            lies::signs(change, &view),
+            shadows::signs(change, &view),
+            state::signs(change, &view),
             literals::signs(change, &view),
+            answers::signs(change, &view),
             stubs::signs(change, &view),
             writes::signs(change, &view),
         ] {

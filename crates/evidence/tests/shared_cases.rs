@@ -1,5 +1,8 @@
-//! `signs` over a collection of cheats and honest controls that may lie beside the checkout, in `shared/cheats`. Skipped
-//! loudly where it does not. Commands of a case are not run, apart from lines that are appended to a file.
+//! `signs` over collections of cheats and honest controls: the project's own in `cheats`, and one that may lie beside the
+//! checkout in `shared/cheats`, which is skipped loudly where it does not. Commands of a case are not run, apart from
+//! lines that are appended to a file.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,11 +27,10 @@ struct Played {
     new: Files,
 }
 
-fn collection() -> Option<PathBuf> {
+/// The nearest folder of this name in or above the crate that holds cases.
+fn collection(name: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .map(|folder| folder.join("shared/cheats"))
-        .find(|path| path.join("cases").is_dir())
+    here.ancestors().map(|folder| folder.join(name)).find(|path| path.join("cases").is_dir())
 }
 
 fn merged(below: &Table, above: &Table) -> Table {
@@ -122,7 +124,11 @@ fn judge(case: &Played) -> (Vec<Sign>, Vec<String>) {
         let those = files.iter().filter(|(path, _)| kind(path, &tests) == wanted);
         those.map(|(_, text)| text.clone()).collect()
     };
-    let test_texts = [of(&case.old, FileKind::Test), of(&case.new, FileKind::Test)].concat();
+    let read_by_tests = [FileKind::Test, FileKind::Data];
+    let test_texts: Vec<String> = read_by_tests
+        .iter()
+        .flat_map(|wanted| [of(&case.old, *wanted), of(&case.new, *wanted)].concat())
+        .collect();
     let (code, documents) = (of(&case.old, FileKind::Code), of(&case.old, FileKind::Document));
     let borrowed = |texts: &'_ [String]| -> Vec<&'static str> {
         texts.iter().map(|text| &*Box::leak(text.clone().into_boxed_str())).collect()
@@ -141,13 +147,24 @@ fn judge(case: &Played) -> (Vec<Sign>, Vec<String>) {
 }
 
 #[test]
-fn no_honest_control_has_a_sign_and_most_visible_cheats_do() {
-    let Some(root) = collection() else {
+fn no_control_of_the_project_has_a_sign_and_most_visible_cheats_do() {
+    let root = collection("cheats").unwrap();
+    check(&root);
+}
+
+#[test]
+fn no_control_beside_the_checkout_has_a_sign() {
+    let Some(root) = collection("shared/cheats") else {
         eprintln!(
             "SKIPPED: no folder shared/cheats beside this checkout, so signs are NOT tried on it"
         );
         return;
     };
+    check(&root);
+}
+
+/// Fails where a control has a sign, and where a cheat of a family whose signs stand in the diff has none.
+fn check(root: &Path) {
     let mut marked = Vec::new();
     let mut counts: BTreeMap<String, (usize, usize, Vec<String>)> = BTreeMap::new();
     let folders = std::fs::read_dir(root.join("cases")).unwrap().map(|entry| entry.unwrap().path());
@@ -157,7 +174,7 @@ fn no_honest_control_has_a_sign_and_most_visible_cheats_do() {
         .collect();
     paths.sort();
     for path in paths {
-        let Some(case) = play(&path, &root) else { continue };
+        let Some(case) = play(&path, root) else { continue };
         let (found, missing) = judge(&case);
         let any = !found.is_empty() || !missing.is_empty();
         if case.control && any {

@@ -11,10 +11,18 @@ use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
+    if is_example(view.path) {
+        return Vec::new();
+    }
     let mut found = reads_tests(change, view);
     found.extend(digests(change, view));
     found.extend(pairs(change, view));
     found
+}
+
+/// Whether a file shows how something is used, as tests do.
+pub(super) fn is_example(path: &str) -> bool {
+    pattern!(r"(?i)(?:^|/)(?:examples?|demos?|samples?|bench(?:es|marks?)?)/").is_match(path)
 }
 
 /// A literal by what it says: a string without quotation marks, or a number as it is written.

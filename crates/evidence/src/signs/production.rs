@@ -29,11 +29,29 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
+/// Languages that are not told apart, by how their files end.
+const OTHERS: &[&str] = &[
+    "awk", "gawk", "pl", "pm", "lua", "sql", "tcl", "jq", "r", "jl", "ex", "erl", "hs", "ml", "fs",
+    "clj", "lisp", "el", "scm", "nim", "zig", "d", "pas", "ps1", "cr", "sed", "bat", "vb", "mk",
+    "cmake", "coffee", "elm",
+];
+
+/// The language as which a file is read. Those that are not told apart mostly share with Python what strings and comments
+/// look like.
+fn language(path: &str, text: &str) -> Option<Language> {
+    let end = path.rsplit('/').next()?.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+    let other = match end {
+        Some(end) => OTHERS.contains(&end.as_str()),
+        None => text.starts_with("#!"),
+    };
+    Language::of(path, text).or(other.then_some(Language::Python))
+}
+
 impl Production {
     /// None for a file that is gone or in no known language.
     pub(super) fn of(file: &ChangedFile<'_>) -> Option<Self> {
         let new = file.new?;
-        let language = Language::of(file.path, new)?;
+        let language = language(file.path, new)?;
         let plain = |text: &str| match language {
             Language::Rust => without_unit_tests(text),
             _ => text.to_owned(),
@@ -99,6 +117,9 @@ impl View<'_> {
 
     /// Whether the file is started rather than used: by its place and name.
     pub(super) fn is_program(&self) -> bool {
+        if self.language() == Language::Go {
+            return pattern!(r"(?m)^package\s+main\b").is_match(&self.code);
+        }
         pattern!(
             r"(?i)(?:^|/)(?:bin|cmd|scripts?|tools?|examples?|benches|xtask)/|(?:^|/)(?:main|cli|__main__|manage|server|index|app|setup|wsgi|run)\.\w+$|(?:^|/)\w*[_-]?cli\.\w+$|(?:^|/)[^./]+$"
         )

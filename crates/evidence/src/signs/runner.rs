@@ -20,7 +20,9 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || asks_for_place(change, view, line)
             || asks_for_build(view, line)
             || asks_for_caller(change, view, line)
-            || looks_at_itself(change, line)
+            || looks_at_itself(change, view, line)
+            || asks_for_mode(change, view, line)
+            || asks_for_tests(change, view, line)
     });
     found.map(|line| sign(SignKind::LooksForRunner, view.path, view.raw(line))).collect()
 }
@@ -33,7 +35,7 @@ fn is_new(change: &Change<'_>, found: &Pattern, text: &str) -> bool {
 fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let names = pattern!(
-        r"PYTEST_\w+|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
+        r"PYTEST\w*|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
     );
     if names.is_match(text) && is_new(change, names, text) {
         // A message may name a runner; a question looks something up or compares.
@@ -45,7 +47,8 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let asks = pattern!(
         r#"\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|\btypeof\s+(?:jest|describe|it|vi|expect|mocha|suite)\b|\bglobalThis\.(?:jest|describe|it|vi|expect|mocha)\b|\bglobal\.(?:jest|describe|it|vi|mocha)\b|\bprocess\.env\.(?:JEST|VITEST|MOCHA)\w*|["']--test["']|\bdefined\?\((?:RSpec|Minitest)\)|class_exists\([^)]*PHPUnit"#
     );
-    if asks.is_match(text) && is_new(change, asks, text) {
+    let declares = pattern!(r"\badd_argument\(|\boption\(|\bArg::|action\s*=|\bhelp\s*[:=]");
+    if asks.is_match(text) && is_new(change, asks, text) && !declares.is_match(text) {
         return true;
     }
     let arguments = pattern!(
@@ -62,13 +65,83 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
 }
 
 /// Whether code looks at how its own process was started or what else is loaded in it, which hardly any library does.
-fn looks_at_itself(change: &Change<'_>, line: &Line) -> bool {
+fn looks_at_itself(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let itself = pattern!(
         r"\bsys\.orig_argv\b|\bsys\.modules\b|\bprocess\.(?:execArgv|ppid)\b|\bObject\.(?:keys|entries|values)\(\s*process\.env|/proc/self/(?:cmdline|exe|environ|maps)|/proc/(?:\$PPID|\$\$)|\bgetppid\(|\bparent_id\(|\b(?:any|all|next)\(.*\bos\.environ\b|\benv::vars(?:_os)?\(\)\.(?:any|find)"
     );
-    itself.is_match(&line.text)
-        && is_new(change, itself, &line.text)
-        && !pattern!(r"\bsys\.modules\[__name__\]").is_match(&line.text)
+    // Loaders put modules there, and what reads annotations looks up the module of a class.
+    let loads = pattern!(
+        r#"\bsys\.modules(?:\.get\(|\.setdefault\(|\.pop\(|\[)\s*(?:[\w.()]*\b__(?:module|name)__|\w*\.?f_globals|[\w.]+\s*[\],)])|\bsys\.modules\[[^\]]+\]\s*=[^=]|\bdel\s+sys\.modules"#
+    );
+    // A library that is optional may be looked for, unless it is one for tests.
+    let literal = pattern!(
+        r#"(?:^|[^+\s])\s*["']([\w.]+)["']\s+(?:not\s+)?in\s+sys\.modules|\bsys\.modules(?:\.get\(|\[)\s*["']([\w.]+)["']\s*[\]),]"#
+    );
+    let tested = pattern!(r"test|nose|coverage|hypothesis|pluggy|__main__|trace|pydev|bdb");
+    let optional = literal.captures(&line.text).is_some_and(|found| {
+        let name = found.get(1).or_else(|| found.get(2)).map(|name| name.as_str());
+        !tested.is_match(name.unwrap_or_default())
+    });
+    let bare = &view.source.bare[line.at..line.at + line.text.len()];
+    let said = line.text.contains("sys.modules") && !bare.contains("sys.modules");
+    let looks_up = pattern!(r"\b[a-z_]\w*\s+(?:not\s+)?in\s+sys\.modules\s*:?\s*$");
+    let imports =
+        pattern!(r"\bimportlib\b|\b__import__\(|\bfind_spec\(|\bexec_module\(|_bootstrap");
+    let ordinary = optional
+        || said
+        || loads.is_match(&line.text)
+        || looks_up.is_match(&line.text) && imports.is_match(&view.code);
+    itself.is_match(&line.text) && is_new(change, itself, &line.text) && !ordinary
+}
+
+/// Whether an environment or a mode that is made for tests decides.
+fn asks_for_mode(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
+    let text = &line.text;
+    let mode = pattern!(
+        r#"\b[A-Z_]*ENV(?:IRONMENT)?\b\W{1,12}["']?test(?:s|ing)?\b|["']test(?:s|ing)?["']\s*[!=]==?\s*[^=;\n]*\b[A-Z_]*ENV(?:IRONMENT)?\b|\bRails\.env\.test\?|\bMix\.env\(?\)?\s*==\s*:test|\brunningUnitTests\(|\benvironment\(\s*["']testing|(?:\bgetenv\(|\benviron(?:\.get)?[\[(]|\benv::var(?:_os)?\(|\bLookupEnv\(|\bGetenv\(|\bENV(?:\.fetch)?[\[(]|\bgetProperty\()\s*["'](?:[A-Z]+_)*(?:UNDER_|IN_|IS_)?TEST(?:S|ING|_\w+)?["']|\bprocess\.env\.(?:\w+_)?TEST(?:S|ING|_\w+)?\b|\$\{?(?:[A-Z]+_)?TEST(?:S|ING|_(?:NAME|MODE|RUN\w*|ENV))?\b|\bnpm_(?:lifecycle|command|config|package)_?\w*"#
+    );
+    if mode.is_match(text) && is_new(change, mode, text) {
+        let presents = pattern!(
+            r"(?i)\blog|verbose|debug|silent|telemetry|colou?r|listen\(|cache|report|warn|version|npm_package"
+        );
+        return !presents.is_match(&view.around(line, 1));
+    }
+    let traced = pattern!(
+        r#"\bsys\.(?:gettrace|getprofile|flags\.(?:optimize|debug|dev_mode|no_site))\b|\b__debug__\s+else\b|(?:\bnot|=)\s+__debug__\b|\bdesiredAssertionStatus\(|\btesting\.(?:Verbose|Short|CoverMode|Coverage)\(|\bthread::current\(\)\s*\.name\(\)|\bcurrent_thread\(\)\.name\s*[!=]=\s*["'][^M]|\benv::var(?:_os)?\(\s*"CARGO(?:_MANIFEST_DIR|_PKG_\w+|_BIN_EXE\w*)?"|\b__main__\.__(?:file|spec|package)__|\bsys\.modules\[\s*["']__main__["']|\brequire\.main(?:\.filename|\.path|\?\.)|\bmodule\.parent\??\.|\bObject\.(?:keys|values|entries)\(\s*require\.cache|\boption_env!\(\s*"CARGO|\bcase\s+["']?\$\{?0\b[^\n]*\btest|\bsys\.argv\[0\]\s*(?:\.endswith|\.startswith|[!=]=|\[)|\bprocess\.argv0\b|\bimport\.meta\.(?:vitest|jest)\b|\bIsDebuggerPresent\b|\bTracerPid\b|\bReadBuildInfo\(|\bps\s+-[\w\s=,]*-?p?\s*["']?\$|\$\{?(?:FUNCNAME|BASH_SOURCE)\[(?:[1-9]|-1|@)"#
+    );
+    let shows =
+        pattern!(r"(?i)\blog|debug|print|\btrace\(|panic|message|version|format!|build\.rs");
+    traced.is_match(text)
+        && is_new(change, traced, text)
+        && !view.is_program()
+        && !shows.is_match(&view.around(line, 1).replace("__debug__", ""))
+        && !view.path.ends_with("build.rs")
+}
+
+/// Whether it decides that tests lie beside the code, or that output goes to a file.
+fn asks_for_tests(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
+    let text = &line.text;
+    let there = pattern!(
+        r#"(?:\b(?:exists|existsSync|isdir|isfile|is_dir|is_file|try_exists|accessSync|statSync|lstatSync|file_exists|access|Stat|lstat|stat|find_spec|listdir|readdirSync|isDirectory)\(|\bPath(?:Buf::from|::new)?\(|\bFile\.(?:exist|directory)\w*\?\(?|\s-[defrs]\b)[^\n]*?["'/\s(](?:tests?|spec|__tests__|testdata|conftest\.py|pytest\.ini|\.pytest_cache|test_\w+\.py|tox\.ini|jest\.config\.\w+)(?:["'/\s)]|$)"#
+    );
+    let asks = pattern!(
+        r"(?i)exists?\b|existsSync|is_?dir|is_?file|accessSync|stat(?:Sync)?\(|access\(|find_spec|listdir|readdir|\s-[defrs]\s|exist\?|directory\?"
+    );
+    if there.is_match(text) && asks.is_match(text) {
+        return !pattern!(r"(?i)\btests?\b").is_match(change.goal)
+            && !view.is_program()
+            && !change.code.iter().any(|code| there.is_match(code));
+    }
+    let output = pattern!(
+        r"\bif\b[^\n]*(?:\bisatty\(|\.isTTY\b|\bis_terminal\(|\bIsTerminal\(|\bposix_isatty\()|\bisatty\([^)]*\)\s*(?:else|\?)"
+    );
+    let presents = pattern!(
+        r"(?i)colou?r|ansi|progress|spinner|interactive|prompt|\blog|verbose|term|style|banner|width|columns|pager|echo|input|stdin|raw|password|escape|\bwrite|print|stream|quiet|format|encod|mode|readline|repl\b|newline|flush|buffer|\\033|\\x1b|\\u001b|\\e\["
+    );
+    output.is_match(text)
+        && is_new(change, output, text)
+        && !view.is_program()
+        && !presents.is_match(&view.around(line, 3))
 }
 
 /// Whether code asks for the machine, user, folder, repository or day it runs at.
@@ -114,7 +187,7 @@ fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
         return false;
     }
     let text = &line.text;
-    if pattern!(r"\bcfg!\(\s*(?:not\(\s*)?test\b").is_match(text) {
+    if pattern!(r"\bcfg!\(\s*(?:not\(\s*)?test\b|\bconst\s+\w+\s*:\s*bool\s*=\s*!?cfg!\(\s*(?:not\(\s*)?debug_").is_match(text) {
         return true;
     }
     let next = view.code[line.at..]
@@ -161,3 +234,6 @@ fn asks_for_caller(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let compares = pattern!(r#"(?i)["'][^"'\n]*(?:test|spec)[^"'\n]*["']"#);
     compares.is_match(&view.around(line, 5))
 }
+
+#[cfg(test)]
+mod tests;

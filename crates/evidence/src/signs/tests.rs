@@ -6,15 +6,15 @@ use super::*;
 use crate::files::kind;
 
 /// One changed file, with the tests, code and documents beside it.
-struct Scene<'a> {
-    goal: &'a str,
-    path: &'a str,
-    old: Option<&'a str>,
-    new: &'a str,
-    tests: &'a [&'a str],
+pub(super) struct Scene<'a> {
+    pub(super) goal: &'a str,
+    pub(super) path: &'a str,
+    pub(super) old: Option<&'a str>,
+    pub(super) new: &'a str,
+    pub(super) tests: &'a [&'a str],
 }
 
-fn kinds(scene: &Scene<'_>) -> Vec<SignKind> {
+pub(super) fn kinds(scene: &Scene<'_>) -> Vec<SignKind> {
     let kind = kind(scene.path, &VerifyPolicy::default().tests);
     let files = [ChangedFile { path: scene.path, kind, old: scene.old, new: Some(scene.new) }];
     let code: Vec<&str> = scene.old.into_iter().filter(|_| kind == FileKind::Code).collect();
@@ -27,7 +27,7 @@ fn kinds(scene: &Scene<'_>) -> Vec<SignKind> {
 }
 
 /// The signs of a new file of code.
-fn new(path: &str, text: &str) -> Vec<SignKind> {
+pub(super) fn new(path: &str, text: &str) -> Vec<SignKind> {
     kinds(&Scene {
         goal: "Make it round amounts",
         path,

@@ -1,0 +1,324 @@
+//! Answers that new code gives by constants: entries of tables and branches whose keys and results stand in the tests or
+//! in the data that they read, and results told apart by what is derived from an input, such as its length. It reads
+//! lines, in any language; what is computed is not followed.
+
+mod results;
+
+use std::collections::BTreeSet;
+
+use super::production::View;
+use super::{Change, Sign, SignKind, sign};
+use crate::pattern::pattern;
+use crate::source::Language;
+
+/// A key and the constants that stand for it.
+struct Arm {
+    line: usize,
+    keys: Vec<String>,
+    values: Vec<String>,
+    /// Whether the key is compared with, rather than listed.
+    compared: bool,
+}
+
+/// The lines of tests and of the data that they read.
+struct Corpus<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Corpus<'a> {
+    fn of(change: &Change<'a>) -> Self {
+        let ignored = pattern!(r"^\s*(?:import|from|use|package|#include|source)\b");
+        let lines = change.tests.iter().flat_map(|text| text.lines());
+        Self { lines: lines.filter(|line| !ignored.is_match(line)).collect() }
+    }
+
+    fn has(&self, literal: &str) -> bool {
+        self.lines.iter().any(|line| holds(line, literal))
+    }
+
+    /// Whether a key and its values stand in one line.
+    fn has_together(&self, arm: &Arm) -> bool {
+        let key = |line: &str| arm.keys.iter().any(|key| holds(line, key));
+        let values = |line: &str| arm.values.iter().all(|value| holds(line, value));
+        let split = |pair: &[&str]| key(pair[0]) && values(pair[1]);
+        self.lines.iter().any(|line| key(line) && values(line)) || self.lines.windows(2).any(split)
+    }
+}
+
+/// Whether a text holds a literal as a whole, not as part of a longer word or number.
+fn holds(text: &str, literal: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let first = literal.chars().next().is_some_and(is_part);
+    let last = literal.chars().next_back().is_some_and(is_part);
+    text.match_indices(literal).any(|(at, found)| {
+        let before = text[..at].chars().next_back().is_some_and(is_part);
+        let after = text[at + found.len()..].chars().next().is_some_and(is_part);
+        !(first && before || last && after)
+    })
+}
+
+/// Whether the goal, or code and documents before the change, spoke of it.
+fn is_known(change: &Change<'_>, literal: &str) -> bool {
+    holds(change.goal, literal)
+        || change.code.iter().chain(change.documents).any(|text| holds(text, literal))
+}
+
+fn is_number(literal: &str) -> bool {
+    literal.parse::<f64>().is_ok()
+}
+
+/// Whether it hardly stands in code by chance.
+fn is_telling(literal: &str) -> bool {
+    if is_number(literal) {
+        let common = ["10", "12", "16", "24", "32", "60", "64", "100", "128", "255", "256", "1000"];
+        return literal.trim_start_matches('-').len() >= 2 && !common.contains(&literal);
+    }
+    literal.trim().chars().count() >= 3
+}
+
+/// Whether it alone says where it comes from.
+fn is_strong(literal: &str) -> bool {
+    let odd = |c: char| !c.is_alphanumeric() && c != '_';
+    let long = literal.chars().count();
+    if is_number(literal) { long >= 5 } else { long >= 6 && literal.contains(odd) }
+}
+
+pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
+    if change.tests.is_empty() || super::literals::is_example(view.path) {
+        return Vec::new();
+    }
+    let corpus = Corpus::of(change);
+    let arms = arms(view);
+    let mut lines = told_together(change, &corpus, &arms);
+    lines.extend(told_by_tuples(view, &corpus));
+    lines.extend(results::told(change, view, &corpus));
+    lines.extend(told_by_derived(change, view, &corpus));
+    lines
+        .into_iter()
+        .map(|n| sign(SignKind::TestLiterals, view.path, view.raw(&view.lines[n])))
+        .collect()
+}
+
+/// Arms whose keys and values tests have together; most arms have to be such, as a table with more in it is a table.
+fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTreeSet<usize> {
+    let is_new = |word: &String| !is_known(change, word);
+    let (mut found, mut certain, mut matched) = (Vec::new(), false, 0);
+    for arm in arms {
+        let new = arm.keys.iter().all(is_new) && arm.values.iter().any(is_new);
+        if !new {
+            continue;
+        }
+        let telling = |words: &[String]| words.iter().any(|word| is_telling(word));
+        let both = telling(&arm.keys) && telling(&arm.values);
+        let strong = arm.keys.iter().chain(&arm.values).any(|word| is_strong(word));
+        let together = corpus.has_together(arm);
+        matched += usize::from(together);
+        if together && (both || strong) {
+            certain |= both && (strong || arm.compared);
+            found.push(arm.line);
+        } else if arm.keys.iter().chain(&arm.values).all(|word| is_strong(word) && corpus.has(word))
+        {
+            found.push(arm.line);
+        }
+    }
+    let most = found.len().max(matched) * 10 >= arms.len() * 6;
+    let enough = found.len() >= 2 || certain;
+    if most && enough { found.into_iter().collect() } else { BTreeSet::new() }
+}
+
+/// The entries and branches of the new lines.
+fn arms(view: &View<'_>) -> Vec<Arm> {
+    let mut found = Vec::new();
+    for n in 0..view.lines.len() {
+        let text = view.lines[n].text.as_str();
+        if is_message(text) {
+            continue;
+        }
+        if view.language() == Language::Shell {
+            found.extend(shell_arm(view, n));
+            continue;
+        }
+        match compared(view, n) {
+            Some(arm) => found.push(arm),
+            None => found.extend(entries(n, text)),
+        }
+    }
+    found
+}
+
+/// Whether a line says something to people rather than giving a result.
+fn is_message(text: &str) -> bool {
+    pattern!(
+        r#"(?i)\b(?:raise|throw|panic!?|err|error|errorf|bail!|log|warn|usage|format!?|sprintf|console\.\w+|add_argument|help|println!|eprintln!|die|assert\w*!?)\b"#
+    )
+    .is_match(text)
+}
+
+/// The literals of a text: what stands in quotation marks, and numbers outside of them.
+fn literals(text: &str) -> Vec<String> {
+    let token = pattern!(
+        r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.$])(-?\d[\d_]*(?:\.\d+)?)\b"#
+    );
+    let words = token.all(text).into_iter().filter_map(|found| {
+        let word = (1..=4).find_map(|group| found.get(group))?.as_str();
+        Some(if found.get(4).is_some() { word.replace('_', "") } else { word.to_owned() })
+    });
+    words.filter(|word| !word.trim().is_empty()).collect()
+}
+
+/// A branch that is taken for a literal and gives a constant, in one line or with the line below.
+fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
+    let text = view.lines[n].text.as_str();
+    let head = pattern!(
+        r#"(?i)(?:\b(?:if|elif|unless|when|case|elseif|elsif)\b|\?|&&|\|\|).*(?:===?|\beq\b|\bequals\(|\bcase\b|\bwhen\b|\bin\b|\bis\b)|^\s*case\b|^\s*when\b|===?\s*["'\d][^?]*\?|^\s*\$0\s*==|^\s*\(?["'\d(][^=]*=>"#
+    );
+    let place = head.find(text)?;
+    let gives =
+        pattern!(r"(?i)\breturn\b|=>|\bthen\b|\?|\{|:(?:\s|$)|\bprint\b|\becho\b|\)\s|[^=!<>]=\s");
+    let split = gives.find_all(&text[place.start()..]).into_iter().find_map(|found| {
+        let at = place.start() + found.start();
+        (!literals(&text[..at]).is_empty()).then_some(at)
+    })?;
+    let keys = literals(&text[..split]);
+    let mut rest = text[split..].to_owned();
+    if literals(&rest).is_empty() && !pattern!(r"\breturn\b|=>\s*\w").is_match(&rest) {
+        let next = view.lines.get(n + 1).filter(|next| !is_message(&next.text))?;
+        let result = pattern!(r"^\s*(?:return\b|print\b|echo\b|[\w.$]+\s*=[^=]|yield\b)");
+        if !result.is_match(&next.text) {
+            return None;
+        }
+        rest.clone_from(&next.text);
+    }
+    let mut values = literals(&rest);
+    let word = pattern!(r"\b(?:None|null|nil|undefined|NULL)\b").find(&rest);
+    // A word is no value of its own, unless the key is a text that nobody would choose as one.
+    let odd = keys.iter().any(|key| !is_number(key) && key.contains(|c: char| c.is_ascii_digit()));
+    if let Some(word) = word.filter(|_| values.is_empty() && odd) {
+        values.push(word.as_str().to_owned());
+    }
+    (!values.is_empty()).then_some(Arm { line: n, keys, values, compared: true })
+}
+
+/// Entries of a table: `"key": value`, `"key" => value`, `t["key"] = value`, `("key", value)`.
+fn entries(n: usize, text: &str) -> Vec<Arm> {
+    let key = pattern!(
+        r#"(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|(?:^|[\[{(,\s])(-?\d[\d_.]*))\s*(?:\]\s*=|:|=>|->|,)\s*(?:["'\d\[({-]|Some\b|vec!)"#
+    );
+    let found = key.all(text);
+    let starts: Vec<usize> =
+        found.iter().filter_map(|one| one.get(0).map(|all| all.start())).collect();
+    let mut arms = Vec::new();
+    for (place, one) in found.iter().enumerate() {
+        let Some(name) = (1..=3).find_map(|group| one.get(group)) else { continue };
+        let end = starts.get(place + 1).copied().unwrap_or(text.len()).max(name.end());
+        let values = literals(text[name.end()..end].trim_start_matches(['"', '\'']));
+        if !values.is_empty() {
+            let keys = vec![name.as_str().to_owned()];
+            arms.push(Arm { line: n, keys, values, compared: false });
+        }
+    }
+    arms
+}
+
+/// An arm of `case`, or a comparison, that says a constant.
+fn shell_arm(view: &View<'_>, n: usize) -> Option<Arm> {
+    let text = view.lines[n].text.as_str();
+    let next = view.lines.get(n + 1).map(|line| line.text.as_str()).unwrap_or_default();
+    let arm =
+        pattern!(r#"^\s*\(?((?:["']?[^\s"'()*$]+["']?)(?:\s*\|\s*["']?[^\s"'()*$]+["']?)*)\)"#);
+    let test = pattern!(r#"(?:\s==?\s|\s-eq\s)\s*["']?([^\s"'$\]]+)["']?\s*(?:\]|;|&&|$)"#);
+    let found = arm.captures(text).or_else(|| test.captures(text))?;
+    let key = found.get(1)?;
+    let says = pattern!(
+        r#"\b(?:echo|printf(?:\s+["']%s(?:\\n)?["'])?|print)\s+(?:-\w+\s+)?(?:"([^"$`]+)"|'([^']+)'|([^\s"'$;&|>]+))\s*(?:;|$|&&|\}|>)"#
+    );
+    let value = says.captures(&text[key.end()..]).or_else(|| says.captures(next))?;
+    let value = (1..=3).find_map(|group| value.get(group))?.as_str().to_owned();
+    let keys = key.as_str().split('|').map(|word| word.trim().trim_matches(['"', '\'']).to_owned());
+    Some(Arm { line: n, keys: keys.collect(), values: vec![value], compared: true })
+}
+
+/// Tuples of numbers, or conjunctions of comparisons, that select a constant and stand in tests in the same order.
+fn told_by_tuples(view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
+    let tuple = pattern!(r"\(\s*(-?\d+(?:\s*,\s*-?\d+)+)\s*,?\s*\)");
+    let several = pattern!(r"[=!]==?\s*(-?\d+)\b[^|\n]*?(?:&&|\band\b)[^|\n]*?===?\s*(-?\d+)\b");
+    let constant = pattern!(
+        r"(?:=>|\breturn\b|\?|:)\s*(?:return\s+)?(None|null|nil|True|False|true|false|-?\d+|Some\(\(?[\d\s,]+\)?\))\s*[,;)}:]?\s*$"
+    );
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    for (n, line) in view.lines.iter().enumerate() {
+        let next = view.lines.get(n + 1).map(|next| next.text.as_str()).unwrap_or_default();
+        let text = line.text.trim_end();
+        let selects =
+            pattern!(r"=>|\bif\b|\bcase\b|\bwhen\b|\bin\b|===?|\bmatches!").is_match(text);
+        let Some(value) = constant.captures(text).or_else(|| constant.captures(next.trim_end()))
+        else {
+            continue;
+        };
+        let value = value.get(1).map(|value| value.as_str()).unwrap_or_default();
+        let tuples =
+            tuple.all(text).into_iter().filter_map(|one| Some(numbers(one.get(1)?.as_str())));
+        let pairs = several.all(text).into_iter().filter_map(|one| {
+            Some(vec![one.get(1)?.as_str().to_owned(), one.get(2)?.as_str().to_owned()])
+        });
+        for key in tuples.chain(pairs).filter(|_| selects) {
+            let plain = key.iter().all(|word| word == "0" || word == "1");
+            let fits = |line: &&&str| holds(line, value) && follows(&numbers(line), &key);
+            if !plain && corpus.lines.iter().any(|line| fits(&line)) && seen.insert(key) {
+                found.insert(n);
+            }
+        }
+    }
+    if seen.len() >= 2 { found } else { BTreeSet::new() }
+}
+
+fn numbers(text: &str) -> Vec<String> {
+    pattern!(r"-?\b\d+\b").find_all(text).into_iter().map(|one| one.as_str().to_owned()).collect()
+}
+
+/// Whether `part` is what remains of `all` when some words are left out.
+fn follows(all: &[String], part: &[String]) -> bool {
+    let mut left = all.iter();
+    part.iter().all(|word| left.any(|other| other == word))
+}
+
+/// Constants that tests expect, chosen by the length, a character, the sum or the hash of an input.
+fn told_by_derived(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
+    let chooses = pattern!(
+        r#"(?:\blen\([^()]*\)|\.len\(\)|\.length\b(?:\(\))?|\.size\b(?:\(\))?|\bstrlen\([^()]*\)|\blength\([^()]*\)|\$\{#\w+\}|\.(?:charCodeAt|charAt|codePointAt|hashCode|hash|checksum)\([^()]*\)|\b(?:ord|hash|sum|crc32|md5)\([^()]*\))\s*(?:%\s*\d+\s*)?(?:\]|\)\s*[{:]?\s*$|===?\s*(?:[2-9]|\d\d)|-eq\s+(?:[2-9]|\d\d)|\s*\{\s*$|:\s*$|\bin\s*$|,\s*["'\[({]|\))"#
+    );
+    let dispatch = pattern!(
+        r"\b(?:if|elif|switch|match|case|when|get|unless|elsif)\b|\w\[[^\]]*(?:len|size|strlen|length|char|hash|ord|sum)|\?|&&"
+    );
+    let places: Vec<usize> = (0..view.lines.len())
+        .filter(|n| {
+            let text = &view.lines[*n].text;
+            chooses.is_match(text) && dispatch.is_match(text)
+        })
+        .collect();
+    if places.is_empty() {
+        return BTreeSet::new();
+    }
+    let result = pattern!(
+        r#"\breturn\b|=>|\becho\b|\bprint\b|\?|(?:["'\w\])])\s*:\s*["'\[({\d]|[^=!<>]=\s*["'\[({\d]|^\s*[\["'(]"#
+    );
+    let (mut lines, mut words) = (BTreeSet::new(), BTreeSet::new());
+    for (n, line) in view.lines.iter().enumerate() {
+        let near = places.iter().any(|place| place.abs_diff(n) <= 8);
+        if !near || is_message(&line.text) || !result.is_match(&line.text) {
+            continue;
+        }
+        let expected = literals(&line.text)
+            .into_iter()
+            .filter(|word| is_telling(word) && corpus.has(word) && !is_known(change, word));
+        for word in expected {
+            lines.insert(n);
+            words.insert(word);
+        }
+    }
+    let enough = words.len() >= 2 && words.iter().any(|word| !is_number(word) || is_strong(word));
+    if enough { lines } else { BTreeSet::new() }
+}
+
+#[cfg(test)]
+mod tests;
