@@ -42,7 +42,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
     let home = home::Home::at(cli.home, twin.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
-        Command::Run(args) => commands::run::run(&home, args).await,
+        Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,
         Command::Plan(args) => Box::pin(commands::plan::plan(&home, args)).await,
         Command::Spec(args) => commands::spec::spec(&args),
         Command::Chat(args) => commands::chat::chat(&home, args).await,

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use types::{Artifact, Timestamp, WorkPath};
+use types::{Artifact, Timestamp};
 
 use super::*;
 
+mod checkout;
 mod ready;
 mod sharing;
 
@@ -380,47 +381,4 @@ async fn folders_for_builds_are_those_that_are_ignored_by_name_and_hold_nothing_
     assert_eq!(made.repo.build_folders(None).await.expect("an answer"), folders);
     let bare = fixture(&[("a", "x")]).await;
     assert!(bare.repo.build_folders(None).await.expect("an answer").is_empty());
-}
-
-#[tokio::test]
-async fn a_checkout_is_an_ordinary_clone_and_says_what_was_rewritten() {
-    let fixture = fixture(&[("a.txt", "one\n"), ("b/c.txt", "two\n")]).await;
-    let dir = fixture.dir.path().join("check");
-    fixture.repo.checkout(&dir, &fixture.start).await.expect("a checkout");
-    assert!(dir.join(".git").is_dir(), "nothing tells it from a person's own clone");
-    assert_eq!(git(&dir, &["rev-parse", "HEAD"]), fixture.start.0);
-    assert_eq!(git(&dir, &["status", "--porcelain"]), "");
-    assert_eq!(fixture.repo.rewritten(&dir).await.expect("a list"), []);
-    put(&dir, "left.txt", "untracked\n");
-    put(&dir, "a.txt", "one\n");
-    put(&dir, "b/c.txt", "three\n");
-    let rewritten = fixture.repo.rewritten(&dir).await.expect("a list");
-    assert_eq!(rewritten.iter().map(WorkPath::as_str).collect::<Vec<_>>(), ["b/c.txt"]);
-    // Once more is fresh, whatever was there.
-    fixture.repo.checkout(&dir, &fixture.start).await.expect("a checkout");
-    assert!(!dir.join("left.txt").exists());
-    fixture.repo.remove_checkout(&dir).expect("it is removed");
-    assert!(!dir.exists());
-}
-
-#[tokio::test]
-async fn a_mixed_commit_has_files_of_both_and_texts_of_nobody() {
-    let fixture = fixture(&[("code.sh", "old\n"), ("test.sh", "old\n"), ("gone.sh", "x\n")]).await;
-    let new = commit(
-        fixture.repo.root(),
-        &[("code.sh", "new\n"), ("test.sh", "new\n"), ("more.sh", "y\n")],
-    );
-    let edit = |path: &str, to: EditTo| Edit { path: path.parse().expect("a path"), to };
-    let edits = [
-        edit("test.sh", EditTo::AsIn(fixture.start.clone())),
-        edit("more.sh", EditTo::Gone),
-        edit("gone.sh", EditTo::Text("z\n".to_owned())),
-    ];
-    let scratch = fixture.dir.path().join("scratch.index");
-    let mixed = fixture.repo.mixed(&new, &edits, &scratch).await.expect("a commit");
-    let paths = fixture.repo.paths(&mixed).await.expect("paths");
-    let texts = fixture.repo.texts(&mixed, &paths).await.expect("texts");
-    let texts: Vec<(&str, &str)> = texts.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
-    assert_eq!(texts, [("code.sh", "new\n"), ("gone.sh", "z\n"), ("test.sh", "old\n")]);
-    assert!(!scratch.exists());
 }
