@@ -12,6 +12,8 @@ pub(crate) struct Shape {
     pub(crate) tests_touched: bool,
     /// Tests that are new or changed.
     pub(crate) brings_tests: bool,
+    /// Data, which code or tests may read.
+    pub(crate) data: bool,
 }
 
 impl Shape {
@@ -34,6 +36,7 @@ impl Shape {
                 }
                 FileKind::Recipe => shape.tests_touched = true,
                 FileKind::Data => {
+                    shape.data = true;
                     shape.tests_touched |= !new;
                     shape.brings_tests |= !new;
                 }
