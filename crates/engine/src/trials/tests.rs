@@ -135,6 +135,25 @@ fn new_tests_must_fail_without_the_change() {
     }
 }
 
+/// Where tests failed before, the new ones are seen to fail only if something else fails, too.
+#[test]
+fn what_failed_before_says_nothing_about_new_tests() {
+    for (failing, level) in [("a,b", types::Level::Unproven), ("a,b,c", types::Level::Proven)] {
+        let mut bench = red();
+        bench.tell("T1.1 hands in src/a.py +src/test_b.py");
+        said(&mut bench, "check T1.1/0 exits 1 passed=2 failing=a,b excused=a,b");
+        said(&mut bench, &format!("check new:T1.1/0 exits 1 passed=1 failing={failing}"));
+        said(&mut bench, "check altered:T1.1/0 exits 1 passed=1 failing=a,b,c\nmerge T1 lands");
+        said(&mut bench, "check merged/0 exits 1 passed=2 failing=a,b excused=a,b");
+        let view = bench.machine.view(bench.now);
+        assert_eq!(view.tasks[0].evidence.as_ref().map(|one| one.level), Some(level), "{failing}");
+        assert!(view.tasks[0].checks[0].excused && view.merged_checks[0].excused);
+        let checks = view.gates.iter().flat_map(|gate| &gate.card).flat_map(|card| &card.criteria);
+        let low = checks.filter(|one| one.measure == types::Measure::Checks && one.value < 100);
+        assert_eq!(low.count(), 0, "they are not held against it");
+    }
+}
+
 #[test]
 fn a_change_that_nothing_would_miss_is_asked_about_at_the_gate() {
     let mut bench = green();

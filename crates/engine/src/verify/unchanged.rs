@@ -162,6 +162,19 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_is_no_move() {
+        let copied = |path: &str, removed: u64| {
+            let mut changes = changes(&[(path, Added)]);
+            changes.0.iter_mut().for_each(|change| change.removed = removed);
+            let task = task("Move the notes", &["./"]);
+            nothing_done(&task, "", &[], &changes, &[], false).map(|fault| fault.what)
+        };
+        let said = copied("docs/one.md", 0).expect("nothing is gone");
+        assert!(said.contains("nothing is gone"), "{said}");
+        assert_eq!((copied("docs/one.md", 1), copied("move.py", 0)), (None, None));
+    }
+
+    #[test]
     fn a_file_that_the_plan_names_is_to_be_touched_and_that_is_said_once() {
         let made = [("a.py", Modified)];
         let said = said("Add x", &["a.py", "b.py", "README.md", "docs/"], &made)
