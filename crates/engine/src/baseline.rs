@@ -55,7 +55,7 @@ pub(crate) fn is_over(run: &Run) -> bool {
     if checks.is_empty() {
         return nobody_to_ask(run)
             || brings_checks(run)
-            || asked(run, None).any(|one| !one.is_open());
+            || run.questions().iter().any(|one| is_ours(one) && !one.is_open());
     }
     let tried = run.ground().baseline();
     tried.len() == checks.len()
@@ -81,17 +81,14 @@ fn first_that_cannot_run(run: &Run) -> Option<usize> {
     run.ground().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
-/// The questions that were asked about this check, or about there being none.
-fn asked(run: &Run, index: Option<u32>) -> impl Iterator<Item = &Question> {
-    let about = About::Baseline(index);
-    run.questions().iter().filter(move |question| question.about() == Some(&about))
+/// Whether a question is about the baseline. Where there is no check and one was answered, the person goes on without.
+fn is_ours(question: &Question) -> bool {
+    matches!(question.about(), Some(About::Baseline(_)))
 }
 
 /// Asks about a check that cannot run, or about there being none; not while such a question is open.
 fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
-    let open = |question: &Question| {
-        question.is_open() && matches!(question.about(), Some(About::Baseline(_)))
-    };
+    let open = |question: &Question| question.is_open() && is_ours(question);
     if nobody_to_ask(run) || run.questions().iter().any(open) {
         return None;
     }

@@ -152,9 +152,7 @@ pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<Str
             () => None,
         };
     }
-    let all_named = tests.failed > 0 && tests.failing.len() as u64 == u64::from(tests.failed);
-    let excused = tests.failing.iter().all(|name| tests.excused.contains(name));
-    (!(tests.complete && all_named && excused && before.is_some())).then(|| DID_NOT_PASS.to_owned())
+    (!(tests.only_excused() && before.is_some())).then(|| DID_NOT_PASS.to_owned())
 }
 
 fn of_check(
@@ -183,7 +181,7 @@ fn of_check(
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
         let end = trial(run, lane, Trial::NewTests, one)?;
-        if end.is_some_and(|end| !end.passed()) {
+        if end.is_some_and(|end| fails_anew(one.before, end)) {
             shown = Shown::ByNewTests;
             because.push(format!("{name} fails with the new tests and the old code"));
         } else if end.is_some() {
@@ -234,10 +232,15 @@ fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
         return complaint(Some(now), old).is_none();
     }
     let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
-    old.complete
-        && !old.failing.is_empty()
-        && old.failing.len() as u64 == u64::from(old.failed)
-        && old.failing.iter().all(|name| now.failing.contains(name))
+    old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))
+}
+
+/// Whether a check fails, and not only in tests that failed before as well.
+fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
+    let before = before.and_then(|before| before.tests.as_ref());
+    let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };
+    let known = now.failing.iter().all(|name| before.failing.contains(name));
+    !end.passed() && !(now.names_all_failing() && known)
 }
 
 /// Whether something that did not pass before passes now.

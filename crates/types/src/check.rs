@@ -128,4 +128,10 @@ impl CheckEnd {
     pub fn passed(&self) -> bool {
         self.ended == Ended::Exited(0)
     }
+
+    /// Whether it fails only in tests that failed before any change and are not about it.
+    #[must_use]
+    pub fn is_excused(&self) -> bool {
+        !self.passed() && self.tests.as_ref().is_some_and(|tests| tests.only_excused())
+    }
 }

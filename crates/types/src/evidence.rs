@@ -64,6 +64,20 @@ pub struct Tests {
     pub all: Option<BlobRef>,
 }
 
+impl Tests {
+    /// Whether every test that failed is named.
+    #[must_use]
+    pub fn names_all_failing(&self) -> bool {
+        self.complete && self.failed > 0 && self.failing.len() as u64 == u64::from(self.failed)
+    }
+
+    /// Whether tests failed, but only such that failed before as well and are not about the files that changed.
+    #[must_use]
+    pub fn only_excused(&self) -> bool {
+        self.names_all_failing() && self.failing.iter().all(|name| self.excused.contains(name))
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer hands out references")]
 fn is_zero(number: &u32) -> bool {
     *number == 0

@@ -24,10 +24,10 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
                 (Trial::BaseTests, false) => {
                     marked(false, format!("{name} does not pass with the tests of before"))
                 }
-                (Trial::NewTests, false) => {
+                (Trial::NewTests, false) if !end.is_excused() => {
                     marked(true, format!("{name} fails without the change, as it should"))
                 }
-                (Trial::NewTests, true) => {
+                (Trial::NewTests, _) => {
                     marked(false, format!("{name} passes without the change, too"))
                 }
                 (Trial::Altered, false) if end.unnoticed.is_empty() => {
@@ -43,6 +43,9 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
             let says = if passed { "passes" } else { "fails" };
             ("merged".to_owned(), marked(!passed, format!("{name} {says} without {task}")))
         }
+        Subject::Base if end.cannot_run.is_some() => {
+            ("base".to_owned(), marked(false, format!("check {name} cannot run ({})", end.says())))
+        }
         Subject::Base if !passed => {
             let failing = end.tests.as_ref().map(|tests| tests.failing.join(", "));
             let failing = failing.filter(|names| !names.is_empty());
@@ -53,6 +56,10 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
                 names.unwrap_or_default()
             );
             ("base".to_owned(), says)
+        }
+        _ if end.is_excused() => {
+            let says = format!("check {name} fails only as before any change ({})", end.says());
+            (on.to_string(), marked(true, says))
         }
         _ => {
             let word = match passed {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use owo_colors::OwoColorize as _;
-use types::{Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
+use types::{About, Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
 
 /// A question with its head line, its choices and, if that is wanted, everything that belongs to it.
 pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bool) -> String {
@@ -60,9 +60,15 @@ pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
     text
 }
 
-/// What could be said, so that it can be pasted into a shell: what holds if nobody says anything, or else the first choice.
+/// What could be said, so that it can be pasted into a shell: before any work, what lets it begin; otherwise what holds
+/// if nobody says anything, or else the first choice.
 pub(crate) fn example(asked: &QuestionView) -> &str {
     let Some(terms) = &asked.terms else { return WORDS };
+    match terms.about {
+        Some(About::Baseline(None)) => return "check 'make test'",
+        Some(About::Baseline(Some(_))) => return "again",
+        _ => {}
+    }
     let default = terms.choices.iter().find(|choice| terms.default.as_ref() == Some(&choice.id));
     default.or(terms.choices.first()).map_or(WORDS, |choice| &choice.id)
 }
@@ -107,7 +113,7 @@ fn contents(package: &Package) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{About, Choice, Escalation, QuestionKind};
+    use types::{Choice, Escalation, QuestionKind};
 
     use super::*;
 

@@ -37,6 +37,10 @@ mod solo;
 mod settle;
 // Repositories with dependencies, submodules and environments.
 mod workspace;
+// Repositories whose tests fail already, without a check, with one that cannot run; work that was not done.
+mod ordinary;
+// How to make a repository and run a goal in it.
+mod stage;
 // How to run the real binary.
 mod binary;
 // How to run it in a terminal.

@@ -5,81 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::binary::{Place, stderr, stdout};
+use crate::binary::Place;
 use crate::commands::run;
-
-/// A planner with one task for a file, and a coder who writes it.
-fn script(path: &str, content: &str) -> String {
-    format!(
-        "[[attempt]]\nrole = \"planner\"\n[[attempt.reply]]\n\
-         submit = {{ tasks = [{{ id = \"T1\", title = \"Write it\", artifacts = [\"{path}\"] }}] }}\n\
-         [[attempt]]\nrole = \"coder\"\n[[attempt.reply]]\n\
-         call = {{ tool = \"write_file\", path = \"{path}\", content = {content:?} }}\n\
-         [[attempt.reply]]\nsubmit = {{ summary = \"done\" }}\n"
-    )
-}
-
-/// A repository with one commit of these files, and a script beside it.
-fn repository(place: &Place, files: &[(&str, &str)], script: &str) -> (PathBuf, PathBuf) {
-    let repo = place.path().join("repo");
-    std::fs::create_dir_all(&repo).expect("a folder");
-    place.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
-    for (path, text) in files {
-        put(&repo, path, text);
-    }
-    place.git(&repo, &["add", "--all"]);
-    place.git(&repo, &["commit", "--quiet", "--message=Start"]);
-    let path = place.path().join("script.toml");
-    std::fs::write(&path, script).expect("a file");
-    (repo, path)
-}
-
-fn put(folder: &Path, path: &str, text: &str) {
-    let file = folder.join(path);
-    std::fs::create_dir_all(file.parent().expect("a parent")).expect("folders");
-    std::fs::write(file, text).expect("a file");
-}
-
-/// What a run told, line by line, with its report at the end.
-struct Told {
-    lines: Vec<Value>,
-    said: String,
-    code: i32,
-}
-
-impl Told {
-    fn of(place: &Place, args: &[&str]) -> Self {
-        let output = place.run(&[args, &["--json"]].concat());
-        let read = |line: &str| serde_json::from_str(line).ok();
-        let lines: Vec<Value> = stdout(&output).lines().filter_map(read).collect();
-        // What a person would look at first, short enough to be read.
-        let short = |line: &Value| {
-            let text = format!("{} {}", line["event"], line["data"]);
-            text.chars().take(600).collect::<String>()
-        };
-        let kinds = ["tool.finished", "check.finished", "attempt.finished", "question.asked"];
-        let told = lines.iter().filter(|line| kinds.iter().any(|kind| line["event"] == *kind));
-        let said = told.map(short).chain([stderr(&output)]).collect::<Vec<_>>().join("\n");
-        Self { lines, said, code: output.status.code().expect("an exit code") }
-    }
-
-    fn status(&self) -> &str {
-        let last = self.lines.last().unwrap_or(&Value::Null);
-        last["report"]["status"].as_str().unwrap_or_default()
-    }
-
-    /// The data of all events of a kind.
-    fn events(&self, kind: &str) -> Vec<&Value> {
-        let of_kind = self.lines.iter().filter(|line| line["event"] == kind);
-        of_kind.map(|line| &line["data"]).collect()
-    }
-
-    fn outputs(&self) -> Vec<String> {
-        let ends = self.events("check.finished").into_iter();
-        ends.map(|data| data["end"]["output"]["text"].as_str().unwrap_or_default().to_owned())
-            .collect()
-    }
-}
+use crate::stage::{Told, did, has, put, repository, script};
 
 /// The prepared states in the place's home.
 fn states(place: &Place) -> Vec<PathBuf> {
@@ -94,25 +22,6 @@ fn states(place: &Place) -> Vec<PathBuf> {
 fn record(state: &Path) -> Value {
     let text = std::fs::read_to_string(state.join("record.json")).expect("a record");
     serde_json::from_str(&text).expect("JSON")
-}
-
-/// Runs a program to set the stage; whether it could. A test that needs it is skipped loudly where it could not.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "the stage is set with the user's own programs, and it is said which are missing"
-)]
-fn did(folder: &Path, program: &str, args: &[&str]) -> bool {
-    let output = std::process::Command::new(program).args(args).current_dir(folder).output();
-    let done = output.is_ok_and(|output| output.status.success());
-    if !done {
-        println!("SKIPPED: {program} {args:?} does not work here");
-    }
-    done
-}
-
-fn has(program: &str) -> bool {
-    did(Path::new("/"), program, &["--version"])
 }
 
 const NODE: [(&str, &str); 4] = [

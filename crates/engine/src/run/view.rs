@@ -106,5 +106,7 @@ fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], lane: &Lane) -> Ta
 }
 
 fn check_view(check: &CheckState) -> CheckView {
-    CheckView { check: check.what.clone(), ended: check.end.as_ref().map(|end| end.ended) }
+    let ended = check.end.as_ref().map(|end| end.ended);
+    let excused = check.end.as_ref().is_some_and(types::CheckEnd::is_excused);
+    CheckView { check: check.what.clone(), ended, excused }
 }

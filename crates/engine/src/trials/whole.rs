@@ -3,7 +3,7 @@
 
 use types::{Check, CommitId, Level, TaskId};
 
-use super::Shape;
+use super::{Shape, fails_anew};
 use crate::run::{Lane, Run};
 
 /// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
@@ -30,7 +30,11 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     let Some(plan) = run.plan() else { return vec![] };
     let missed = |task: &TaskId| {
         let without = run.ground().without().get(task).and_then(|state| state.end.as_ref());
-        without.is_some_and(|end| end.untried.is_none() && !end.passed())
+        let check = run.project_checks().first();
+        let base = run.survey().map(|survey| &survey.base);
+        let before =
+            check.zip(base).and_then(|(check, base)| run.ground().end(base, &check.command));
+        without.is_some_and(|end| end.untried.is_none() && fails_anew(before, end))
     };
     let lanes = plan.tasks.iter().zip(run.lanes());
     let unproven = lanes.filter(|(task, lane)| {

@@ -43,6 +43,10 @@ pub(super) fn nothing_done(
         let what = format!("{first} was to be deleted or moved, and is still there");
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
+    if texts.iter().any(|text| begins_by_taking_away(text)) && only_adds_papers(changes, tests) {
+        let what = "something was to be deleted or moved, and nothing is gone";
+        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+    }
     let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
     // A plan may let a task change tests and documents that turn out to need no change.
     let may_stay =
@@ -57,6 +61,21 @@ pub(super) fn nothing_done(
     (!untouched.is_empty() && !untouched_before).then(|| {
         let what = format!("the plan names {}, and it was not touched", untouched.join(", "));
         Fault::new(FaultClass::CheckFailed, UNTOUCHED, what)
+    })
+}
+
+/// Whether the first word of a text is one by which something is to be gone afterwards.
+fn begins_by_taking_away(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    TAKING_AWAY.contains(&first.to_lowercase().as_str())
+}
+
+/// Whether a result takes nothing away and has no code that could do so later.
+fn only_adds_papers(changes: &Changes, tests: &[String]) -> bool {
+    changes.0.iter().all(|change| {
+        change.how != ChangeKind::Deleted
+            && change.removed == 0
+            && kind(change.path.as_str(), tests) != FileKind::Code
     })
 }
 
@@ -140,6 +159,19 @@ mod tests {
         assert!(said("Delete the old src/old.py", &artifacts, &[("a", Added)]).is_some());
         let function = "Remove the function nothing_left from inventory.py";
         assert_eq!(said(function, &artifacts, &[("inventory.py", Modified)]), None);
+    }
+
+    #[test]
+    fn a_copy_is_no_move() {
+        let copied = |path: &str, removed: u64| {
+            let mut changes = changes(&[(path, Added)]);
+            changes.0.iter_mut().for_each(|change| change.removed = removed);
+            let task = task("Move the notes", &["./"]);
+            nothing_done(&task, "", &[], &changes, &[], false).map(|fault| fault.what)
+        };
+        let said = copied("docs/one.md", 0).expect("nothing is gone");
+        assert!(said.contains("nothing is gone"), "{said}");
+        assert_eq!((copied("docs/one.md", 1), copied("move.py", 0)), (None, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
     Against, Check, CheckEnd, CheckId, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId,
-    Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, WorkPath,
+    Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, Trial, WorkPath,
 };
 
 use super::hearing::Hearing;
@@ -39,11 +39,22 @@ pub(super) struct Job<'a> {
     pub(super) what: &'a Check,
     pub(super) walls: Rung,
     pub(super) against: &'a Against,
+    /// The tests that failed before, for a trial with altered expectations.
+    pub(super) failed_before: Vec<String>,
     pub(super) stop: &'a CancellationToken,
 }
 
 impl RunHands {
-    pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
+    pub(super) async fn check(
+        &self,
+        mut job: Job<'_>,
+        commit: &CommitId,
+    ) -> Result<Outcome, Fault> {
+        if let Subject::Trial { trial: Trial::Altered, .. } = &job.check.on
+            && let Some(before) = self.report_before(job.against).await?
+        {
+            job.failed_before = counts(&before).failing;
+        }
         let tree = self.tree(&job, commit).await?;
         let (commit, variants) = match tree {
             Tree::Untried(why) => {
@@ -67,7 +78,7 @@ impl RunHands {
         for variant in variants {
             let ran = self.run_at(job, &variant.commit).await?;
             let mut end = ran.end;
-            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref());
+            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.failed_before);
             if variant.says_nothing(&end, ran.report.as_ref()) {
                 end.untried = Some("the altered tests cannot be run".to_owned());
             }
@@ -197,6 +208,13 @@ impl RunHands {
         Ok(end)
     }
 
+    /// The report of before that a check is compared with.
+    async fn report_before(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
+        let Some(digest) = &against.report else { return Ok(None) };
+        let bytes = self.shop.journal.blob(digest).await.map_err(|error| error.fault())?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| Fault::bug(error.to_string()))
+    }
+
     async fn tests(
         &self,
         job: &Job<'_>,
@@ -209,10 +227,7 @@ impl RunHands {
         let kept = self.shop.journal.put_blob(json.as_bytes()).await;
         let blob = kept.map_err(|error| error.fault())?;
         tests.all = Some(blob);
-        let Some(digest) = &job.against.report else { return Ok(tests) };
-        let bytes = self.shop.journal.blob(digest).await.map_err(|error| error.fault())?;
-        let before: TestReport =
-            serde_json::from_slice(&bytes).map_err(|error| Fault::bug(error.to_string()))?;
+        let Some(before) = self.report_before(job.against).await? else { return Ok(tests) };
         let compared = report::compare(&before, report);
         let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();
         let mended = compared.won.iter().filter(|name| failed_before.contains(&name.as_str()));
@@ -248,7 +263,7 @@ fn names(report: &TestReport, outcome: types::TestOutcome) -> impl Iterator<Item
     report.cases.iter().filter(move |case| case.outcome == outcome).map(|case| case.name.as_str())
 }
 
-fn counts(report: &TestReport) -> Tests {
+pub(super) fn counts(report: &TestReport) -> Tests {
     let failing = names(report, types::TestOutcome::Failed);
     Tests {
         runner: report.runner.clone(),
