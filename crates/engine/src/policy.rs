@@ -271,7 +271,10 @@ mod tests {
     fn gates_and_failures_that_cannot_be_meant_are_named() {
         let mut policy = crew();
         policy.failures[0].then = Some(Remedy::Alternative);
-        policy.failures[2].role = Some(RoleId::fixed("nobody"));
+        let transient =
+            |rule: &&mut types::FailureRule| rule.id.as_str() == "failure.transient_retry";
+        let rule = policy.failures.iter_mut().find(transient).expect("the crew has it");
+        rule.role = Some(RoleId::fixed("nobody"));
         policy.gates[0].min_score = 101;
         policy.gates[1].conditional_below = Some(10);
         policy.gates[2].measures.values_mut().for_each(|weight| *weight = 0);

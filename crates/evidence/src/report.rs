@@ -9,6 +9,7 @@ mod compare;
 mod golang;
 mod javascript;
 mod junit;
+mod names;
 mod nextest;
 mod node;
 mod part;
@@ -29,6 +30,7 @@ use types::TestReport;
 
 pub use cannot::cannot_run;
 pub use compare::{Compared, compare, ran_nothing};
+pub use names::{declares, is_manifest, is_runner, is_whole_file};
 pub use variables::{report_files, variables};
 
 use part::Part;

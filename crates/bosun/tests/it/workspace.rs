@@ -211,13 +211,13 @@ fn a_set_up_that_fails_is_a_question_and_no_model_is_asked() {
     let report = &told.lines.last().expect("a report")["report"];
     let questions = report["questions"].as_array().expect("questions");
     assert_eq!(questions.len(), 1, "{report}");
-    assert_eq!(questions[0]["rule"], "failure.workspace");
+    assert_eq!(questions[0]["rule"], "baseline.cannot_run");
     let text = questions[0]["text"].as_str().unwrap_or_default();
     for part in ["exit 3", "no registry", "[workspace]", "set-up command"] {
         assert!(text.contains(part), "{text}");
     }
     assert!(states(&place).is_empty());
-    assert_eq!(place.git(&repo, &["worktree", "list"]).lines().count(), 2, "only the attempt's");
+    assert_eq!(place.git(&repo, &["worktree", "list"]).lines().count(), 1, "nobody began");
 }
 
 #[test]

@@ -183,14 +183,20 @@ impl RunHands {
             Ended::Exited(code) => Some(code),
             _ => None,
         };
-        let paths = self.workshop.repo().paths(&self.base).await.map_err(|error| error.fault())?;
+        let repo = self.workshop.repo();
+        let paths = repo.paths(&self.base).await.map_err(|error| error.fault())?;
+        let manifests: Vec<WorkPath> =
+            paths.iter().filter(|path| report::is_manifest(path.as_str())).cloned().collect();
+        let manifests = repo.texts(&self.base, &manifests).await.map_err(|error| error.fault())?;
+        // A module that no manifest names is the repository's own, there or still to be written.
         let own = |name: &str| {
             let module = name.split('.').next().unwrap_or(name);
-            paths.iter().any(|path| {
-                path.as_str()
-                    .split('/')
-                    .any(|part| part == module || part.starts_with(&format!("{module}.")))
-            })
+            let is_file = |path: &WorkPath| {
+                let mut parts = path.as_str().split('/');
+                parts.any(|part| part == module || part.starts_with(&format!("{module}.")))
+            };
+            let declared = manifests.iter().any(|(_, text)| report::declares(text, name));
+            paths.iter().any(is_file) || !(declared || report::is_runner(module))
         };
         let why = report::cannot_run(exit, &result.output, &own);
         Ok(why.or_else(|| exit.and_then(|exit| not_found(exit, &result.output))))
@@ -241,7 +247,14 @@ impl RunHands {
         if !old.is_empty() && job.against.base.is_some() {
             tests.excused = self.unrelated(&old, commit, job.against).await?;
         }
-        let gone = compared.lost.into_iter().chain(compared.silenced);
+        // What could not even be built or read before is not a test that is gone.
+        let built = |name: &String| {
+            !report::is_whole_file(name)
+                && !compared.won.iter().any(|won| won.starts_with(name.as_str()))
+        };
+        let silenced: Vec<String> =
+            compared.silenced.iter().filter(|one| built(one)).cloned().collect();
+        let gone = compared.lost.into_iter().chain(silenced);
         tests.lost = gone.take(MOST_NAMES).collect();
         tests.won = compared.won.into_iter().take(MOST_NAMES).collect();
         Ok(tests)
