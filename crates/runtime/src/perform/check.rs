@@ -184,13 +184,21 @@ impl RunHands {
             _ => None,
         };
         let paths = self.workshop.repo().paths(&self.base).await.map_err(|error| error.fault())?;
+        // A file that the goal names may be what is to be made.
+        let goal = job.against.goal.as_deref().unwrap_or_default();
+        let wanted = goal.split_whitespace().map(|word| {
+            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_').trim_start_matches("./")
+        });
+        let wanted: Vec<&str> = wanted.filter(|word| word.contains(['.', '/'])).collect();
         let own = |name: &str| {
             let module = name.split('.').next().unwrap_or(name);
-            paths.iter().any(|path| {
-                path.as_str()
-                    .split('/')
-                    .any(|part| part == module || part.starts_with(&format!("{module}.")))
-            })
+            let has = |path: &str| {
+                path.split('/').any(|part| {
+                    part.strip_prefix(module)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                })
+            };
+            paths.iter().any(|path| has(path.as_str())) || wanted.iter().any(|path| has(path))
         };
         Ok(report::cannot_run(exit, &result.output, &own))
     }
