@@ -15,7 +15,8 @@ use types::{
 use super::hearing::Hearing;
 use super::kept_whole;
 use super::run::RunHands;
-use super::trial::{Tree, Variant};
+use super::trial::Tree;
+use super::variant::Variant;
 use crate::walls::Ground;
 use crate::workspace::{self, Ready};
 
