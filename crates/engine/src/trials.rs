@@ -240,7 +240,7 @@ fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
     let before = before.and_then(|before| before.tests.as_ref());
     let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };
     let known = now.failing.iter().all(|name| before.failing.contains(name));
-    !end.passed() && !(now.names_all_failing() && known)
+    !(end.passed() || now.names_all_failing() && known)
 }
 
 /// Whether something that did not pass before passes now.

@@ -8,6 +8,7 @@ mod hearing;
 pub(crate) mod run;
 mod signs;
 mod trial;
+mod variant;
 
 use store::Journal;
 use types::{BlobRef, Fault, FaultClass};

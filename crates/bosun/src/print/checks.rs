@@ -46,17 +46,7 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
         Subject::Base if end.cannot_run.is_some() => {
             ("base".to_owned(), marked(false, format!("check {name} cannot run ({})", end.says())))
         }
-        Subject::Base if !passed => {
-            let failing = end.tests.as_ref().map(|tests| tests.failing.join(", "));
-            let failing = failing.filter(|names| !names.is_empty());
-            let names = failing.map(|names| format!(": {}", types::one_line(&names, 100)));
-            let says = format!(
-                "check {name} fails before any change ({}){}",
-                end.says(),
-                names.unwrap_or_default()
-            );
-            ("base".to_owned(), says)
-        }
+        Subject::Base if !passed => ("base".to_owned(), fails_already(name, end)),
         _ if end.is_excused() => {
             let says = format!("check {name} fails only as before any change ({})", end.says());
             (on.to_string(), marked(true, says))
@@ -69,4 +59,12 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
             (on.to_string(), marked(passed, format!("check {name} {word} ({})", end.says())))
         }
     })
+}
+
+/// A check that fails on the untouched tree, with the tests that do.
+fn fails_already(name: &str, end: &CheckEnd) -> String {
+    let failing = end.tests.as_ref().map(|tests| tests.failing.join(", "));
+    let failing = failing.filter(|names| !names.is_empty());
+    let names = failing.map(|names| format!(": {}", types::one_line(&names, 100)));
+    format!("check {name} fails before any change ({}){}", end.says(), names.unwrap_or_default())
 }

@@ -114,7 +114,9 @@ fn a_virtual_environment_in_the_repository_is_found_by_itself() {
     assert_eq!(told.status(), "done", "{}", told.said);
     let outputs = told.outputs();
     let own = |line: &&str| line.contains("/worktrees/");
-    assert!(outputs.iter().all(|text| text.lines().filter(own).count() == 2), "{outputs:?}");
+    // On the untouched tree the module is not there yet.
+    let with_it = &outputs[1..];
+    assert!(with_it.iter().all(|text| text.lines().filter(own).count() == 2), "{outputs:?}");
 }
 
 #[test]

@@ -189,7 +189,11 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
         run.lane(task).map(|lane| trials::compared(run, lane, what)).unwrap_or_default()
     };
     match on {
-        Subject::Base | Subject::Trial { .. } => Against::default(),
+        Subject::Base => {
+            let goal = run.request().map(|request| request.text.clone());
+            Against { goal, ..Against::default() }
+        }
+        Subject::Trial { .. } => Against::default(),
         Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
         Subject::Without(task) => of_task(task),
         Subject::Merged => {

@@ -332,6 +332,9 @@ fn what_is_lost_and_won_is_named() {
     assert_eq!(silenced(text("1..1\nok 1 - a\n")), ["d"]);
     assert_eq!(silenced(text("1..1\nok 1 - d # SKIP\n")), ["d"]);
     assert!(silenced(text("1..1\nnot ok 1 - d\n")).is_empty());
+    // It stood for all that is in it, which is there now.
+    assert!(silenced(text("1..1\nok 1 - d.works\n")).is_empty());
+    assert_eq!(silenced(text("1..1\nok 1 - dworks\n")), ["d"]);
     let gone = compare(&before, &TestReport::default());
     assert_eq!((gone.lost.len(), gone.silenced.len(), gone.fewer), (3, 1, 4));
     assert!(ran_nothing(&text(include_str!("../../fixtures/pytest-none.txt"))));

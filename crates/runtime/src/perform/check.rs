@@ -15,7 +15,8 @@ use types::{
 use super::hearing::Hearing;
 use super::kept_whole;
 use super::run::RunHands;
-use super::trial::{Tree, Variant};
+use super::trial::Tree;
+use super::variant::Variant;
 use crate::walls::Ground;
 use crate::workspace::{self, Ready};
 
@@ -196,7 +197,8 @@ impl RunHands {
                 parts.any(|part| part == module || part.starts_with(&format!("{module}.")))
             };
             let declared = manifests.iter().any(|(_, text)| report::declares(text, name));
-            paths.iter().any(is_file) || !(declared || report::is_runner(module))
+            let called = job.what.command.split_whitespace().any(|word| word == name);
+            paths.iter().any(is_file) || !(declared || called || report::is_runner(module))
         };
         let why = report::cannot_run(exit, &result.output, &own);
         Ok(why.or_else(|| exit.and_then(|exit| not_found(exit, &result.output))))
@@ -247,13 +249,8 @@ impl RunHands {
         if !old.is_empty() && job.against.base.is_some() {
             tests.excused = self.unrelated(&old, commit, job.against).await?;
         }
-        // What could not even be built or read before is not a test that is gone.
-        let built = |name: &String| {
-            !report::is_whole_file(name)
-                && !compared.won.iter().any(|won| won.starts_with(name.as_str()))
-        };
-        let silenced: Vec<String> =
-            compared.silenced.iter().filter(|one| built(one)).cloned().collect();
+        // What could not even be read before is not a test that is gone.
+        let silenced = compared.silenced.into_iter().filter(|name| !report::is_whole_file(name));
         let gone = compared.lost.into_iter().chain(silenced);
         tests.lost = gone.take(MOST_NAMES).collect();
         tests.won = compared.won.into_iter().take(MOST_NAMES).collect();

@@ -5,13 +5,11 @@ use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{
-    Against, ChangeKind, Changes, CheckEnd, CommitId, Fault, Subject, TestOutcome, TestReport,
-    Trial, WorkPath,
-};
+use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkPath};
 
 use super::check::Job;
 use super::run::RunHands;
+use super::variant::Variant;
 
 /// What a check runs on.
 pub(super) enum Tree {
@@ -22,59 +20,10 @@ pub(super) enum Tree {
     Untried(String),
 }
 
-/// A tree with altered expectations.
-pub(super) struct Variant {
-    pub(super) commit: CommitId,
-    /// The tests that must fail now, by the names that stand in their files.
-    must_fail: Vec<String>,
-    /// Failing tests that were added, which the runner must have seen.
-    planted: Vec<String>,
-    /// What was altered, for people.
-    what: Vec<String>,
-    /// The only test that was altered, where each is tried alone.
-    alone: Option<String>,
-}
-
 /// The most test files that are looked at for one trial.
 const MOST_FILES: usize = 400;
 /// The most alterations that are tried one by one.
 const MOST_VARIANTS: usize = 4;
-
-impl Variant {
-    /// The alterations that nobody noticed, given the tests that failed before.
-    pub(super) fn unnoticed(
-        &self,
-        end: &CheckEnd,
-        report: Option<&TestReport>,
-        failed_before: &[String],
-    ) -> Vec<String> {
-        let as_before = |report: &TestReport| {
-            let failing = super::check::counts(report);
-            let known = failing.failing.iter().all(|name| failed_before.contains(name));
-            self.alone.is_some() && failing.names_all_failing() && known
-        };
-        if end.passed() || report.is_some_and(as_before) {
-            return self.what.clone();
-        }
-        let Some(report) = report.filter(|report| !report.cases.is_empty()) else { return vec![] };
-        let outcomes = |name: &String| -> Vec<TestOutcome> {
-            let named = report.cases.iter().filter(|case| related::short_name(&case.name) == *name);
-            named.map(|case| case.outcome).collect()
-        };
-        let alive = |name: &&String| {
-            let outcomes = outcomes(name);
-            !outcomes.is_empty() && !outcomes.contains(&TestOutcome::Failed)
-        };
-        let unseen = |name: &&String| !outcomes(name).contains(&TestOutcome::Failed);
-        let missed = self.must_fail.iter().filter(alive);
-        missed.chain(self.planted.iter().filter(unseen)).cloned().collect()
-    }
-
-    /// Whether the runner could not even begin, so that its failure says nothing about the expectations.
-    pub(super) fn says_nothing(&self, end: &CheckEnd, report: Option<&TestReport>) -> bool {
-        !end.passed() && report.is_some_and(|report| report.failed == 0)
-    }
-}
 
 impl RunHands {
     /// Makes the tree for a check.

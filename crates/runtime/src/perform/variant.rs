@@ -1,0 +1,56 @@
+//! A tree with altered expectations, and which of its alterations nobody noticed. Which trees are made and run is decided
+//! elsewhere.
+
+use evidence::related;
+use types::{CheckEnd, CommitId, TestOutcome, TestReport};
+
+use super::check::counts;
+
+/// A tree with altered expectations.
+pub(super) struct Variant {
+    pub(super) commit: CommitId,
+    /// The tests that must fail now, by the names that stand in their files.
+    pub(super) must_fail: Vec<String>,
+    /// Failing tests that were added, which the runner must have seen.
+    pub(super) planted: Vec<String>,
+    /// What was altered, for people.
+    pub(super) what: Vec<String>,
+    /// The only test that was altered, where each is tried alone.
+    pub(super) alone: Option<String>,
+}
+
+impl Variant {
+    /// The alterations that nobody noticed, given the tests that failed before.
+    pub(super) fn unnoticed(
+        &self,
+        end: &CheckEnd,
+        report: Option<&TestReport>,
+        failed_before: &[String],
+    ) -> Vec<String> {
+        let as_before = |report: &TestReport| {
+            let failing = counts(report);
+            let known = failing.failing.iter().all(|name| failed_before.contains(name));
+            self.alone.is_some() && failing.names_all_failing() && known
+        };
+        if end.passed() || report.is_some_and(as_before) {
+            return self.what.clone();
+        }
+        let Some(report) = report.filter(|report| !report.cases.is_empty()) else { return vec![] };
+        let outcomes = |name: &String| -> Vec<TestOutcome> {
+            let named = report.cases.iter().filter(|case| related::short_name(&case.name) == *name);
+            named.map(|case| case.outcome).collect()
+        };
+        let alive = |name: &&String| {
+            let outcomes = outcomes(name);
+            !outcomes.is_empty() && !outcomes.contains(&TestOutcome::Failed)
+        };
+        let unseen = |name: &&String| !outcomes(name).contains(&TestOutcome::Failed);
+        let missed = self.must_fail.iter().filter(alive);
+        missed.chain(self.planted.iter().filter(unseen)).cloned().collect()
+    }
+
+    /// Whether the runner could not even begin, so that its failure says nothing about the expectations.
+    pub(super) fn says_nothing(&self, end: &CheckEnd, report: Option<&TestReport>) -> bool {
+        !end.passed() && report.is_some_and(|report| report.failed == 0)
+    }
+}
