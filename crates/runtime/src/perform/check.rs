@@ -197,7 +197,11 @@ impl RunHands {
                 parts.any(|part| part == module || part.starts_with(&format!("{module}.")))
             };
             let declared = manifests.iter().any(|(_, text)| report::declares(text, name));
-            let called = job.what.command.split_whitespace().any(|word| word == name);
+            // Python says this without more words only of what it was started with.
+            let missing = format!(": No module named {name}");
+            let called = result.output.lines().any(|line| {
+                line.trim_end().ends_with(&missing) && !line.starts_with("ModuleNotFoundError")
+            });
             paths.iter().any(is_file) || !(declared || called || report::is_runner(module))
         };
         let why = report::cannot_run(exit, &result.output, &own);
