@@ -25,6 +25,7 @@ const STEPS: &[Step] = &[
     ("house", tidy::run),
     ("needs of the tests", needs::meet),
     ("tests", tests),
+    ("cheats", crate::cheats::own_corpus),
 ];
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
