@@ -157,7 +157,7 @@ impl Default for VerifyPolicy {
             signs: vec![],
             baseline: false,
             trials: false,
-            trial_percent: 200,
+            trial_percent: 100,
             unproven: Unproven::Ask,
         }
     }
