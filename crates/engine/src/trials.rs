@@ -140,13 +140,16 @@ pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<Str
         }
         return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
     };
+    let failed_so_before = before.is_some_and(|before| {
+        before.passed() && before.tests.as_ref().is_some_and(|tests| tests.failed > 0)
+    });
     if now.passed() {
         return match () {
             () if !tests.complete => {
                 Some("its test runner did not come to the end of its report".to_owned())
             }
             () if tests.passed == 0 && tests.failed == 0 => Some("no test ran".to_owned()),
-            () if tests.failed > 0 => {
+            () if tests.failed > 0 && !failed_so_before => {
                 Some("its report has failures although it exited with 0".to_owned())
             }
             () => None,

@@ -47,14 +47,14 @@ impl Shape {
     }
 }
 
-/// Words for work that leaves behaviour as it is.
+/// Verbs for work that leaves behaviour as it is.
 const KEEPING: &[&str] = &[
     "refactor",
     "rename",
+    "move",
     "reformat",
-    "format",
     "tidy",
-    "clean up",
+    "clean",
     "cleanup",
     "simplify",
     "extract",
@@ -63,34 +63,39 @@ const KEEPING: &[&str] = &[
     "reorganise",
     "reorganize",
     "deduplicate",
-    "move",
-    "type hint",
-    "type annotation",
     "annotate",
-    "lint",
-    "dead code",
-    "split",
 ];
 
-/// Words for work that takes something away.
-const TAKING_AWAY: &[&str] = &["delete", "remove", "drop", "unused", "get rid of", "retire"];
+/// Verbs for work that takes something away.
+const TAKING_AWAY: &[&str] = &["delete", "remove", "drop", "retire"];
 
 /// Whether a text asks for work that leaves behaviour as it is.
 pub(super) fn keeps_behaviour(text: &str) -> bool {
-    has_word(text, KEEPING)
+    begins_with(text, KEEPING)
 }
 
 /// Whether a text asks for something to be taken away.
 pub(super) fn takes_away(text: &str) -> bool {
-    has_word(text, TAKING_AWAY)
+    begins_with(text, TAKING_AWAY)
 }
 
-/// Whether a word of the list begins somewhere in a text.
-fn has_word(text: &str, words: &[&str]) -> bool {
-    let text = text.to_lowercase();
-    let begins = |word: &str| {
-        let before = |at: usize| text[..at].chars().next_back();
-        text.match_indices(word).any(|(at, _)| !before(at).is_some_and(char::is_alphanumeric))
-    };
-    words.iter().any(|word| begins(word))
+/// Whether the first word of a text is one of these. Further on, a word may be part of a name or of something else.
+fn begins_with(text: &str, verbs: &[&str]) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    verbs.contains(&first.to_lowercase().trim_end_matches(|c: char| !c.is_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_verb_of_a_request_says_that_behaviour_stays() {
+        assert!(keeps_behaviour("Rename total to sum in stock.py"));
+        assert!(keeps_behaviour("Clean up the parser"));
+        assert!(!keeps_behaviour("Make format_amount move the sign to the end"));
+        assert!(!keeps_behaviour("Split a bill among people"));
+        assert!(takes_away("Delete the unused function shout"));
+        assert!(!takes_away("Make drop_shadow return a colour"));
+    }
 }
