@@ -25,6 +25,8 @@ const REPORTS: &str = ".pytest_cache/reports";
 /// The most report files, and the most bytes of each, that are read.
 const MOST_FILES: usize = 200;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// How long altered trees are tried one after the other.
+const LONG: Span = Span::seconds(15);
 /// The most names of tests that an event holds in each of its lists.
 const MOST_NAMES: usize = 200;
 
@@ -87,8 +89,10 @@ impl RunHands {
             let elapsed = last.as_ref().map_or(Span(0), |last| last.elapsed_ms);
             end.elapsed_ms = end.elapsed_ms.plus(elapsed);
             end.tests = ran.report.map(|report| Box::new(counts(&report)));
+            let long = end.elapsed_ms > LONG;
             last = Some(end);
-            if missed {
+            // Of checks that take long, one alteration is enough.
+            if missed || long {
                 break;
             }
         }
