@@ -287,7 +287,9 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         return types::Against::default();
     };
     let plain = lane.checks().iter().find(|check| check.what.command == what.command);
-    let won = plain.and_then(|plain| Some(plain.end.as_ref()?.tests.as_ref()?.won.clone()));
+    let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
+    let won = tests.map(|tests| tests.won.clone());
+    let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
     let base_tests = lane.trials().iter().any(|one| {
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
@@ -300,6 +302,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     let goal = run.request().map(|request| format!("{}\n{title}", request.text));
     types::Against {
         goal,
+        failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
         ..compared(run, lane, what)

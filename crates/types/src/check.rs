@@ -27,6 +27,8 @@ pub struct Against {
     pub test_files: Vec<String>,
     /// In a trial with altered expectations: the tests to alter; all of them where none is named.
     pub tests: Vec<String>,
+    /// In a trial with altered expectations: tests that fail as they are.
+    pub failing: Vec<String>,
     /// In a trial: whether the tests of the base are the ones that are altered.
     pub base_tests: bool,
     /// What was asked for, to see whether all that it names is there.

@@ -9,7 +9,7 @@ use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
     Against, Check, CheckEnd, CheckId, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId,
-    Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, Trial, WorkPath,
+    Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, WorkPath,
 };
 
 use super::hearing::Hearing;
@@ -42,22 +42,11 @@ pub(super) struct Job<'a> {
     pub(super) what: &'a Check,
     pub(super) walls: Rung,
     pub(super) against: &'a Against,
-    /// The tests that failed before, for a trial with altered expectations.
-    pub(super) failed_before: Vec<String>,
     pub(super) stop: &'a CancellationToken,
 }
 
 impl RunHands {
-    pub(super) async fn check(
-        &self,
-        mut job: Job<'_>,
-        commit: &CommitId,
-    ) -> Result<Outcome, Fault> {
-        if let Subject::Trial { trial: Trial::Altered, .. } = &job.check.on
-            && let Some(before) = self.report_before(job.against).await?
-        {
-            job.failed_before = counts(&before).failing;
-        }
+    pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
         let tree = self.tree(&job, commit).await?;
         let (commit, variants) = match tree {
             Tree::Untried(why) => {
@@ -81,7 +70,7 @@ impl RunHands {
         for variant in variants {
             let ran = self.run_at(job, &variant.commit).await?;
             let mut end = ran.end;
-            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.failed_before);
+            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.against.failing);
             if variant.says_nothing(&end, ran.report.as_ref()) {
                 end.untried = Some("the altered tests cannot be run".to_owned());
             }

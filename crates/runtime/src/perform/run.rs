@@ -51,8 +51,7 @@ impl Hands<Run> for RunHands {
                 Effect::Probe => Ok(Outcome::Probed(hands.shop.yard.proof().await)),
                 Effect::RunCheck { check, what, commit, walls, against } => {
                     let (check, what, against) = (&check, &what, &against);
-                    let job =
-                        Job { check, what, walls, against, failed_before: vec![], stop: &stop };
+                    let job = Job { check, what, walls, against, stop: &stop };
                     hands.check(job, &commit).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {

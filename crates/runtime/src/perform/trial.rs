@@ -243,7 +243,7 @@ impl RunHands {
     }
 
     /// Where no runner names its tests, each alteration is tried alone: those in changed files first, then the most
-    /// telling ones. A test that failed before would fail anyway.
+    /// telling ones. A test that fails as it is would fail anyway.
     async fn one_by_one(
         &self,
         job: &Job<'_>,
@@ -252,13 +252,13 @@ impl RunHands {
     ) -> Result<Vec<Variant>, GitError> {
         let changed = |path: &WorkPath| job.against.changes.0.iter().any(|one| one.path == *path);
         tests.sort_by_key(|(path, _)| !changed(path));
-        let failed_before = |name: &String| {
-            job.failed_before.iter().any(|failed| related::short_name(failed) == name)
+        let fails = |name: &String| {
+            job.against.failing.iter().any(|failed| related::short_name(failed) == name)
         };
         let mut variants = Vec::new();
         for (path, text) in &tests {
             for mut altered in alter::one_by_one(path.as_str(), text) {
-                if altered.tests.iter().any(failed_before) {
+                if altered.tests.iter().any(fails) {
                     continue;
                 }
                 if variants.len() == MOST_VARIANTS {

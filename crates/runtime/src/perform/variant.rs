@@ -20,19 +20,19 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    /// The alterations that nobody noticed, given the tests that failed before.
+    /// The alterations that nobody noticed, given the tests that fail as they are.
     pub(super) fn unnoticed(
         &self,
         end: &CheckEnd,
         report: Option<&TestReport>,
-        failed_before: &[String],
+        failing_anyway: &[String],
     ) -> Vec<String> {
-        let as_before = |report: &TestReport| {
+        let as_they_are = |report: &TestReport| {
             let failing = counts(report);
-            let known = failing.failing.iter().all(|name| failed_before.contains(name));
+            let known = failing.failing.iter().all(|name| failing_anyway.contains(name));
             self.alone.is_some() && failing.names_all_failing() && known
         };
-        if end.passed() || report.is_some_and(as_before) {
+        if end.passed() || report.is_some_and(as_they_are) {
             return self.what.clone();
         }
         let Some(report) = report.filter(|report| !report.cases.is_empty()) else { return vec![] };
