@@ -3,12 +3,12 @@
 //! tasks once.
 
 use types::{
-    Criterion, Deliverable, GateRule, Measure, Phase, Risk, Rung, Scorecard, Severity, Unproven,
-    Verdict,
+    CheckEnd, Criterion, Deliverable, GateRule, Level, Measure, Phase, Risk, Rung, Scorecard,
+    Severity, Unproven, Verdict,
 };
 
 use super::evidence::{missing, word};
-use crate::run::Run;
+use crate::run::{Lane, Run};
 use crate::trials;
 
 /// How many things to do are named on a card.
@@ -180,7 +180,14 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         return vec![];
     }
     let mut doubts = trials::unproven_tasks(run);
-    let ends = run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    let proven =
+        run.lanes().iter().filter_map(Lane::evidence).any(|one| one.level == Level::Proven);
+    let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    if !proven && ends().any(CheckEnd::is_excused) {
+        let what = "tests that failed before still fail, and nothing that was done is proven";
+        doubts.push(what.to_owned());
+    }
+    let ends = ends();
     let left_out: Vec<&str> = ends.flat_map(|end| &end.left_out).map(String::as_str).collect();
     if !left_out.is_empty() {
         let names = left_out.join(", ");

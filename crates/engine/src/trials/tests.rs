@@ -256,3 +256,13 @@ fn a_task_that_nothing_proves_alone_is_taken_out_of_the_whole() {
     let events = said(&mut missed, "check without:T1/0 exits 0 passed=4");
     assert!(events.contains("gate.blocked monitoring"), "{events}");
 }
+
+#[test]
+fn a_document_does_not_mend_tests_that_fail() {
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/README.md");
+    bench.tell("check T1.1/0 exits 1 passed=1 failing=a,b excused=a,b\nmerge T1 lands");
+    let events = said(&mut bench, "check merged/0 exits 1 passed=1 failing=a,b excused=a,b");
+    assert!(events.contains("gate.blocked monitoring"), "{events}");
+    assert!(events.contains("question.asked"), "{events}");
+}
