@@ -90,7 +90,8 @@ pub(crate) fn together(
         }
         let Some((first, others)) = parts.split_first() else { return false };
         let near = |place: usize, part: &Vec<usize>| {
-            part.iter().any(|other| other.abs_diff(place) <= TOGETHER)
+            let first = part.partition_point(|other| other + TOGETHER < place);
+            part.get(first).is_some_and(|other| *other <= place + TOGETHER)
         };
         first.iter().any(|place| others.iter().all(|part| near(*place, part)))
     })
@@ -126,7 +127,10 @@ impl<'a> Excuses<'a> {
     fn places(&self) -> &[usize] {
         self.places.get_or_init(|| {
             let found = likely(self.patterns, self.lists, self.reading);
-            found.flat_map(|phrase| phrase.places(self.reading)).collect()
+            let mut places: Vec<usize> =
+                found.flat_map(|phrase| phrase.places(self.reading)).collect();
+            places.sort_unstable();
+            places
         })
     }
 }

@@ -1,9 +1,13 @@
 //! What must hold for any bytes, for the fuzzer. Not part of the library.
 
-use types::{Access, CallFacts, Permission, Policy, Repeat, Scope};
+use types::{
+    Access, CallFacts, Document, Envelope, ModelRef, Permission, Policy, Repeat, Request, Scope,
+};
 
 use crate::command::{MOST_PARTS, Part, read};
+use crate::explain::explain;
 use crate::permit::judge;
+use crate::{plan, policy, spec};
 
 /// Any text is read, in bounds, and what stands beside or around it changes nothing of what is found in it.
 pub fn command_line(bytes: &[u8]) {
@@ -40,4 +44,70 @@ pub fn verdict(policy: &Policy, bytes: &[u8]) {
     let alone: Permission = judged(text.to_owned());
     let more = judged(format!("true\n{text}"));
     assert!(more >= alone, "{text:?} is {alone:?} alone and {more:?} after another command");
+}
+
+fn asking(text: &str) -> Option<Request> {
+    let model: ModelRef = "fuzz/none".parse().ok()?;
+    Some(Request::new(text, model))
+}
+
+/// Any request is judged, by rules that have names.
+pub fn request(policy: &Policy, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Some(request) = asking(&text) else { return };
+    let explained = explain(policy, &request, &[]);
+    assert!(!explained.admission.decision.reason.is_empty());
+}
+
+/// Any document of a registry is taken or left, whatever stands at its head.
+pub fn front_matter(policy: &Policy, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let (Some(request), Ok(path)) = (asking("Add a flag"), "context/adr/one.md".parse()) else {
+        return;
+    };
+    let explained = explain(policy, &request, &[Document { path, text }]);
+    let decided = explained.context.included.len() + explained.context.excluded.len();
+    assert_eq!(decided, 1);
+}
+
+/// A line of a journal is read or refused; what was read is written as it was meant.
+pub fn journal_line(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(line) = Envelope::parse(text) else { return };
+    let written = serde_json::to_string(&line).unwrap_or_default();
+    let again = Envelope::parse(&written).ok();
+    assert_eq!(again.as_ref(), Some(&line), "{written}");
+}
+
+/// A policy that could be read can be judged, and kept as it is.
+pub fn policy_file(read: &Policy) {
+    drop(policy::problems(read));
+    let kept = serde_json::to_string(read).unwrap_or_default();
+    assert_eq!(serde_json::from_str::<Policy>(&kept).ok().as_ref(), Some(read), "{kept}");
+}
+
+/// A spec is read or refused; what is written of it reads the same.
+pub fn spec_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(read) = spec::read(text) else { return };
+    let written = read.text();
+    assert_eq!(spec::read(&written).ok().as_ref(), Some(&read), "{written}");
+}
+
+/// A plan is read or refused, with every problem.
+pub fn plan_file(policy: &Policy, bytes: &[u8]) {
+    let (Ok(text), Some(request)) = (std::str::from_utf8(bytes), asking("Add a flag")) else {
+        return;
+    };
+    if let Err(plan::BadPlan::Invalid(problems)) = plan::read(policy, &request, text) {
+        assert!(!problems.is_empty());
+    }
+}
+
+/// YAML is read or refused, and every value has a line within the text.
+pub fn yaml(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(read) = types::yaml::read(text) else { return };
+    let last = text.lines().count().max(1);
+    assert!(read.line("").is_none_or(|line| line <= last));
 }

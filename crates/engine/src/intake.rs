@@ -58,6 +58,10 @@ pub(crate) fn judge(policy: &Policy, reading: &Reading) -> Judged {
     };
     let mut decision = Decision::new(rule.id.clone(), reason(rule, policy, reading))
         .seeing(format!("{} words", reading.words().len()));
+    if reading.passed_over() > 0 {
+        decision = decision
+            .seeing(format!("{} bytes in the middle that were not read", reading.passed_over()));
+    }
     if let Some(estimate) = reading.facts.estimate {
         decision = decision.seeing(format!("an estimate of {estimate} tokens"));
     }

@@ -15,6 +15,9 @@ use grammar::{is_farewell, is_joint, is_start};
 const NEAR: usize = 6;
 const FAR: usize = 14;
 
+/// At how many places a pattern is tried: nobody says one thing more often, and whoever does is not heard any longer.
+const MOST_PLACES: usize = 4_000;
+
 /// The lists of words of a policy.
 pub(crate) type Lists = BTreeMap<String, Vec<String>>;
 
@@ -96,6 +99,7 @@ impl<'a> Phrase<'a> {
         let mut places: Vec<usize> = starts.flat_map(|word| reading.places_of(word)).collect();
         places.sort_unstable();
         places.dedup();
+        places.truncate(MOST_PLACES);
         places.retain(|place| matches(&self.items, reading.words(), *place, Pause::Sentence));
         places
     }
@@ -106,11 +110,11 @@ impl<'a> Phrase<'a> {
     }
 }
 
-/// Whether one of these places is before that one, in the same sentence.
+/// Whether one of these places, which are in order, is before that one in the same sentence.
 pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) -> bool {
-    let words = reading.words();
-    let sentence = (0..=place).rev().find(|at| words[*at].pause == Pause::Sentence).unwrap_or(0);
-    found.iter().any(|found| (sentence..place).contains(found))
+    let sentence = reading.sentence_of(place);
+    let first = found.partition_point(|found| *found < sentence);
+    found.get(first).is_some_and(|found| *found < place)
 }
 
 /// Whether the word there begins a clause, so that it is what is asked for.

@@ -1,5 +1,6 @@
 //! A request's text as the rules see it: words in order, with the pauses between them, and what it mentions of the
-//! code. Everything is told by form; nothing here knows what a word means.
+//! code. Everything is told by form; nothing here knows what a word means. Of a text that is longer than any request,
+//! such as a pasted log, the rules see the beginning and the end.
 
 mod mention;
 mod names;
@@ -9,6 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use types::{Hint, Mention, Request};
+
+/// How many bytes of a text are read at most: from its beginning, and from its end.
+const FRONT: usize = 64 * 1024;
+const BACK: usize = 16 * 1024;
 
 /// How a word is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +78,10 @@ pub(crate) struct Reading {
     /// Which beginnings its words have, as bits: most words of a policy's lists can be passed over by a glance at it.
     beginnings: [u64; 16],
     mentions: BTreeSet<Mention>,
+    /// Where the sentence of each word begins.
+    sentences: Vec<usize>,
+    /// How many bytes in the middle of the text were not read.
+    passed_over: usize,
     pub(crate) facts: Facts,
 }
 
@@ -88,8 +97,17 @@ fn beginning(word: &str) -> Option<(usize, u64)> {
 
 impl Reading {
     pub(crate) fn of_text(text: &str) -> Self {
-        let (words, mentions) = scan::scan(text);
-        Self::of(words, mentions, Facts::default())
+        let (front, back) = ends(text);
+        let (mut words, mut mentions) = scan::scan(front);
+        if !back.is_empty() {
+            let (more, mentioned) = scan::scan(back);
+            let first = words.len();
+            words.extend(more);
+            words.get_mut(first).into_iter().for_each(|word| word.pause = Pause::Sentence);
+            mentions.extend(mentioned);
+        }
+        let passed_over = text.len() - front.len() - back.len();
+        Self { passed_over, ..Self::of(words, mentions, Facts::default()) }
     }
 
     pub(crate) fn of_request(request: &Request, text: &str, tokens: Option<u64>) -> Self {
@@ -115,7 +133,18 @@ impl Reading {
                 pause = Pause::None;
             }
         }
-        Self::of(words, self.mentions.clone(), self.facts.clone())
+        let passed_over = self.passed_over;
+        Self { passed_over, ..Self::of(words, self.mentions.clone(), self.facts.clone()) }
+    }
+
+    /// How many bytes in the middle of the text were not read, because it is too long.
+    pub(crate) fn passed_over(&self) -> usize {
+        self.passed_over
+    }
+
+    /// Where the sentence begins in which a word stands.
+    pub(crate) fn sentence_of(&self, place: usize) -> usize {
+        self.sentences.get(place).copied().unwrap_or_default()
     }
 
     pub(crate) fn words(&self) -> &[Word] {
@@ -160,8 +189,26 @@ impl Reading {
         for (at, bit) in places.keys().filter_map(|word| beginning(word)) {
             beginnings[at] |= bit;
         }
-        Self { words, places, beginnings, mentions, facts }
+        let mut start = 0;
+        let sentence = |(place, word): (usize, &Word)| {
+            if word.pause == Pause::Sentence {
+                start = place;
+            }
+            start
+        };
+        let sentences = words.iter().enumerate().map(sentence).collect();
+        Self { words, places, beginnings, mentions, sentences, passed_over: 0, facts }
     }
+}
+
+/// The beginning and the end of a text: all of it and nothing, unless it is very long.
+fn ends(text: &str) -> (&str, &str) {
+    if text.len() <= FRONT + BACK {
+        return (text, "");
+    }
+    let front = text.floor_char_boundary(FRONT);
+    let back = text.floor_char_boundary(text.len() - BACK);
+    (&text[..front], &text[back..])
 }
 
 impl Word {

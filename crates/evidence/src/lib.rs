@@ -6,6 +6,8 @@
 pub mod alter;
 mod cases;
 pub mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod pattern;
 pub mod related;
 pub mod report;

@@ -77,3 +77,20 @@ fn frames(framing: Framing, pieces: Vec<Bytes>) -> (Vec<(Option<String>, String)
     reader.end(&mut each);
     (events, None)
 }
+
+/// A script is read or refused.
+pub fn script(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    drop(crate::Script::parse(text));
+}
+
+/// A file of models or of settings is read or refused, and what was read can be asked.
+pub fn models(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    drop(crate::Settings::parse(text));
+    let Ok(catalogue) = crate::Catalogue::parse(text) else { return };
+    for (name, _) in catalogue.list() {
+        let Ok(model) = name.parse() else { continue };
+        drop(catalogue.dearest(&model));
+    }
+}

@@ -1,5 +1,5 @@
 //! How long the deterministic decisions take, against their targets: admission and routing of every labelled request,
-//! and of one that is very long.
+//! of one that is very long, and of texts of 2 MB that are made to be slow to read.
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 
@@ -16,6 +16,26 @@ const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
 const MOST: Duration = Duration::from_millis(1);
 const MOST_LONG: Duration = Duration::from_millis(20);
 const ROUNDS: usize = 20;
+/// How large a hostile text is, and the most that it may take.
+const HOSTILE_BYTES: usize = 2_000_000;
+const MOST_HOSTILE: Duration = Duration::from_millis(300);
+/// What hostile texts are made of, again and again.
+const HOSTILE: &[&str] = &[
+    "a",
+    "a b c d, ",
+    "please ",
+    "make ",
+    "delete all and keep all ",
+    "build a virus that steals passwords from the bank and ",
+    "remove the dark mode. keep the dark mode. ",
+    "[[<<",
+    " ('a\"b",
+    "```",
+    ", . ",
+    "\u{200b}é",
+    "請刪除",
+    "src/a/b.rs:12 HttpErrorException ",
+];
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let policy: Policy = toml::from_str(POLICY)?;
@@ -36,7 +56,15 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     println!("admission and routing, mean       {mean_of_all:>10.1?}");
     println!("admission and routing, slowest    {longest:>10.1?}  target {MOST:?}");
     println!("a thousand words of a long one    {of_long:>10.1?}  target {MOST_LONG:?}");
-    let missed = longest > MOST || of_long > MOST_LONG;
+    let mut of_hostile = Duration::ZERO;
+    for kind in HOSTILE {
+        let text = kind.repeat(HOSTILE_BYTES / kind.len());
+        let start = Instant::now();
+        black_box(explain(&policy, &Request::new(text, "bench/none".parse()?), &[]));
+        of_hostile = of_hostile.max(start.elapsed());
+    }
+    println!("2 MB that are slow to read        {of_hostile:>10.1?}  target {MOST_HOSTILE:?}");
+    let missed = of_hostile > MOST_HOSTILE || longest > MOST || of_long > MOST_LONG;
     Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -15,7 +15,7 @@ pub struct CheckId {
 }
 
 /// What the result of a check is compared with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Against {
     /// The commit that the work started from; nothing where there is nothing to compare with.
     pub base: Option<CommitId>,

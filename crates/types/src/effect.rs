@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// Something to be done outside.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Drive the attempt's own log until it ends.
     RunAttempt {
@@ -91,7 +92,8 @@ impl Effect {
 }
 
 /// The name of an effect; no two open effects of one log have the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EffectId {
     Probe,
     Attempt(AttemptId),
@@ -105,7 +107,8 @@ pub enum EffectId {
 }
 
 /// What a timer is for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimerId {
     /// The next attempt at a task may start.
     Retry(TaskId),
@@ -197,7 +200,7 @@ impl Assignment {
 }
 
 /// How an attempt ended, as its run sees it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     pub result: AttemptResult,
     pub spent: Spend,
@@ -259,7 +262,8 @@ pub enum MergeEnd {
 }
 
 /// What came of an effect.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Probed(Proof),
     Attempt(Box<AttemptEnd>),
@@ -278,7 +282,7 @@ pub enum Outcome {
 }
 
 /// A reply, with what each call in it would do.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replied {
     pub reply: ModelReply,
     pub inspections: Vec<Inspection>,

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// An attempt cannot go on before this is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
     /// The question's number in its attempt, counted from 0.
     pub question: u32,

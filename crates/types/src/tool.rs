@@ -75,7 +75,7 @@ pub enum Inspection {
 }
 
 /// What came of a call. A failure is a sentence for the model too, never an error for the loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutput {
     pub success: bool,
     /// The text in full, up to what may be held in memory.

@@ -48,17 +48,38 @@ fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Puts the answers of recorded exchanges into the corpus, so that the fuzzer knows the language.
+/// Files of the repository in the language of a target: their folder and how their names end.
+const EXAMPLES: &[(&str, &str, &str)] = &[
+    ("policy", "policies", "toml"),
+    ("script", "scenarios", "toml"),
+    ("models", "crates/llm", "toml"),
+    ("front_matter", "docs", "md"),
+    ("request", "docs", "md"),
+    ("yaml", "docs", "md"),
+    ("journal_line", "crates/bosun/tests/fixtures", "jsonl"),
+    ("altered", "crates/evidence/src", "rs"),
+    ("change", "crates/evidence/src", "rs"),
+];
+
+/// Puts examples of the repository into the corpus, so that the fuzzer knows the language: files, and the answers of
+/// recorded exchanges.
 fn seed(root: &Path, name: &str) -> anyhow::Result<()> {
     let corpus = root.join("fuzz/corpus").join(name);
     std::fs::create_dir_all(&corpus).context("making the corpus")?;
+    for (_, folder, ending) in EXAMPLES.iter().filter(|(target, ..)| *target == name) {
+        let mut files = vec![];
+        collect(&root.join(folder), ending, &mut files);
+        for (number, file) in files.iter().enumerate() {
+            std::fs::copy(file, corpus.join(format!("example-{number}")))?;
+        }
+    }
     let dialects: &[&str] = match name {
         "sse" => &["messages", "responses", "chat", "gemini", "ollama"],
         name => &[name],
     };
     let mut files = vec![];
     for dialect in dialects {
-        collect(&root.join("crates/llm/recordings").join(dialect), &mut files);
+        collect(&root.join("crates/llm/recordings").join(dialect), "json", &mut files);
     }
     for (number, file) in files.iter().enumerate() {
         let recorded: Value = serde_json::from_slice(&std::fs::read(file)?).unwrap_or_default();
@@ -69,12 +90,12 @@ fn seed(root: &Path, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|kind| kind == "json") {
+            collect(&path, ending, files);
+        } else if path.extension().is_some_and(|kind| kind == ending) {
             files.push(path);
         }
     }

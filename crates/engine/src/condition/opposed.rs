@@ -7,6 +7,8 @@ use crate::reading::{Pause, Reading, Word};
 
 /// How far a clause is looked at, on both sides of what was found in it.
 const AROUND: usize = 8;
+/// How many places of each pattern are compared: somebody with more wishes than that is not read that closely.
+const MOST_WISHES: usize = 40;
 /// Who says one of these says when, or for whom, and may well say the opposite for another case.
 const CONDITIONS: &str = "when if unless until while once only_if whenever except wenn falls außer si cuando quando sauf";
 /// Words that two clauses may share without speaking of the same thing.
@@ -17,7 +19,11 @@ const EMPTY: &str = "the and but also not dont never must should shall have has 
 /// Whether both patterns of one of these pairs are found in clauses that speak of the same thing.
 pub(crate) fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool {
     pairs.iter().any(|pair| {
-        let [one, other] = pair.each_ref().map(|text| places(text, lists, reading));
+        let [one, other] = pair.each_ref().map(|text| {
+            let mut places = places(text, lists, reading);
+            places.truncate(MOST_WISHES);
+            places
+        });
         one.iter().any(|one| other.iter().any(|other| clash(reading.words(), *one, *other)))
     })
 }

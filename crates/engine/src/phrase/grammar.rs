@@ -21,6 +21,9 @@ const COORDINATES: &str = "and then but also plus und dann et puis y";
 const FAREWELLS: &str = "regards wishes sincerely cheers thanks advance grüße grüßen gruß dank danke cordialement merci saludos \
     gracias abraços obrigado obrigada saluti grazie greetings";
 
+/// How many polite words may stand before the thing itself; after more than that a clause begins all the same.
+const MOST_POLITE: usize = 20;
+
 fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
@@ -37,7 +40,7 @@ pub(super) fn is_joint(word: &str) -> bool {
 pub(super) fn is_start(words: &[Word], place: usize) -> bool {
     let Some(word) = words.get(place) else { return false };
     let mut at = place;
-    while at > 0 && words[at].pause == Pause::None {
+    while at > place.saturating_sub(MOST_POLITE) && words[at].pause == Pause::None {
         let before = words[at - 1].text.as_str();
         let command = !word.text.ends_with("ing") || before == "by";
         if (listed(COORDINATES, before) || before == "by") && command {

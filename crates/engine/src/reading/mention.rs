@@ -228,6 +228,9 @@ pub(super) fn has_a_blank(text: &str) -> bool {
         || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(text, *pair))
 }
 
+/// How many bytes long what is to be filled in may be.
+const LONGEST_BLANK: usize = 120;
+
 /// `<name of the service>`, `[your key]`, `as a [role]`; not `<div>`, `[x]`, `[warning] ...` or a link.
 fn left_open(text: &str, (open, close): (char, char)) -> bool {
     const ONE_WORD: &[&str] =
@@ -250,10 +253,11 @@ fn left_open(text: &str, (open, close): (char, char)) -> bool {
         "number",
         "todo",
     ];
+    let begins = text.len() - text.trim_start().len();
     text.match_indices(open).any(|(at, _)| {
-        let after_a_word =
-            open == '[' && text[..at].ends_with(' ') && !text[..at].trim().is_empty();
-        let Some(length) = text[at + 1..].find(close) else { return false };
+        let after_a_word = open == '[' && text[..at].ends_with(' ') && at > begins;
+        let near = &text[at + 1..text.floor_char_boundary(at + 1 + LONGEST_BLANK)];
+        let Some(length) = near.find(close) else { return false };
         let inside = &text[at + 1..at + 1 + length];
         let after = text[at + 1 + length + 1..].chars().next();
         let words: Vec<&str> =

@@ -230,21 +230,34 @@ fn meant(text: &str) -> Option<String> {
     Some(text.chars().map(letter).collect())
 }
 
+/// Makes one word of letters with blanks between them.
 fn join_spaced_out(words: &mut Vec<Word>) {
     let single = |word: &Word| word.text.chars().count() == 1 && word.text.is_ascii();
-    let mut at = 0;
-    while at < words.len() {
-        let run = words[at..].iter().take_while(|word| single(word)).count();
-        if run >= SPACED_OUT {
-            let joined: String =
-                words[at..at + run].iter().map(|word| word.text.as_str()).collect();
-            // The first letter may have been an article.
-            words[at].meant = joined.strip_prefix('a').map(str::to_owned);
-            words[at].text = joined;
-            words.drain(at + 1..at + run);
+    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
+    // How many single letters stand at the end of `joined`.
+    let mut letters = 0;
+    let join = |joined: &mut Vec<Word>, letters: usize| {
+        if letters >= SPACED_OUT {
+            let first = joined.len() - letters;
+            let text: String = joined.drain(first + 1..).map(|word| word.text).collect();
+            if let Some(word) = joined.get_mut(first) {
+                word.text.push_str(&text);
+                // The first letter may have been an article.
+                word.meant = word.text.strip_prefix('a').map(str::to_owned);
+            }
         }
-        at += 1;
+    };
+    for word in words.drain(..) {
+        if single(&word) {
+            letters += 1;
+        } else {
+            join(&mut joined, letters);
+            letters = 0;
+        }
+        joined.push(word);
     }
+    join(&mut joined, letters);
+    *words = joined;
 }
 
 /// Chinese and Japanese characters.

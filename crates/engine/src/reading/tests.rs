@@ -123,3 +123,36 @@ proptest::proptest! {
         assert!(reading.prose().words.len() <= reading.words.len());
     }
 }
+
+/// What a text costs does not grow with its size, and both of its ends count.
+#[test]
+fn of_a_very_long_text_the_beginning_and_the_end_are_read() {
+    let text = format!("Fix the parser. {} Thanks, it is in src/lib.rs", "log 请 ".repeat(300_000));
+    let reading = Reading::of_text(&text);
+    let words: Vec<&str> = reading.words().iter().map(|word| word.text.as_str()).collect();
+    assert_eq!(words[..3], ["fix", "the", "parser"]);
+    assert_eq!(words[words.len() - 3..], ["src", "lib", "rs"]);
+    assert!(reading.mentions(Mention::File));
+    assert!(words.len() <= FRONT + BACK, "{} words", words.len());
+    assert!(reading.passed_over() > 2_000_000);
+    let seam = reading.words().iter().rposition(|word| word.pause == Pause::Sentence);
+    assert!(seam.is_some_and(|seam| seam > 3), "the two ends are not one sentence");
+}
+
+#[test]
+fn an_ordinary_text_is_read_whole() {
+    let text = "word ".repeat(10_000);
+    let reading = Reading::of_text(&text);
+    assert_eq!((reading.words().len(), reading.passed_over()), (10_000, 0));
+}
+
+#[test]
+fn letters_with_blanks_between_them_are_one_word_wherever_they_stand() {
+    let said = |text: &str| -> Vec<String> {
+        let reading = Reading::of_text(text);
+        reading.words().iter().map(|word| word.text.clone()).collect()
+    };
+    assert_eq!(said("m a k e it"), ["make", "it"]);
+    assert_eq!(said("now m a k e"), ["now", "make"]);
+    assert_eq!(said("a b c or x"), ["a", "b", "c", "or", "x"]);
+}

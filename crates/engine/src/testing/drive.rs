@@ -45,7 +45,8 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
             self.bench.now = self.bench.now.max(until);
         }
         self.performed.push(id.clone());
-        let outcome = self.outside.perform(&effect);
+        // The outside may be another machine: effects and outcomes are the same after a journey as text.
+        let outcome = over_the_wire(&self.outside.perform(&over_the_wire(&effect)));
         self.bench.send(&Input::Outcome(id.clone(), outcome));
         true
     }
@@ -87,4 +88,15 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
         }
         self.under_way.extend(offered.into_iter().map(|effect| (effect.id(), effect)));
     }
+}
+
+/// What arrives of something that is sent to another machine.
+fn over_the_wire<T>(sent: &T) -> T
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+{
+    let text = serde_json::to_string(sent).expect("it can be written");
+    let arrived = serde_json::from_str(&text).expect("it can be read");
+    assert_eq!(*sent, arrived);
+    arrived
 }
