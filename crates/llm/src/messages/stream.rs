@@ -172,7 +172,8 @@ impl MessagesDecoder {
         match (&mut self.usage, usage) {
             (Some(Value::Object(known)), Value::Object(more)) => {
                 let news = |(key, value): &(&String, &Value)| {
-                    !value.is_null() && !(value.as_u64() == Some(0) && known.contains_key(*key))
+                    let takes_back = value.as_u64() == Some(0) && known.contains_key(*key);
+                    !value.is_null() && !takes_back
                 };
                 let news: Vec<_> = more.iter().filter(news).collect();
                 known.extend(news.into_iter().map(|(key, value)| (key.clone(), value.clone())));
