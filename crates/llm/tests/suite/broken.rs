@@ -108,7 +108,7 @@ async fn a_stream_that_is_cut_after_any_event_is_a_fault_that_may_pass() {
             assert!(fault.passes(), "{dialect:?} after {end}");
             match fault.used {
                 Some(used) => {
-                    assert!(used.estimated && used.usage.input > 0, "{dialect:?} {used:?}")
+                    assert!(used.estimated && used.usage.input > 0, "{dialect:?} {used:?}");
                 }
                 None => assert_eq!(end, 0, "{dialect:?} after {end}"),
             }
