@@ -30,6 +30,8 @@ pub(crate) enum Exit {
     Bug = 70,
     /// The disk is full, read-only, or not ours.
     CannotWrite = 74,
+    /// The model could not be reached for too long. Everything is kept, for `bosun resume`.
+    ModelAway = 75,
     /// The journal was cut off, edited, or is not one.
     Damaged = 76,
     Cancelled = 130,
@@ -148,6 +150,9 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<Wrong>() {
         return Some(of_wrong(wrong));
+    }
+    if let Some(fault) = cause.downcast_ref::<types::Fault>() {
+        return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
     }
     if let Some(door) = cause.downcast_ref::<DoorError>() {
         return Some(of_door(door));

@@ -3,6 +3,7 @@
 
 mod agents;
 mod apply;
+mod away;
 mod blocked;
 mod calls;
 mod decide;
@@ -12,6 +13,7 @@ mod question;
 mod reserve;
 mod room;
 mod session;
+mod slot;
 mod view;
 mod written;
 
@@ -144,6 +146,12 @@ impl Attempt {
         })
     }
 
+    /// Why its model could not be reached, if it waits for that to change and nothing else.
+    #[must_use]
+    pub fn away(&self) -> Option<&Fault> {
+        self.root().filter(|root| root.end.is_none()).and_then(Session::away)
+    }
+
     /// How it ended, for the run that it belongs to; nothing while it is not over.
     #[must_use]
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
@@ -223,6 +231,9 @@ impl Machine for Attempt {
                 .is_some_and(|(slot, _)| slot.id == *call),
             EffectId::Timer(TimerId::Session(id, input)) => live(id)
                 .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
+            EffectId::Timer(TimerId::Model(id, turn)) => live(id).is_some_and(|session| {
+                matches!(session.talk, Talk::Waiting { .. }) && session.turn == *turn
+            }),
             _ => false,
         }
     }
@@ -232,7 +243,8 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        let idle = self.root().is_some_and(|root| root.talk == Talk::Idle);
+        let idle =
+            self.root().is_some_and(|root| matches!(root.talk, Talk::Idle | Talk::Away { .. }));
         (self.open_question().is_some() || idle) && agents::is_quiet(self)
     }
 
@@ -243,6 +255,8 @@ impl Machine for Attempt {
 
 #[cfg(test)]
 mod agents_tests;
+#[cfg(test)]
+mod away_tests;
 #[cfg(test)]
 mod limits_tests;
 #[cfg(test)]

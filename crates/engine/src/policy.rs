@@ -237,8 +237,10 @@ pub fn ids(policy: &Policy) -> impl Iterator<Item = &RuleId> {
     let context = policy.context.iter().map(|rule| &rule.id);
     let permissions = policy.permissions.iter().map(|rule| &rule.id);
     let failures = policy.failures.iter().map(|rule| &rule.id);
+    let models = policy.model_failures.iter().map(|rule| &rule.id);
     let gates = policy.gates.iter().map(|rule| &rule.id);
-    admission.chain(routing).chain(context).chain(permissions).chain(failures).chain(gates)
+    let requests = admission.chain(routing).chain(context);
+    requests.chain(permissions).chain(failures).chain(models).chain(gates)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! A circuit breaker: a model that fails several times in a row is left alone for a while; then one trial
-//! decides. Success closes it at once. Faults that are about our request do not count against the provider.
+//! A circuit breaker: a model whose requests fail several times in a row is left alone for a while; then one request
+//! decides. Success closes it at once. Faults that are about our request do not count against the provider. It counts
+//! requests, so it stands inside of retries, and all that ask one model through one registry share it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +16,7 @@ use crate::faults::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BreakerPolicy {
-    /// How many failures in a row open it.
+    /// How many requests that fail in a row open it.
     pub failures: u32,
     pub open_ms: Span,
 }

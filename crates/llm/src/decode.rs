@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, Stream, StreamExt};
 use serde_json::Value;
-use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Usage};
+use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Usage, Used};
 
 use crate::Dialect;
 use crate::assembly::Assembly;
@@ -20,6 +20,10 @@ pub(crate) trait Decoder: Send {
     fn event(&mut self, name: Option<&str>, text: &str) -> Result<Next, Fault>;
     /// An answer that came in one piece.
     fn whole(&mut self, body: Value) -> Result<(), Fault>;
+    /// What the provider has counted so far, where it counts on the way.
+    fn counted(&self) -> Option<Usage> {
+        None
+    }
     /// How the reply ended; nothing while it has not.
     fn ending(&mut self) -> Option<Ending>;
     fn assembly(&mut self) -> &mut Assembly;
@@ -141,8 +145,11 @@ impl Decoding {
         self.ended
     }
 
-    fn fail(&mut self, fault: Fault) -> StreamItem {
+    /// What had come by then was used all the same, as far as the provider has counted it.
+    fn fail(&mut self, mut fault: Fault) -> StreamItem {
         self.ended = true;
+        let counted = self.decoder.counted();
+        fault.used = counted.map(|usage| Box::new(Used { usage, cost: None, estimated: true }));
         StreamItem::Failed(fault)
     }
 }

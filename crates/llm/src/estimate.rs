@@ -16,7 +16,7 @@ pub(crate) fn estimate_blocks(blocks: &[Block]) -> u64 {
     tokens(blocks.iter().map(block_characters).sum())
 }
 
-const fn tokens(characters: u64) -> u64 {
+pub(crate) const fn tokens(characters: u64) -> u64 {
     characters.div_ceil(CHARACTERS_PER_TOKEN)
 }
 

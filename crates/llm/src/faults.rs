@@ -243,6 +243,13 @@ impl Complaint {
     }
 }
 
+/// A reply that asks for something that we have not offered and cannot answer. Leaving it out would leave the model
+/// waiting for a result that never comes.
+pub(crate) fn unsupported(what: &str, name: Option<&str>) -> Fault {
+    let name = name.map(|name| format!(" of {name:?}")).unwrap_or_default();
+    Cause::BadReply.fault(format!("the reply holds {what}{name}, which is not supported"))
+}
+
 const fn headline(cause: Cause) -> &'static str {
     match cause {
         Cause::Authentication => "the provider does not accept the key; check it",

@@ -5,6 +5,8 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use types::{Fault, ModelReply, StreamItem};
 
+use crate::faults::Cause;
+
 /// Reads the stream to its end, shows each item to `on_item`, and gives back the reply or the fault.
 pub async fn gather(
     mut stream: BoxStream<'static, StreamItem>,
@@ -18,10 +20,7 @@ pub async fn gather(
             _ => {}
         }
     }
-    Err(Fault::structural(
-        "model.broken_stream",
-        "the model's reply ended in the middle; nothing of it was used",
-    ))
+    Err(Cause::BrokenStream.fault("the model's reply ended in the middle; nothing of it was used"))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use types::{Fault, ModelReply, ModelRequest, StreamItem, Timestamp};
 use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
+use crate::meter::Meter;
 use crate::transport::{Answer, Exchange, Transport};
 use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, Scrolls, estimate, retry_after};
 
@@ -46,7 +47,7 @@ const BODY_LIMIT: usize = 32 << 20;
 
 impl Model for ProviderModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let model = self.clone();
+        let (model, meter) = (self.clone(), Meter::new(self.catalogue.clone(), request.clone()));
         let total = self.deadlines.total_ms;
         let items = stream::once(async move {
             let place = model.pace.enter().await;
@@ -65,7 +66,7 @@ impl Model for ProviderModel {
                 }
             }
         });
-        within(items.flatten().boxed(), total)
+        meter.watch(within(items.flatten().boxed(), total))
     }
 }
 

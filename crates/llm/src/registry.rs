@@ -14,7 +14,7 @@ use crate::faults::Cause;
 use crate::settings::{ProviderSettings, Settings, SettingsError};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
-    Provider, ProviderModel, Retrying, Scrolls, Transport, gather,
+    Provider, ProviderModel, Retrying, Scrolls, Spread, Transport, gather,
 };
 
 /// How many calls to one provider may be on their way at once, where nothing else is set.
@@ -28,6 +28,7 @@ pub struct Registry {
     transport: Arc<dyn Transport>,
     breakers: Mutex<BTreeMap<ModelRef, Arc<Breaker>>>,
     delivery: Delivery,
+    spread: Spread,
 }
 
 #[derive(Debug)]
@@ -83,8 +84,8 @@ impl Registry {
             providers.insert(name, known);
         }
         let breakers = Mutex::new(BTreeMap::new());
-        let delivery = Delivery::Streamed;
-        Ok(Self { providers, settings, catalogue, transport, breakers, delivery })
+        let (delivery, spread) = (Delivery::Streamed, Spread::random());
+        Ok(Self { providers, settings, catalogue, transport, breakers, delivery, spread })
     }
 
     /// The same, but every answer is asked for in one piece.
@@ -142,23 +143,49 @@ impl Registry {
         self.chain(name, self.settings.retry.whole_replies)
     }
 
+    /// A model of which every request is one request: for callers that ask again by rules of their own. Only where others
+    /// stand behind it in a chain is each link tried as often as the settings say before the next one is asked.
+    pub fn once(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
+        match self.settings.chains.contains_key(name) {
+            true => self.model(name),
+            false => Ok(Arc::new(self.guarded(name)?)),
+        }
+    }
+
     /// The whole reply. Nobody watches it come in, so a reply that broke off is asked for again too.
     pub async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
+        self.complete_watched(request, |_| {}).await
+    }
+
+    /// The same; `on_item` sees what is decided on the way.
+    pub async fn complete_watched(
+        &self,
+        request: ModelRequest,
+        on_item: impl FnMut(&StreamItem),
+    ) -> Result<ModelReply, Fault> {
         let model = self.chain(&request.model, true)?;
-        gather(model.stream(Arc::new(request)), |_| {}).await
+        gather(model.stream(Arc::new(request)), on_item).await
     }
 
     fn chain(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
-        let first = self.guarded(name, whole_replies)?;
+        let first = self.retried(name, whole_replies)?;
         let Some(chain) = self.settings.chains.get(name) else { return Ok(first) };
         // A link without a key cannot answer, and need not keep the others from it.
         let next = chain
             .iter()
-            .filter_map(|next| Some((next.clone(), self.guarded(next, whole_replies).ok()?)));
+            .filter_map(|next| Some((next.clone(), self.retried(next, whole_replies).ok()?)));
         Ok(Arc::new(Failover { first, next: next.collect() }))
     }
 
-    fn guarded(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
+    fn retried(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
+        let inner = Arc::new(self.guarded(name)?);
+        let mut policy = self.settings.retry;
+        policy.whole_replies = whole_replies;
+        Ok(Arc::new(Retrying { inner, policy, spread: self.spread }))
+    }
+
+    /// One request, past the breaker that all who ask this model share.
+    fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
         let known = self.providers.get(name.provider()).ok_or_else(|| {
             let names: Vec<&str> = self.providers.keys().map(String::as_str).collect();
             let what = format!(
@@ -181,15 +208,12 @@ impl Registry {
             pace: known.pace.clone(),
             before: Scrolls::default(),
         };
-        let mut policy = self.settings.retry;
-        policy.whole_replies = whole_replies;
-        let retrying = Retrying { inner: Arc::new(provider), policy };
         let breaker = {
             let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
             let new = || Arc::new(Breaker::new(self.settings.breaker));
             breakers.entry(name.clone()).or_insert_with(new).clone()
         };
-        Ok(Arc::new(Guarded { inner: Arc::new(retrying), breaker }))
+        Ok(Guarded { inner: Arc::new(provider), breaker })
     }
 }
 

@@ -1,16 +1,47 @@
 //! Asks again where that can help: not before the wait that the provider asks for, never more often than
-//! the policy says, and never once something of the reply was handed on. The jitter is drawn from the
-//! request itself, so that the same run waits the same times.
+//! the policy says, and never once something of the reply was handed on. An open breaker is not waited for. Waits are
+//! spread by a seed that is handed in.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde::Deserialize;
+use tokio::time::Instant;
 use types::{Decision, Fault, ModelRequest, Retry, RuleId, Span, StreamItem};
 
 use crate::Model;
+use crate::breaker::BREAKER_OPEN;
+
+/// Where the waits of this process lie between nothing and the longest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spread(u64);
+
+impl Spread {
+    /// Another one in every process, so that many of them do not come back at the same moment.
+    #[must_use]
+    pub fn random() -> Self {
+        // The keys of a hash map are random; there is no need for a generator of our own.
+        Self(std::collections::hash_map::RandomState::new().hash_one(0))
+    }
+
+    /// Always the same, for tests.
+    #[must_use]
+    pub const fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A share of the longest wait, anywhere from nothing to all of it.
+    fn of(self, longest: u64, tries: u32, request: &ModelRequest) -> Span {
+        let mut hasher = DefaultHasher::new();
+        let origin = &request.origin;
+        let who = (origin.role.as_str(), &origin.attempt, origin.session, origin.turn);
+        (self.0, who, tries).hash(&mut hasher);
+        let share = hasher.finish() % 1_001;
+        Span(longest.saturating_mul(share) / 1_000)
+    }
+}
 
 /// How often and after which waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -23,6 +54,8 @@ pub struct RetryPolicy {
     pub cap_ms: Span,
     /// A provider that asks for more than this is not waited for.
     pub longest_wait_ms: Span,
+    /// How long it is tried in all, however often; without it `max_tries` counts.
+    pub patience_ms: Option<Span>,
     /// Whether a reply that broke off is asked for again. Nothing of it is then handed on before its end.
     pub whole_replies: bool,
 }
@@ -34,6 +67,7 @@ impl Default for RetryPolicy {
             base_ms: Span::seconds(1),
             cap_ms: Span::seconds(60),
             longest_wait_ms: Span::seconds(60),
+            patience_ms: None,
             whole_replies: false,
         }
     }
@@ -41,15 +75,24 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait after a failed try; nothing if that was it.
-    fn wait(&self, fault: &Fault, tries: u32, request: &ModelRequest) -> Result<Span, GiveUp> {
+    fn wait(
+        &self,
+        fault: &Fault,
+        (tries, spent): (u32, Span),
+        spread: impl Fn(u64) -> Span,
+    ) -> Result<Span, GiveUp> {
+        let over = match self.patience_ms {
+            Some(patience) => spent >= patience,
+            None => tries >= self.max_tries || fault.code == BREAKER_OPEN,
+        };
         let asked = match fault.retry {
             Retry::Never => return Err(GiveUp::Useless),
-            _ if tries >= self.max_tries => return Err(GiveUp::Useless),
+            _ if over => return Err(GiveUp::Useless),
             Retry::After(wait) if wait > self.longest_wait_ms => return Err(GiveUp::TooLong(wait)),
             Retry::After(wait) => wait,
             Retry::Now => {
                 let doubled = self.base_ms.0.saturating_mul(1 << (tries - 1).min(30));
-                jitter(doubled.min(self.cap_ms.0), tries, request)
+                spread(doubled.min(self.cap_ms.0))
             }
         };
         Ok(asked)
@@ -61,20 +104,12 @@ enum GiveUp {
     TooLong(Span),
 }
 
-/// A share of the longest wait, anywhere from nothing to all of it.
-fn jitter(longest: u64, tries: u32, request: &ModelRequest) -> Span {
-    let mut hasher = DefaultHasher::new();
-    let origin = &request.origin;
-    (origin.role.as_str(), &origin.attempt, origin.session, origin.turn, tries).hash(&mut hasher);
-    let share = hasher.finish() % 1_000;
-    Span(longest.saturating_mul(share) / 1_000)
-}
-
 /// A model that is asked again where that can help.
 #[derive(Debug, Clone)]
 pub struct Retrying {
     pub inner: Arc<dyn Model>,
     pub policy: RetryPolicy,
+    pub spread: Spread,
 }
 
 struct Run {
@@ -84,6 +119,7 @@ struct Run {
     /// What has to pass before the next try.
     wait: Option<Span>,
     tries: u32,
+    began: Instant,
     started: bool,
     delivered: bool,
     decisions: Vec<Decision>,
@@ -99,6 +135,7 @@ impl Model for Retrying {
             items,
             wait: None,
             tries: 1,
+            began: Instant::now(),
             started: false,
             delivered: false,
             decisions: vec![],
@@ -136,7 +173,10 @@ impl Run {
     }
 
     fn failed(&mut self, mut fault: Fault) -> StreamItem {
-        let wait = match self.model.policy.wait(&fault, self.tries, &self.request) {
+        let (tries, request) = (self.tries, self.request.clone());
+        let spread = |longest| self.model.spread.of(longest, tries, &request);
+        let so_far = (self.tries, Span::from(self.began.elapsed()));
+        let wait = match self.model.policy.wait(&fault, so_far, spread) {
             Ok(wait) if !self.delivered => wait,
             Err(GiveUp::TooLong(wait)) => {
                 let seconds = wait.0.div_ceil(1_000);

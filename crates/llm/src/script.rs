@@ -30,7 +30,7 @@
 //! [[attempt.reply]]
 //! fault = { class = "transient", code = "model.overloaded", what = "the model is overloaded" }
 //! [[attempt.reply]]
-//! cut = true              # the stream ends without a last item
+//! cut = true              # the stream ends without a last item; asked again, the model gives its next reply
 //! ```
 //!
 //! The first `[[attempt]]` that fits is taken; one that can never be reached is refused, and so is any key
@@ -198,6 +198,8 @@ struct FaultTable {
     code: String,
     what: String,
     retry_after_ms: Option<Span>,
+    /// Whether asking again makes sense; by itself what is transient or broke off.
+    retry: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -254,10 +256,11 @@ impl TryFrom<ReplyTable> for Reply {
 
 impl From<FaultTable> for Fault {
     fn from(table: FaultTable) -> Self {
-        let retry = match (table.retry_after_ms, table.class) {
-            (Some(span), _) => Retry::After(span),
-            (None, FaultClass::Transient) => Retry::Now,
-            (None, _) => Retry::Never,
+        let passes = table.class == FaultClass::Transient || table.code == "model.broken_stream";
+        let retry = match table.retry_after_ms {
+            Some(span) => Retry::After(span),
+            None if table.retry.unwrap_or(passes) => Retry::Now,
+            None => Retry::Never,
         };
         Self::new(table.class, &table.code, table.what).retry(retry)
     }

@@ -12,7 +12,8 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Begin, Command, Digest, Envelope, Input, LogId, ModelRef, Policy, Request, RunId, RunView,
+    Begin, Command, Digest, Envelope, Fault, Input, LogId, ModelRef, Policy, Request, RunId,
+    RunView,
 };
 
 use crate::drive::{self, Drive, DriveError, Posted, WhenWaiting};
@@ -99,6 +100,8 @@ pub struct Left {
     pub view: RunView,
     /// It was stopped in the middle, and can be resumed.
     pub suspended: bool,
+    /// Why a model could not be reached, where that is what stopped it.
+    pub away: Option<Fault>,
 }
 
 impl Handle {
@@ -292,6 +295,7 @@ impl Bosun {
             workspace: Arc::default(),
             suspend: suspend.clone(),
             broken: Arc::default(),
+            away: Arc::default(),
         };
         let task = tokio::spawn(work(drive, hands, run.clone()));
         Handle { run, suspend, task }
@@ -323,7 +327,8 @@ async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left
         // The run is over all the same, and whoever opens it again tries once more.
         tracing::warn!(run = %view.run, %error, "cleaning up after a run");
     }
-    Ok(Left { view, suspended: left == drive::Left::Suspended })
+    let away = hands.away.lock().ok().and_then(|mut away| away.take());
+    Ok(Left { view, suspended: left == drive::Left::Suspended, away })
 }
 
 /// Hands on what is put into the run's inbox, each command once.

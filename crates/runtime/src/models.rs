@@ -66,7 +66,8 @@ impl Models {
             return Ok(found.clone());
         }
         if let Some(registry) = self.registry.as_ref().filter(|_| model.provider() != SCRIPT) {
-            return registry.model(model);
+            // A session asks again by its own rules, on record.
+            return registry.once(model);
         }
         if model.provider() != SCRIPT {
             let what = format!("no provider is set up for the model {model}");

@@ -112,6 +112,12 @@ impl Session {
         self.say(Command::Interrupt { by: self.shared.by.clone() }).await
     }
 
+    /// Goes on with the input that has no answer yet because its model could not be reached (see
+    /// [`SessionView::unanswered`]). Nothing happens where there is none.
+    pub async fn go_on(&self) -> Result<(), SessionError> {
+        self.say(Command::GoOn { by: self.shared.by.clone() }).await
+    }
+
     /// Answers a question or an approval that is open.
     pub async fn answer(&self, question: u32, text: impl Into<String>) -> Result<(), SessionError> {
         let (by, text) = (self.shared.by.clone(), text.into());

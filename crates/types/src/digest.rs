@@ -19,6 +19,11 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The digest of everything before, extended by some more bytes.
     #[must_use]
     pub fn extended(self, bytes: &[u8]) -> Self {

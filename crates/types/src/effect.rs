@@ -118,6 +118,8 @@ pub enum TimerId {
     Question(u32),
     /// The time of a conversation for one of its inputs is up.
     Session(SessionId, u32),
+    /// The model that did not answer this turn of a conversation may be asked again.
+    Model(SessionId, u32),
 }
 
 /// Everything an attempt is given, and all it is given.

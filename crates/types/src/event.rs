@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes, Check,
-    CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
+    AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
+    Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
     Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
     RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source,
     Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, Weighed, WorkPath,
@@ -314,7 +314,14 @@ pub enum Event {
     },
     /// The model did not reply.
     #[serde(rename = "model.failed")]
-    ModelFailed { session: SessionId, turn: u32, fault: Fault },
+    ModelFailed {
+        session: SessionId,
+        turn: u32,
+        fault: Fault,
+        /// When it is asked again, if it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<Box<AskAgain>>,
+    },
     /// The call is permitted and begins.
     #[serde(rename = "tool.started")]
     ToolStarted { call: CallId, tool: String, decision: Decision },

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
+use crate::{Span, Used};
 
 /// What sort of failure it was. It decides what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,6 +71,9 @@ pub struct Fault {
     /// What shows it, for whoever tries next or has to decide.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
+    /// What a model call used before it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Box<Used>>,
 }
 
 fn is_never(retry: &Retry) -> bool {
@@ -86,6 +89,7 @@ impl Fault {
             what: what.into(),
             retry: Retry::Never,
             evidence: String::new(),
+            used: None,
         }
     }
 
@@ -103,6 +107,12 @@ impl Fault {
     pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
         self.evidence = evidence.into();
         self
+    }
+
+    /// Whether the same may work later.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.retry != Retry::Never
     }
 
     #[must_use]

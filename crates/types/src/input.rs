@@ -56,6 +56,10 @@ pub enum Command {
     Interrupt {
         by: String,
     },
+    /// Go on with the input that could not be answered, because its model was away.
+    GoOn {
+        by: String,
+    },
     /// From the next turn on, this is different.
     Change {
         change: Box<SessionChange>,

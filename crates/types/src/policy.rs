@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
-    IntentPolicy, Manifest, MergePolicy, ModelRef, Permission, PermitRule, PlanPolicy, ProjectType,
-    QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId, RunBudget, SandboxPolicy,
-    SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy, WorkspacePolicy,
+    IntentPolicy, Manifest, MergePolicy, ModelFailureRule, ModelRef, Permission, PermitRule,
+    PlanPolicy, ProjectType, QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
+    RunBudget, SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
+    WorkspacePolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -35,7 +36,13 @@ pub struct Policy {
     /// Nobody can be asked: what would be asked is denied.
     #[serde(default)]
     pub headless: bool,
+    /// Nobody watches: a model that is away is waited for longer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
     pub failures: Vec<FailureRule>,
+    /// When a model that did not reply is asked again, before its conversation has failed.
+    #[serde(default = "ModelFailureRule::usual")]
+    pub model_failures: Vec<ModelFailureRule>,
     /// When a role that fails again and again is left alone for a while.
     #[serde(default)]
     pub breaker: RoleBreaker,

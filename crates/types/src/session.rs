@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Asking, Digest, Effort, ModelRef, Money, Scope, SessionId, Span, Spend, ToolSpec, Usage,
+    Asking, Digest, Effort, Fault, ModelRef, Money, Scope, SessionId, Span, Spend, ToolSpec, Usage,
 };
 
 /// When a conversation is over.
@@ -263,6 +263,8 @@ pub struct SessionView {
     pub window: Option<u64>,
     /// What waits for a person.
     pub question: Option<Asking>,
+    /// Why the last input has no answer yet, where its model could not be reached. Going on with it makes sense.
+    pub unanswered: Option<Fault>,
     /// What was said and is not heard yet.
     pub queued: Vec<String>,
     pub agents: Vec<AgentView>,

@@ -174,8 +174,10 @@ impl Event {
             Self::ModelReplied { session, turn, reply, inspections, .. } => {
                 format!("{session} turn {turn} {}", said(reply, inspections))
             }
-            Self::ModelFailed { session, turn, fault } => {
-                format!("{session} turn {turn} {}: {}", fault.code, word(&fault.what))
+            Self::ModelFailed { session, turn, fault, again } => {
+                let again = again.as_ref().map(|next| format!(", {}", next.decision.rule));
+                let what = word(&fault.what);
+                format!("{session} turn {turn} {}: {what}{}", fault.code, again.unwrap_or_default())
             }
             Self::ToolStarted { call, decision, .. } => {
                 format!("{call} {}, {}", word(&decision.seen.join(" ")), decision.rule)

@@ -56,9 +56,11 @@ impl App {
                     self.calls.insert(id, call.clone());
                 }
             }
-            Event::ModelFailed { fault, .. } => {
+            Event::ModelFailed { .. } => {
                 self.end_text();
-                self.problem(format!("the model did not answer: {}", one_line(&fault.what, 300)));
+                if let Some(text) = crate::print::talk::unanswered(&line.event, line.at) {
+                    self.problem(text);
+                }
             }
             Event::ToolStarted { call, tool, .. } => self.begin_call(*call, tool, line.at),
             Event::ToolFinished { call, outcome, output, .. } => {

@@ -9,17 +9,24 @@ use runtime::llm::{self, Model as _, Registry, gather};
 use serde_json::{Value, json};
 use types::{
     Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
-    OutputSchema, RoleId, SessionId, StreamItem, TaskId,
+    OutputSchema, RoleId, SessionId, Span, StreamItem, TaskId,
 };
 
 use crate::args;
+use crate::commands::run::unattended;
 use crate::conversation::{self, Conversation};
 use crate::exit::{Exit, Wrong};
 use crate::models::{self, Elsewhere};
 use crate::print;
 
+/// How long a model that is away is waited for where nobody watches.
+const PATIENCE: Span = Span::seconds(600);
+
 pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
-    let settings = models::settings()?;
+    let mut settings = models::settings()?;
+    if unattended() {
+        settings.retry.patience_ms.get_or_insert(PATIENCE);
+    }
     let named = args.model.clone();
     let elsewhere = Elsewhere { base_url: args.base_url.clone(), dialect: args.dialect };
     let at = named.as_ref().map(|model| (model, elsewhere));
@@ -32,7 +39,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let wanted = request.options.output.clone();
     let answered = if args.json {
         // Nobody watches, so a reply that broke off can be asked for again.
-        registry.complete(request).await
+        registry.complete_watched(request, waits).await
     } else {
         answer(&registry, request).await
     };
@@ -45,7 +52,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
         Ok((_, reply)) => finish(&reply)?,
         Err(fault) if args.json => {
             print::json(&fault_for_programs(&fault))?;
-            return Ok(Exit::Failed);
+            return Ok(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
         }
         Err(fault) => return Err(fault.into()),
     }
@@ -54,6 +61,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
 
 async fn answer(registry: &Registry, request: ModelRequest) -> Result<ModelReply, Fault> {
     let show = |item: &StreamItem| {
+        waits(item);
         if let StreamItem::Text(text) = item {
             let mut out = anstream::stdout().lock();
             // A closed pipe is noticed at the end, when the reply is finished.
@@ -61,6 +69,14 @@ async fn answer(registry: &Registry, request: ModelRequest) -> Result<ModelReply
         }
     };
     gather(registry.stream(Arc::new(request)), show).await
+}
+
+/// Says that it is waited for the model.
+fn waits(item: &StreamItem) {
+    if let StreamItem::Decided(decision) = item {
+        let seen = decision.seen.first().map(|seen| print::one_line(seen, 200)).unwrap_or_default();
+        print::note(&format!("{} ({}); {seen}", decision.reason, decision.rule));
+    }
 }
 
 /// The text without what a terminal would act on; line breaks and tabs stay.

@@ -1,5 +1,6 @@
 //! `bosun run`: work on a goal in a repository.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use runtime::{Bosun, NewRun, Order, presets};
@@ -37,6 +38,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     }
     *as_object = engine::policy::is_strict(&policy);
     policy.headless |= args.headless;
+    policy.unattended |= unattended();
     strict::prepare(&mut args, &mut policy, &from)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
@@ -71,6 +73,11 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     }
     plan::hand_out(&bosun, &args, form, &run).await?;
     Ok(over)
+}
+
+/// Whether nobody watches: then a model that is away is waited for longer.
+pub(crate) fn unattended() -> bool {
+    !std::io::stderr().is_terminal() && !std::io::stdout().is_terminal()
 }
 
 /// The model to work with: a script, the one that is named, or the first for which there is a key.

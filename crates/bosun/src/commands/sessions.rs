@@ -139,8 +139,9 @@ impl Known {
 
 /// The newest session, if it was cut off in the middle of its work and nothing newer is there to be resumed.
 pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
-    let session =
-        all(bosun).await?.into_iter().find(|known| known.view.state == SessionState::Processing);
+    let open =
+        |view: &SessionView| view.state == SessionState::Processing || view.unanswered.is_some();
+    let session = all(bosun).await?.into_iter().find(|known| open(&known.view));
     let runs = bosun.list().await?;
     let newest = runs.iter().find(|view| matches!(view.status, Status::Running | Status::Waiting));
     Ok(session.filter(|known| newest.is_none_or(|view| known.started > view.started)))
@@ -153,7 +154,8 @@ pub(crate) async fn resume(
     known: Known,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    if known.view.state == SessionState::Idle {
+    let unanswered = known.view.unanswered.is_some();
+    if known.view.state == SessionState::Idle && !unanswered {
         print::note(&format!(
             "it waits for the next input: {} chat --resume {}",
             home.flag(),
@@ -163,6 +165,9 @@ pub(crate) async fn resume(
     }
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
+    if unanswered {
+        session.go_on().await?;
+    }
     solo::stay(home, bosun, &session, Voice::json(json), None, last).await
 }
 

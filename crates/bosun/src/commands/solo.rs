@@ -32,6 +32,7 @@ pub(crate) async fn solo(
         return Err(Wrong::ForACrew { what }.into());
     }
     policy.headless |= args.headless;
+    policy.unattended |= run::unattended();
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
     let model = run::model(home, bosun, args.script.as_deref(), model).await?;
     let new =
@@ -116,6 +117,9 @@ async fn finish(
     let (reply, run) = (session.last_words().await?, session.id().clone());
     session.suspend().await?;
     let known = sessions::one(bosun, &run).await?;
+    if let Some(fault) = known.as_ref().and_then(|known| known.view.unanswered.as_ref()) {
+        print::note(&talk::away(fault, home, &run));
+    }
     if let Voice::Told(_) = voice {
         return Ok(exit);
     }
@@ -222,10 +226,16 @@ impl Watch {
             }
         };
         self.seen = line.seq;
-        if let Event::SessionPaused { session: SessionId::ROOT, decision, .. } = &line.event {
+        if let Event::SessionPaused { session: SessionId::ROOT, decision, fault, .. } = &line.event
+        {
             let rule = decision.rule.as_str();
             let budget = rule.starts_with("budget") || rule == "session.time_limit";
-            self.stopped = Some(if budget { Exit::OutOfBudget } else { Exit::Failed });
+            let away = fault.as_ref().is_some_and(types::Fault::passes);
+            self.stopped = Some(match (budget, away) {
+                (true, _) => Exit::OutOfBudget,
+                (false, true) => Exit::ModelAway,
+                (false, false) => Exit::Failed,
+            });
         }
         match &mut self.voice {
             Voice::Json => print::json(&**line)?,

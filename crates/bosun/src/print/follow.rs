@@ -268,6 +268,10 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
         text(&report::report(view, home))?;
     }
+    if let Some(fault) = &left.away {
+        note(&super::talk::away(fault, home, &view.run));
+        return Ok(Exit::ModelAway);
+    }
     if left.suspended && home.is_passing() {
         note("stopped; the sample repository is removed");
         return Ok(Exit::Cancelled);

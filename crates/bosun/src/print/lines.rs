@@ -48,6 +48,9 @@ impl Teller {
                     format!("{} {tool} {}: {}", bad_mark(), "failed".red(), last(&output.text));
                 (attempt.to_string(), how)
             }
+            (Some(attempt), event @ Event::ModelFailed { again: Some(_), .. }) => {
+                (attempt.to_string(), super::talk::unanswered(event, line.at)?)
+            }
             (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),
             (None, Event::CheckStarted { check, what, .. }) => {
                 self.checks.insert(check.clone(), one_line(&what.name, 40));

@@ -4,9 +4,13 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use types::{Call, CallId, CallOutcome, Decision, Envelope, Event, SessionId, Timestamp, one_line};
+use types::{
+    Call, CallId, CallOutcome, Decision, Envelope, Event, Fault, RunId, SessionId, Timestamp,
+    one_line,
+};
 
 use crate::chat::calls;
+use crate::home::Home;
 
 /// Tells what happens while it happens.
 #[derive(Debug, Default)]
@@ -46,12 +50,38 @@ impl Teller {
                 let why = because("refused", decision).red().to_string();
                 Some(format!("{}{title}  {why}", whose(*id)))
             }
-            event => of_session(event),
+            event => of_session(event, line.at),
         }
     }
 }
 
-fn of_session(event: &Event) -> Option<String> {
+/// What is said of a model that did not answer, and for how long it is waited then.
+pub(crate) fn unanswered(event: &Event, at: Timestamp) -> Option<String> {
+    let Event::ModelFailed { fault, again, .. } = event else { return None };
+    let what = one_line(&fault.what, 300);
+    let Some(again) = again else { return Some(format!("the model did not answer: {what}")) };
+    let (wait, failures) = (seconds(again.at.since(at)), again.failures);
+    let rule = &again.decision.rule;
+    Some(format!(
+        "the model did not answer: {what}; asking again in {wait} after {} ({rule})",
+        types::count(failures, "failure")
+    ))
+}
+
+/// A wait, in whole seconds.
+fn seconds(wait: types::Span) -> String {
+    format!("{} s", wait.0.div_ceil(1_000).max(1))
+}
+
+/// What is said when a model stayed away for too long.
+pub(crate) fn away(fault: &Fault, home: &Home, run: &RunId) -> String {
+    let (what, bosun) = (one_line(&fault.what, 300), home.flag());
+    format!(
+        "the model cannot be reached: {what}. Everything is kept. Go on later with: {bosun} resume {run}"
+    )
+}
+
+fn of_session(event: &Event, at: Timestamp) -> Option<String> {
     Some(match event {
         Event::SessionTold { text, .. } => format!("> {}", one_line(text, 200)),
         Event::SessionPaused { decision, fault: Some(fault), .. } => {
@@ -64,9 +94,7 @@ fn of_session(event: &Event) -> Option<String> {
         Event::QuestionAsked { text, .. } => {
             format!("? {}", one_line(text, 300)).yellow().to_string()
         }
-        Event::ModelFailed { fault, .. } => {
-            format!("the model did not answer: {}", one_line(&fault.what, 300)).red().to_string()
-        }
+        Event::ModelFailed { .. } => unanswered(event, at)?.red().to_string(),
         Event::ToolLost { .. } => {
             "a call was cut off; whether it took effect is not known".yellow().to_string()
         }

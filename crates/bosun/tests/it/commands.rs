@@ -357,8 +357,11 @@ fn asking_without_a_model_or_a_question_says_what_to_do() {
     assert!(code == 2 && said.contains("nothing to ask"), "{said}");
     let unreachable =
         ["ask", "-m", "local/x", "--base-url", "http://127.0.0.1:9", "--json", "hello"];
-    let output = place.run(&unreachable);
-    assert_eq!(output.status.code(), Some(1));
+    let settings = place.path().join("models.toml");
+    std::fs::write(&settings, "[retry]\npatience_ms = 0\n").expect("a file");
+    let output = place.command(&unreachable).env("BOSUN_MODELS", &settings).output();
+    let output = output.expect("the binary runs");
+    assert_eq!(output.status.code(), Some(75));
     let answer: Value = serde_json::from_str(&stdout(&output)).expect("one object");
     assert_eq!(answer["fault"]["class"], "connection", "{answer}");
 }

@@ -11,6 +11,8 @@ mod crash;
 mod commands;
 // One question to one model.
 mod ask;
+// A model that breaks off or stays away.
+mod away;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.

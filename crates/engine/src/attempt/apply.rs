@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use types::{
     Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Message,
-    ModelReply, Part, Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
+    ModelReply, Money, Part, Sealed, SessionEnd, SessionId, Source, Spend, StopReason, Telling,
+    Timestamp, Usage,
 };
 
-use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, calls, loops, question, room, written};
+use super::session::{Resting, Session, Slot, SlotState, Talk};
+use super::{Attempt, away, calls, loops, question, room, written};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -33,11 +34,11 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionWarned { session, decision, say } => {
             warned(attempt, *session, decision, say.as_deref());
         }
-        Event::SessionPaused { session, decision, .. } => {
+        Event::SessionPaused { session, decision, fault, .. } => {
             close(attempt, *session);
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.round.clear();
-                session.talk = Talk::Idle;
+                session.talk = away::talk_after(session, fault.as_ref());
                 session.stopped = Some(decision.reason.clone());
             }
         }
@@ -140,7 +141,7 @@ fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Time
         return;
     }
     match (how, &session.talk) {
-        (_, Talk::Idle) => session.input(text, at),
+        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, at),
         (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
         (Telling::Submit | Telling::FollowUp, _) => session.follow_ups.push_back(text.to_owned()),
     }
@@ -152,6 +153,7 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
     match decision.rule.as_str() {
         loops::RULE => session.repeats.warned(),
         room::WARN => session.room.warned = true,
+        away::GO_ON => away::go_on(session),
         _ => {}
     }
     if let Some(say) = say.filter(|_| session.talk == Talk::ToAsk) {
@@ -167,10 +169,10 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.turn = *turn;
                 session.asked_output = max_output.unwrap_or(session.most_output);
-                let resting = if session.talk == Talk::Idle {
-                    super::session::Resting::Yes
-                } else {
-                    super::session::Resting::No
+                let resting = match session.talk {
+                    Talk::Waiting { summary: Some(resting), .. } => resting,
+                    Talk::Idle => Resting::Yes,
+                    _ => Resting::No,
                 };
                 let summary = summary.then_some(resting);
                 session.talk = Talk::Asking { reserved: *reserved, summary };
@@ -179,11 +181,19 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::ModelReplied { session, reply, inspections, .. } => {
             replied(attempt, *session, reply, inspections, at);
         }
-        Event::ModelFailed { session, fault, .. } => {
+        Event::ModelFailed { session, fault, again, .. } => {
             let Some(asked) = attempt.sessions.get_mut(session) else { return };
-            if let Talk::Asking { reserved, summary } = asked.talk {
-                asked.talk = Talk::Broken { fault: fault.clone(), summary };
-                settle(attempt, *session, reserved, Spend { calls: 1, ..Spend::default() });
+            let Talk::Asking { reserved, summary } = asked.talk else { return };
+            away::failed(asked, fault, again.as_deref(), summary, at);
+            let used = fault.used.as_deref();
+            let spent = Spend {
+                tokens: used.map_or(0, |used| used.usage.total()),
+                money: used.and_then(|used| used.cost).unwrap_or_default(),
+                calls: 1,
+            };
+            settle(attempt, *session, reserved, spent);
+            if let Some(used) = used {
+                count(attempt, used.usage, used.cost);
             }
         }
         _ => {}
@@ -229,6 +239,15 @@ fn remember(attempt: &mut Attempt, files: &[FileState]) {
     }
 }
 
+/// Adds what a request used, whatever came of it.
+fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
+    attempt.usage = attempt.usage.plus(usage);
+    attempt.cost = match (attempt.cost, cost) {
+        (Some(before), Some(now)) => Some(before.plus(now)),
+        (before, now) => before.or(now),
+    };
+}
+
 fn replied(
     attempt: &mut Attempt,
     id: SessionId,
@@ -241,19 +260,21 @@ fn replied(
     let used =
         Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
     settle(attempt, id, reserved, used);
-    attempt.usage = attempt.usage.plus(reply.usage);
+    count(attempt, reply.usage, reply.cost);
     attempt.turns += 1;
-    attempt.cost = match (attempt.cost, reply.cost) {
-        (Some(before), Some(now)) => Some(before.plus(now)),
-        (before, now) => before.or(now),
-    };
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     session.turns += 1;
+    session.failures = 0;
     if let Some(resting) = summary {
         session.talk = Talk::Summarised { summary: reply.text(), resting };
         return;
     }
     let says = reply.calls().next().is_some() || !reply.text().trim().is_empty();
+    if reply.stop == StopReason::Filtered {
+        // Nothing of it counts, and no call in it is made; it is not shown to the model again.
+        session.talk = Talk::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
+        return;
+    }
     if !says && session.is_open() {
         // Nothing to keep: an empty message is something that providers refuse.
         session.empty += 1;
@@ -280,7 +301,9 @@ fn replied(
     }
     session.talk = Talk::Answering;
     loops::note(session, attempt.policy.session.loop_window);
-    if session.round.is_empty() && session.is_open() {
+    if session.round.is_empty() && reply.stop == StopReason::Length {
+        session.talk = Talk::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
+    } else if session.round.is_empty() && session.is_open() {
         session.rest(at);
     }
 }

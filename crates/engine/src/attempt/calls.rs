@@ -2,8 +2,8 @@
 //! a crash cut off.
 
 use types::{
-    Access, Arguments, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission,
-    Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection,
+    Permission, Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -30,15 +30,23 @@ pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection>
         return inspections;
     }
     let last = replied.reply.calls().count().saturating_sub(1);
+    let last_block = replied.reply.blocks.last().map(|block| &block.body);
+    let ends_in_a_call = matches!(last_block, Some(BlockBody::Call(_)));
     for (place, (call, inspection)) in replied.reply.calls().zip(inspections.iter_mut()).enumerate()
     {
         let broken = matches!(call.arguments, Arguments::Broken(_));
         let invalid = matches!(inspection, Inspection::Invalid(_));
-        if broken || (invalid && place == last) {
+        // A call whose arguments had not begun looks like one without any.
+        let empty = ends_in_a_call && is_empty(&call.arguments);
+        if broken || ((invalid || empty) && place == last) {
             *inspection = Inspection::Invalid(cut_short(session, &call.tool));
         }
     }
     inspections
+}
+
+fn is_empty(arguments: &Arguments) -> bool {
+    matches!(arguments, Arguments::Json(serde_json::Value::Object(fields)) if fields.is_empty())
 }
 
 fn cut_short(session: &Session, tool: &str) -> String {

@@ -8,7 +8,7 @@ use types::{
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, agents, blocked, calls, loops, question, reserve, room, written};
+use super::{Attempt, agents, away, blocked, calls, loops, question, reserve, room, written};
 use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
@@ -33,15 +33,27 @@ pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Ev
         }
         Input::Woke { workspace } => {
             let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default());
-            if lost.is_empty() { due(attempt) } else { lost }
+            match attempt.root().filter(|root| !root.is_open()) {
+                _ if !lost.is_empty() => lost,
+                // An attempt is only taken up again so that it goes on; a conversation waits for that word.
+                Some(root) if root.away().is_some() => vec![away::gone_on(root, "it was resumed")],
+                _ => due(attempt),
+            }
         }
         Input::Due => due(attempt),
         Input::Command(command) => commanded(attempt, command),
         Input::Outcome(EffectId::Timer(TimerId::Session(id, input)), _) => {
             attempt.sessions.get(id).map_or_else(Vec::new, |s| late(attempt, s, *input, now))
         }
+        Input::Outcome(effect @ EffectId::Timer(TimerId::Model(id, _)), _) => {
+            let session = attempt.sessions.get(id);
+            session.filter(|_| attempt.awaits(effect)).map_or_else(Vec::new, |session| {
+                let summary = matches!(session.talk, Talk::Waiting { summary: Some(_), .. });
+                vec![ask(attempt, session, summary)]
+            })
+        }
         Input::Outcome(effect, outcome) if attempt.awaits(effect) => {
-            outcome_of(attempt, effect, outcome)
+            outcome_of(attempt, effect, outcome, now)
         }
         Input::Brief(_) | Input::Begin(_) | Input::Outcome(..) => vec![],
     }
@@ -78,13 +90,17 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             };
             busy.map(paused).collect()
         }
+        Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
         Command::Change { change } => {
             vec![Event::SessionChanged { session, change: change.clone() }]
         }
         Command::Compact { .. } if root.talk == Talk::Idle && root.turns > 0 => {
             vec![ask(attempt, root, true)]
         }
-        Command::Compact { .. } | Command::Restored { .. } | Command::Settle { .. } => vec![],
+        Command::GoOn { .. }
+        | Command::Compact { .. }
+        | Command::Restored { .. }
+        | Command::Settle { .. } => vec![],
     }
 }
 
@@ -98,7 +114,8 @@ fn due(attempt: &Attempt) -> Vec<Event> {
 
 fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
     match &session.talk {
-        Talk::Idle | Talk::Asking { .. } => vec![],
+        Talk::Idle | Talk::Asking { .. } | Talk::Waiting { .. } | Talk::Away { .. } => vec![],
+        Talk::Cut { stop, word } => away::cut(session, *stop, word.as_deref()),
         Talk::Broken { fault, summary: Some(_) } => {
             vec![room::without_summary(session, &fault.what)]
         }
@@ -130,7 +147,7 @@ fn ended(session: &Session, end: SessionEnd) -> Event {
     Event::SessionEnded { session: session.id, end }
 }
 
-fn failed(session: &Session, fault: Fault) -> Event {
+pub(super) fn failed(session: &Session, fault: Fault) -> Event {
     ended(session, SessionEnd::Failed { fault })
 }
 
@@ -141,6 +158,11 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
         && let Some(event) = room::recover(attempt, session)
     {
         return vec![event];
+    }
+    if session.parent.is_none()
+        && let Some(rule) = away::pauses(attempt, fault)
+    {
+        return vec![away::paused(session, rule, fault)];
     }
     if !session.is_open() || FATAL.contains(&fault.code.as_str()) {
         if session.parent.is_none() {
@@ -153,7 +175,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     vec![paused(session, decision, Some(fault.clone()))]
 }
 
-fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
+pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
     Event::SessionPaused { session: session.id, by: "engine".to_owned(), decision, fault }
 }
 
@@ -244,7 +266,12 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
     }
 }
 
-fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Event> {
+fn outcome_of(
+    attempt: &Attempt,
+    effect: &EffectId,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Vec<Event> {
     match (effect, outcome) {
         (EffectId::Model(session, turn), Outcome::Model(Ok(replied))) => {
             let Some(asked) = attempt.sessions.get(session) else { return vec![] };
@@ -258,7 +285,10 @@ fn outcome_of(attempt: &Attempt, effect: &EffectId, outcome: &Outcome) -> Vec<Ev
             }]
         }
         (EffectId::Model(session, turn), Outcome::Model(Err(fault)) | Outcome::Broke(fault)) => {
-            vec![Event::ModelFailed { session: *session, turn: *turn, fault: fault.clone() }]
+            let asked = attempt.sessions.get(session);
+            let again = asked.and_then(|asked| away::again(attempt, asked, fault, now));
+            let (again, fault) = (again.map(Box::new), fault.clone());
+            vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
             vec![calls::finished(attempt, *call, output)]

@@ -59,6 +59,17 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 changes: calls::changes(slot),
             }));
         }
-        Talk::Idle | Talk::ToAsk | Talk::Summarised { .. } | Talk::Broken { .. } => {}
+        Talk::Waiting { until, .. } => {
+            let timer = TimerId::Model(session.id, session.turn);
+            if !in_flight.contains(&EffectId::Timer(timer.clone())) {
+                effects.push(Effect::Wait { timer, until });
+            }
+        }
+        Talk::Idle
+        | Talk::ToAsk
+        | Talk::Summarised { .. }
+        | Talk::Broken { .. }
+        | Talk::Cut { .. }
+        | Talk::Away { .. } => {}
     }
 }

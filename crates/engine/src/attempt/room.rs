@@ -170,7 +170,7 @@ pub(super) fn apply(attempt: &mut Attempt, id: types::SessionId, how: &Compactio
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     let resting = match &session.talk {
         Talk::Summarised { resting, .. } | Talk::Broken { summary: Some(resting), .. } => *resting,
-        Talk::Idle => Resting::Yes,
+        Talk::Idle | Talk::Away { .. } => Resting::Yes,
         _ => Resting::No,
     };
     match how {

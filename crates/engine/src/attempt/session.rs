@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use types::{
-    Arguments, Asking, Brief, Call, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault,
-    Inspection, Message, ModelOptions, ModelRef, ModelRequest, Origin, Part, Policy, Said, Scope,
-    SessionChange, SessionEnd, SessionId, SessionPolicy, Spend, Timestamp, ToolChoice, ToolSpec,
+    Brief, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault, Message, ModelOptions,
+    ModelRef, ModelRequest, Origin, Policy, Scope, SessionChange, SessionEnd, SessionId,
+    SessionPolicy, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
 use super::room::Room;
+pub(super) use super::slot::{Slot, SlotState};
 use crate::budget::Ledger;
 use crate::contract;
 
@@ -56,6 +57,9 @@ pub(super) struct Session {
     pub(super) end: Option<SessionEnd>,
     /// Why the work on the last input was stopped, if it was.
     pub(super) stopped: Option<String>,
+    /// Requests in a row that failed, and when the first of them did.
+    pub(super) failures: u32,
+    pub(super) failing_since: Timestamp,
 }
 
 /// The last calls, by what they were, and how often a pattern in them was pointed out.
@@ -85,8 +89,14 @@ pub(super) enum Talk {
     Answering,
     /// There is a summary; room can be made.
     Summarised { summary: String, resting: Resting },
+    /// The model did not reply; it is asked again at this time.
+    Waiting { until: Timestamp, summary: Option<Resting> },
     /// The model did not reply, and will not be asked again as it was.
     Broken { fault: Fault, summary: Option<Resting> },
+    /// The reply is there, and its end says that it is not all that the model had to say.
+    Cut { stop: StopReason, word: Option<String> },
+    /// The model could not be reached for too long. The input is still to be answered, when somebody goes on with it.
+    Away { fault: Fault },
 }
 
 /// Whether the conversation was idle.
@@ -103,28 +113,6 @@ impl Resting {
             Self::No => Talk::ToAsk,
         }
     }
-}
-
-/// One call of the current turn.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Slot {
-    pub(super) id: CallId,
-    pub(super) call: Call,
-    pub(super) inspection: Inspection,
-    pub(super) state: SlotState,
-    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
-    pub(super) ours: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum SlotState {
-    Due,
-    /// A person was asked about it.
-    Asked(Box<Asking>),
-    /// And has answered.
-    Answered(Box<Asking>, Said),
-    Started,
-    Done(CallResult),
 }
 
 impl Session {
@@ -166,6 +154,8 @@ impl Session {
             room: Room::new(window),
             end: None,
             stopped: None,
+            failures: 0,
+            failing_since: at,
             brief: Arc::clone(brief),
         };
         session.recount();
@@ -181,7 +171,15 @@ impl Session {
 
     /// Whether it is over, or only goes on when somebody says something to it.
     pub(super) fn rests(&self) -> bool {
-        self.end.is_some() || self.talk == Talk::Idle
+        self.end.is_some() || matches!(self.talk, Talk::Idle | Talk::Away { .. })
+    }
+
+    /// Why its model could not be reached, where the last input waits for that to change.
+    pub(super) fn away(&self) -> Option<&Fault> {
+        match &self.talk {
+            Talk::Away { fault } => Some(fault),
+            _ => None,
+        }
     }
 
     pub(super) fn scope(&self) -> &Scope {
@@ -198,7 +196,7 @@ impl Session {
     pub(super) fn input(&mut self, text: &str, at: Timestamp) {
         self.inputs += 1;
         self.began = at;
-        (self.rounds, self.empty, self.stopped) = (0, 0, None);
+        (self.rounds, self.empty, self.failures, self.stopped) = (0, 0, 0, None);
         self.repeats = Repeats::default();
         self.room.remember(text);
         self.hear_steering();
@@ -359,37 +357,5 @@ impl Session {
             texts.collect::<String>()
         });
         texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
-    }
-}
-
-impl Slot {
-    /// Whether nothing has become of it yet.
-    pub(super) fn may_start(&self) -> bool {
-        matches!(self.state, SlotState::Due | SlotState::Answered(..))
-    }
-
-    pub(super) fn result(&self, outcome: CallOutcome, text: &str) -> CallResult {
-        CallResult {
-            wire_id: self.call.wire_id.clone(),
-            tool: self.call.tool.clone(),
-            outcome,
-            parts: vec![Part::Text { text: text.to_owned() }],
-        }
-    }
-
-    pub(super) fn arguments(&self) -> serde_json::Value {
-        match &self.call.arguments {
-            Arguments::Json(value) => value.clone(),
-            Arguments::Broken(_) => serde_json::Value::Null,
-        }
-    }
-
-    /// What the call is, however often it is made.
-    pub(super) fn fingerprint(&self) -> Digest {
-        let text = match &self.call.arguments {
-            Arguments::Json(value) => value.to_string(),
-            Arguments::Broken(text) => text.clone(),
-        };
-        Digest::of(format!("{}\n{text}", self.call.tool).as_bytes())
     }
 }

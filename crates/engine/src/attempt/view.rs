@@ -34,6 +34,7 @@ impl Attempt {
             context: root.context(),
             window: root.room.window,
             question: self.open_question().cloned(),
+            unanswered: root.away().cloned(),
             queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
             agents: agents
                 .map(|agent| AgentView {
@@ -57,7 +58,7 @@ fn state(session: &Session) -> SessionState {
     let asks = session.round.iter().any(|slot| matches!(slot.state, SlotState::Asked(_)));
     match session.talk {
         _ if session.end.is_some() => SessionState::Closed,
-        Talk::Idle => SessionState::Idle,
+        Talk::Idle | Talk::Away { .. } => SessionState::Idle,
         _ if asks => SessionState::AwaitingInput,
         _ => SessionState::Processing,
     }

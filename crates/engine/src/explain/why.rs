@@ -93,6 +93,7 @@ pub fn decision(event: &Event) -> Option<&Decision> {
         | Event::SessionCompacted { decision, .. }
         | Event::ToolStarted { decision, .. }
         | Event::ToolRefused { decision, .. } => Some(decision),
+        Event::ModelFailed { again: Some(again), .. } => Some(&again.decision),
         _ => None,
     }
 }

@@ -116,7 +116,7 @@ impl CoordinatorStream {
             Event::ModelReplied { session, turn, reply, .. } => {
                 self.replied(attempt, *session, *turn, reply)
             }
-            Event::ModelFailed { session, turn, fault } => {
+            Event::ModelFailed { session, turn, fault, .. } => {
                 let _ = self.talk(attempt, *session);
                 vec![wrong(&fault.what, passes(fault)), turn_end(*turn)]
             }

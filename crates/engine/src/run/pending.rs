@@ -116,7 +116,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
             let question = run.questions().get(*number as usize);
             !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
         }
-        EffectId::Timer(TimerId::Session(..)) => false,
+        EffectId::Timer(TimerId::Session(..) | TimerId::Model(..)) => false,
         EffectId::Timer(TimerId::Deadline) => {
             !run.winds_down() && run.deadline().is_some() && !run.funds().asks_for_time()
         }

@@ -111,6 +111,9 @@ fn of_a_session(event: &Event) -> Option<String> {
             SessionEnd::Closed => "closed".to_owned(),
         },
         Event::ModelAsked { summary: true, turn, .. } => format!("t{turn} for a summary"),
+        Event::ModelFailed { session: SessionId::ROOT, turn, again: Some(again), .. } => {
+            format!("t{turn}, {}", again.decision.rule)
+        }
         Event::ModelAsked { session, turn, .. }
         | Event::ModelReplied { session, turn, .. }
         | Event::ModelFailed { session, turn, .. } => {

@@ -38,6 +38,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
             Input::Command(Command::Tell { how, by, text })
         }
         "interrupt" => Input::Command(Command::Interrupt { by: "ann".to_owned() }),
+        "go_on" => Input::Command(Command::GoOn { by: "ann".to_owned() }),
         "compact" => Input::Command(Command::Compact { by: "ann".to_owned() }),
         "change" => {
             let change = serde_json::from_str(rest).expect("a change as JSON");
@@ -49,6 +50,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "timer" => {
             let timer = match rest.strip_suffix(" fires").expect("a timer fires") {
                 "deadline" => TimerId::Deadline,
+                "model" => the_wait(asked),
                 question if question.parse::<u32>().is_ok() => {
                     TimerId::Question(question.parse().expect("a number"))
                 }
@@ -66,6 +68,15 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "seal" => seal(rest),
         _ => attempt(first.parse().expect("a line begins with what it is about"), rest),
     }
+}
+
+/// The wait before a model is asked again.
+fn the_wait(asked: &[Effect]) -> TimerId {
+    let waits = asked.iter().find_map(|effect| match effect {
+        Effect::Wait { timer: timer @ TimerId::Model(..), .. } => Some(timer.clone()),
+        _ => None,
+    });
+    waits.expect("the model is waited for")
 }
 
 /// The time of a conversation for its input is up.

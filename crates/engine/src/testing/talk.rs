@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
     Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Digest, Effect,
-    EffectId, Fault, FileState, Input, Inspection, ModelReply, ModelRequest, Outcome, Repeat,
-    Replied, Sealed, Spawn, StopReason, ToolOutput, Usage,
+    EffectId, Fault, FaultClass, FileState, Input, Inspection, ModelReply, ModelRequest, Outcome,
+    Repeat, Replied, Retry, Sealed, Span, Spawn, StopReason, ToolOutput, Usage, Used,
 };
 
 use super::Bench;
@@ -39,9 +39,28 @@ pub(crate) fn said(text: &str) -> Outcome {
             let blocks = calls.iter().map(|(call, _)| Block::call(call.clone())).collect();
             reply(blocks, calls.into_iter().map(|(_, inspection)| inspection).collect())
         }
+        "is_away" => {
+            let fault = Fault::new(FaultClass::Transient, "model.overloaded", "it is overloaded");
+            let retry = rest.parse().map_or(Retry::Now, |millis| Retry::After(Span(millis)));
+            Outcome::Model(Err(fault.retry(retry)))
+        }
+        "breaks_off" => {
+            let usage = Usage { input: 100, output: 20, ..Usage::default() };
+            let used = Used { usage, cost: None, estimated: true };
+            let mut fault = Fault::structural("model.broken_stream", "it ended in the middle");
+            fault.used = Some(Box::new(used));
+            Outcome::Model(Err(fault.retry(Retry::Now)))
+        }
+        "is_cut" => ending(vec![Block::text(rest)], StopReason::Length),
+        "refuses" => ending(vec![Block::text(rest)], StopReason::Filtered),
         "is_told" => Outcome::Model(Err(Fault::structural(rest, "the provider said no"))),
         _ => Outcome::Model(Err(Fault::structural("model.malformed", "the reply made no sense"))),
     }
+}
+
+fn ending(blocks: Vec<Block>, stop: StopReason) -> Outcome {
+    let reply = ModelReply::new(blocks, stop, Usage::default(), None);
+    Outcome::Model(Ok(Box::new(Replied { reply, inspections: vec![] })))
 }
 
 /// A reply that took 120 tokens.
@@ -134,6 +153,8 @@ pub(crate) struct Talk {
 #[derive(Debug, Clone)]
 enum Turn {
     Fails,
+    /// It is away, and may come back.
+    Away,
     Silent,
     Calls(Vec<&'static str>),
 }
@@ -152,6 +173,7 @@ const CALLS: [&str; 8] = [
 pub(crate) fn talks() -> impl Strategy<Value = Talk> {
     let turn = prop_oneof![
         1 => Just(Turn::Fails),
+        1 => Just(Turn::Away),
         1 => Just(Turn::Silent),
         12 => vec(prop::sample::select(&CALLS[..]), 1..6).prop_map(Turn::Calls),
         1 => vec(prop::sample::select(&CALLS[..]), 0..3).prop_map(|mut calls| {
@@ -191,6 +213,7 @@ impl Talk {
         let turn = self.turns.get(request.origin.turn as usize - 1).cloned();
         let calls = match turn.unwrap_or(Turn::Calls(vec!["submit late"])) {
             Turn::Fails => return said("fails"),
+            Turn::Away => return said("is_away"),
             Turn::Silent => return said("says nothing more"),
             Turn::Calls(calls) => calls,
         };
@@ -224,6 +247,7 @@ impl Outside for Talk {
     fn perform(&self, effect: &Effect) -> Outcome {
         match effect {
             Effect::AskModel { request } => self.turn(request),
+            Effect::Wait { .. } => Outcome::Fired,
             Effect::RunTool { call, .. } => {
                 let place = (call.turn * 7 + call.index) as usize % self.calls.len();
                 match self.calls[place] {

@@ -6,7 +6,8 @@ use types::Fault;
 
 use super::stream::CallDelta;
 use crate::assembly::{Assembly, Place};
-use crate::json::Loose;
+use crate::faults::unsupported;
+use crate::json::{Loose, text};
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -28,6 +29,9 @@ impl Calls {
         assembly: &mut Assembly,
         delta: CallDelta<'_>,
     ) -> Result<(), Fault> {
+        if let Some(custom) = delta.custom.filter(|custom| !custom.is_null()) {
+            return Err(unsupported("a custom tool call", text(&custom, "name")));
+        }
         let id = delta.id.some();
         let function = delta.function;
         let name = function.as_ref().and_then(|function| function.name.some());

@@ -14,6 +14,8 @@ use crate::json::{Loose, Text, count, read, text};
 pub(crate) struct ChatDecoder {
     assembly: Assembly,
     started: bool,
+    /// What is said comes in deltas, not as whole messages.
+    in_deltas: bool,
     text: Option<Place>,
     thinking: Option<Place>,
     /// The key under which the server thinks, and its own details of it.
@@ -49,8 +51,11 @@ struct Chunk<'a> {
 struct Choice<'a> {
     #[serde(default)]
     index: u64,
-    #[serde(borrow, default, alias = "message")]
+    #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
+    /// The whole message so far. Some servers send it beside the delta, where it says nothing new.
+    #[serde(borrow, default)]
+    message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     finish_reason: Text<'a>,
 }
@@ -83,6 +88,9 @@ pub(super) struct CallDelta<'a> {
     pub(super) id: Text<'a>,
     #[serde(borrow, default)]
     pub(super) function: Option<FunctionDelta<'a>>,
+    /// A call with a free text in the place of arguments, which we offer to nobody.
+    #[serde(default)]
+    pub(super) custom: Option<Value>,
     #[serde(default)]
     pub(super) extra_content: Option<Value>,
 }
@@ -100,6 +108,7 @@ impl ChatDecoder {
         Self {
             assembly: Assembly::new(NAME),
             started: false,
+            in_deltas: false,
             text: None,
             thinking: None,
             thinking_key: None,
@@ -129,16 +138,20 @@ impl ChatDecoder {
             self.served = chunk.model.some().map(str::to_owned);
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
-            if let Some(delta) = choice.delta {
-                self.delta(delta)?;
+            self.in_deltas |= choice.delta.is_some();
+            let message = choice.message.filter(|_| !self.in_deltas);
+            if let Some(said) = choice.delta.or(message) {
+                self.delta(said)?;
             }
             if let Some(stop) = choice.finish_reason.some() {
                 self.stop = Some(stop.to_owned());
             }
         }
         let groq = chunk.x_groq.and_then(|mut extra| extra.get_mut("usage").map(Value::take));
-        let usage = chunk.usage.filter(|usage| !usage.is_null()).or(groq);
-        self.usage = usage.or(self.usage.take());
+        let said = chunk.usage.filter(|usage| !usage.is_null()).or(groq);
+        // A last count of nothing but zeros does not take back an earlier one.
+        let counts = |counted: &Value| self.usage.is_none() || usage(counted).total() > 0;
+        self.usage = said.filter(counts).or(self.usage.take());
         Ok(())
     }
 
@@ -276,6 +289,10 @@ impl Decoder for ChatDecoder {
             id: self.id.take(),
             served: self.served.take(),
         })
+    }
+
+    fn counted(&self) -> Option<Usage> {
+        self.usage.as_ref().map(usage)
     }
 
     fn assembly(&mut self) -> &mut Assembly {

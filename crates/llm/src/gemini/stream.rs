@@ -10,6 +10,7 @@ use types::{Fault, StopReason, Usage};
 use super::{NAME, faults};
 use crate::assembly::{Assembly, Place};
 use crate::decode::{Decoder, Ending, Next};
+use crate::faults::unsupported;
 use crate::json::{Text, count, read, text};
 
 pub(crate) struct GeminiDecoder {
@@ -109,12 +110,17 @@ impl GeminiDecoder {
             }
             note(&mut self.stop, &candidate.finish_reason);
         }
-        if let Some(usage) = chunk.usage_metadata {
+        if let Some(usage) = chunk.usage_metadata.filter(|usage| self.counts(usage.get())) {
             usage.get().clone_into(self.usage.get_or_insert_default());
         }
         note(&mut self.id, &chunk.response_id);
         note(&mut self.served, &chunk.model_version);
         Ok(())
+    }
+
+    /// A last count of nothing but zeros does not take back an earlier one.
+    fn counts(&self, said: &str) -> bool {
+        self.usage.is_none() || said.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
     }
 
     fn part(&mut self, part: &str) -> Result<(), Fault> {
@@ -172,6 +178,10 @@ impl GeminiDecoder {
 
     fn call(&mut self, call: &Value, part: Value) -> Result<(), Fault> {
         self.open = None;
+        let continues = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
+        if continues || call.get("partialArgs").is_some() {
+            return Err(unsupported("a call whose arguments come in parts", text(call, "name")));
+        }
         // Gemini leaves out the ids of calls; ours only has to tell the calls of one reply apart.
         let made_up = format!("call_{}", self.assembly.calls() + 1);
         let id = text(call, "id").filter(|id| !id.is_empty()).unwrap_or(&made_up);
@@ -232,6 +242,11 @@ impl Decoder for GeminiDecoder {
         let counted = counted.filter(|usage| usage.get("promptTokenCount").is_some());
         let usage = counted.as_ref().map(usage).unwrap_or_default();
         Some(Ending { stop, word, usage, counted, id: self.id.take(), served: self.served.take() })
+    }
+
+    fn counted(&self) -> Option<Usage> {
+        let counted: Value = serde_json::from_str(self.usage.as_deref()?).ok()?;
+        Some(usage(&counted))
     }
 
     fn assembly(&mut self) -> &mut Assembly {

@@ -167,13 +167,16 @@ impl MessagesDecoder {
         Ok(())
     }
 
-    /// Later counts replace earlier ones, key by key.
+    /// Later counts replace earlier ones, key by key; a zero takes back nothing.
     fn count(&mut self, usage: &Value) {
         match (&mut self.usage, usage) {
             (Some(Value::Object(known)), Value::Object(more)) => {
-                known.extend(
-                    more.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())),
-                );
+                let news = |(key, value): &(&String, &Value)| {
+                    let takes_back = value.as_u64() == Some(0) && known.contains_key(*key);
+                    !value.is_null() && !takes_back
+                };
+                let news: Vec<_> = more.iter().filter(news).collect();
+                known.extend(news.into_iter().map(|(key, value)| (key.clone(), value.clone())));
             }
             (known, _) => *known = Some(usage.clone()),
         }
@@ -230,6 +233,10 @@ impl Decoder for MessagesDecoder {
             id: self.id.take(),
             served: self.served.take(),
         })
+    }
+
+    fn counted(&self) -> Option<Usage> {
+        self.usage.as_ref().map(usage)
     }
 
     fn assembly(&mut self) -> &mut Assembly {

@@ -128,6 +128,31 @@ async fn a_chain_goes_on_to_the_next_that_has_a_key() {
     assert_eq!(urls.len(), 6, "openai has no key and is passed over");
 }
 
+/// One model fails: its breaker counts requests, whoever makes them, and then asks nobody.
+#[tokio::test(start_paused = true)]
+async fn a_breaker_counts_requests_and_is_shared_by_all_who_ask() {
+    let echo = answering(500, r#"{"error": {"message": "down"}}"#);
+    let registry = registry("", echo.clone());
+    let name: ModelRef = "anthropic/claude".parse().expect("a model");
+    let asked = || echo.seen.lock().expect("a lock").len();
+    assert_eq!(ask(&registry, "anthropic/claude").await.expect_err("down").code, "model.server");
+    assert_eq!(asked(), 3);
+    let once = registry.once(&name).expect("a model");
+    let fault = gather(once.stream(Arc::new(request("anthropic/claude", vec![]))), |_| {}).await;
+    assert_eq!((fault.expect_err("down").code.as_str(), asked()), ("model.server", 4));
+    assert_eq!(
+        ask(&registry, "anthropic/claude").await.expect_err("open").code,
+        "model.breaker_open"
+    );
+    assert_eq!(asked(), 5, "the fifth failure opens it in the middle of the tries");
+    tokio::time::advance(std::time::Duration::from_secs(31)).await;
+    assert_eq!(
+        ask(&registry, "anthropic/claude").await.expect_err("still down").code,
+        "model.breaker_open"
+    );
+    assert_eq!(asked(), 6, "it is tried with one request");
+}
+
 #[test]
 fn the_providers_can_be_listed_with_the_state_of_their_keys() {
     let registry = registry("default = \"ollama/qwen3\"", answering(200, ""));

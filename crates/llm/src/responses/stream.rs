@@ -10,14 +10,31 @@ use types::{Fault, StopReason, Usage};
 use super::{NAME, faults};
 use crate::assembly::{Assembly, Place};
 use crate::decode::{Decoder, Ending, Next};
-use crate::faults::Cause;
+use crate::faults::{Cause, unsupported};
 use crate::json::{Text, count, read, text};
 
 pub(crate) struct ResponsesDecoder {
     assembly: Assembly,
-    items: BTreeMap<u64, Place>,
+    /// What is being put together, by the index that the stream gives it. Indexes may have gaps.
+    items: BTreeMap<u64, Item>,
     ending: Option<Ending>,
 }
+
+#[derive(Debug, Clone)]
+struct Item {
+    place: Place,
+    id: Option<String>,
+}
+
+/// Calls of tools that only OpenAI knows. We offer none of them, and no result of ours would answer one.
+const OTHER_CALLS: [&str; 6] = [
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "mcp_approval_request",
+];
 
 #[derive(Deserialize)]
 struct Event<'a> {
@@ -38,11 +55,16 @@ impl ResponsesDecoder {
         Self { assembly: Assembly::new(NAME), items: BTreeMap::new(), ending: None }
     }
 
-    fn open(&mut self, index: u64, item: &Value) -> Place {
-        if let Some(place) = self.items.get(&index) {
-            return *place;
+    fn open(&mut self, index: u64, item: &Value) -> Result<Place, Fault> {
+        let id = text(item, "id").filter(|id| !id.is_empty());
+        if let Some(known) = self.items.get_mut(&index) {
+            known.id = known.id.take().or_else(|| id.map(str::to_owned));
+            return Ok(known.place);
         }
         let place = match text(item, "type").unwrap_or_default() {
+            kind if OTHER_CALLS.contains(&kind) => {
+                return Err(unsupported(kind, text(item, "name")));
+            }
             "message" => self.assembly.open_text(),
             "reasoning" => self.assembly.open_thinking(),
             "function_call" => {
@@ -51,17 +73,28 @@ impl ResponsesDecoder {
             }
             _ => self.assembly.opaque(item.clone()),
         };
-        self.items.insert(index, place);
-        place
+        self.items.insert(index, Item { place, id: id.map(str::to_owned) });
+        Ok(place)
+    }
+
+    /// Where an item of the finished response stands among those of the stream. Its place in the list is not its index
+    /// where the stream left some out, and some servers give an item another id at the end.
+    fn index_of(&self, nth: usize, item: &Value) -> u64 {
+        let id = text(item, "id").filter(|id| !id.is_empty());
+        let same = |known: &Item| id.is_some() && known.id.as_deref() == id;
+        let by_id = self.items.iter().find(|(_, known)| same(known)).map(|(index, _)| *index);
+        let by_order = || self.items.keys().nth(nth).copied();
+        let new = || self.items.keys().next_back().map_or(0, |last| last.saturating_add(1));
+        by_id.or_else(by_order).unwrap_or_else(new)
     }
 
     fn push(&mut self, index: u64, kind: &str, piece: &str) -> Result<(), Fault> {
-        let place = self.open(index, &serde_json::json!({ "type": kind }));
+        let place = self.open(index, &serde_json::json!({ "type": kind }))?;
         self.assembly.push(place, piece)
     }
 
     fn close(&mut self, index: u64, item: Value) -> Result<(), Fault> {
-        let place = self.open(index, &item);
+        let place = self.open(index, &item)?;
         let whole = whole_text(&item);
         let missing =
             whole.strip_prefix(self.assembly.so_far(place)).unwrap_or_default().to_owned();
@@ -78,9 +111,10 @@ impl ResponsesDecoder {
             return Err(faults::fault(None, response));
         }
         let items = response.get("output").and_then(Value::as_array);
-        for (index, item) in items.into_iter().flatten().enumerate() {
-            let index = index as u64;
-            if !self.items.get(&index).is_some_and(|place| self.assembly.has_native(*place)) {
+        for (nth, item) in items.into_iter().flatten().enumerate() {
+            let index = self.index_of(nth, item);
+            let known = self.items.get(&index);
+            if !known.is_some_and(|known| self.assembly.has_native(known.place)) {
                 self.close(index, item.clone())?;
             }
         }
@@ -115,7 +149,7 @@ impl ResponsesDecoder {
             "response.created" => self.assembly.started(),
             "response.output_item.added" => {
                 let item = event.item.unwrap_or_default();
-                let place = self.open(index, &item);
+                let place = self.open(index, &item)?;
                 self.assembly.push(place, text(&item, "arguments").unwrap_or_default())?;
             }
             "response.output_text.delta" => self.push(index, "message", &event.delta.0)?,

@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use tokio::time::Instant;
 use types::{FaultClass, ModelReply, StopReason, Usage};
 
 use super::*;
@@ -54,7 +53,7 @@ pub(crate) fn failed(fault: Fault) -> Vec<StreamItem> {
 }
 
 fn retrying(inner: &Arc<Fake>) -> Retrying {
-    Retrying { inner: inner.clone(), policy: RetryPolicy::default() }
+    Retrying { inner: inner.clone(), policy: RetryPolicy::default(), spread: Spread::seeded(1) }
 }
 
 async fn ask(model: &Retrying) -> Result<ModelReply, Fault> {
@@ -74,12 +73,36 @@ async fn what_passes_is_asked_again_and_the_reply_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_request_waits_the_same_times() {
-    let busy = || failed(Cause::Server.fault("x"));
-    let (one, other) = (Fake::new(vec![busy(), busy()]), Fake::new(vec![busy(), busy()]));
-    assert!(ask(&retrying(&one)).await.is_err());
-    assert!(ask(&retrying(&other)).await.is_err());
-    assert_eq!(one.waits(), other.waits());
+async fn the_same_request_waits_other_times_in_another_process() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..8 {
+        let fake = Fake::new((0..3).map(|_| failed(Cause::Server.fault("x"))).collect());
+        let model = Retrying { spread: Spread::seeded(seed), ..retrying(&fake) };
+        assert!(ask(&model).await.is_err());
+        let waits = fake.waits();
+        assert!(waits[0] <= 1_000 && waits[1] <= 2_000, "{waits:?}");
+        seen.insert(waits);
+    }
+    assert!(seen.len() > 4, "{seen:?}");
+    assert_ne!(Spread::random(), Spread::random());
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_patience_it_is_the_time_that_counts() {
+    let fake = Fake::new((0..99).map(|_| failed(Cause::Server.fault("x"))).collect());
+    let policy = RetryPolicy { patience_ms: Some(Span::seconds(600)), ..RetryPolicy::default() };
+    let before = Instant::now();
+    assert!(ask(&Retrying { policy, ..retrying(&fake) }).await.is_err());
+    let took = before.elapsed().as_secs();
+    assert!((600..=660).contains(&took) && fake.times() > 5, "{took} s, {} times", fake.times());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_breaker_is_not_waited_for() {
+    let open = Fault::new(FaultClass::Transient, BREAKER_OPEN, "left alone");
+    let fake = Fake::new(vec![failed(open.retry(Retry::After(Span::seconds(5)))), ok("no")]);
+    assert_eq!(ask(&retrying(&fake)).await.expect_err("open").code, BREAKER_OPEN);
+    assert_eq!(fake.times(), 1);
 }
 
 /// A94: retries are bounded, and none at all is possible.
@@ -95,7 +118,7 @@ async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
     }
     let fake = Fake::new(vec![failed(Cause::Server.fault("x")), ok("no")]);
     let once = RetryPolicy { max_tries: 1, ..RetryPolicy::default() };
-    assert!(ask(&Retrying { inner: fake.clone(), policy: once }).await.is_err());
+    assert!(ask(&Retrying { policy: once, ..retrying(&fake) }).await.is_err());
     assert_eq!(fake.times(), 1);
 }
 
@@ -126,7 +149,7 @@ async fn nothing_is_asked_again_once_something_was_handed_on() {
 
     let fake = Fake::new(vec![cut(), ok("half")]);
     let policy = RetryPolicy { whole_replies: true, ..RetryPolicy::default() };
-    let model = Retrying { inner: fake.clone(), policy };
+    let model = Retrying { policy, ..retrying(&fake) };
     let mut texts = 0;
     let stream = model.stream(Arc::new(request("a/b", vec![])));
     let reply =

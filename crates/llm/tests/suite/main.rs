@@ -8,6 +8,7 @@
     reason = "these are tests"
 )]
 
+mod broken;
 mod bulk;
 mod faults;
 mod injected;

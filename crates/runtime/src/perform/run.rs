@@ -36,6 +36,8 @@ pub(crate) struct RunHands {
     pub(crate) suspend: CancellationToken,
     /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
     pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
+    /// Why the model of an attempt could not be reached, once that is so. The run is left to be resumed.
+    pub(crate) away: Arc<Mutex<Option<Fault>>>,
 }
 
 impl Hands<Run> for RunHands {
@@ -87,6 +89,15 @@ impl RunHands {
         }
         self.suspend.cancel();
         fault
+    }
+
+    /// A model that stays away is no attempt's failure: everything is left as it is, to be resumed.
+    fn leave(&self, fault: &Fault) -> Fault {
+        if let Ok(mut away) = self.away.lock() {
+            away.get_or_insert_with(|| fault.clone());
+        }
+        self.suspend.cancel();
+        fault.clone()
     }
 
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
@@ -141,6 +152,9 @@ impl RunHands {
             let left = self.drive(&mut drive, &hands, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
+            if let (Left::Waiting, Some(fault)) = (left, drive.machine.away()) {
+                return Err(self.leave(fault));
             }
         }
         let head = drive.head().await.map_err(|error| self.give_up(error))?;

@@ -1,0 +1,122 @@
+//! A model server that breaks off or is overloaded: it is asked again by rule, and when that takes too long the work is
+//! paused, with an exit code of its own, and goes on with `bosun resume`.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::Output;
+use std::sync::{Arc, Mutex};
+
+use crate::binary::{Place, stderr, stdout};
+use crate::stage::{repository, script};
+
+const BUSY: &str = "HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+const HEAD: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+const HALF: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"All is\"}}]}\n\n";
+const REST: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" well.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+/// Answers one connection with each of these, and counts them.
+#[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
+fn serve(answers: Vec<String>) -> (String, Arc<Mutex<usize>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let served = Arc::new(Mutex::new(0));
+    let count = served.clone();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut connection, _) = listener.accept().expect("a connection");
+            let (mut request, mut buffer) = (vec![], [0; 4096]);
+            while !request.ends_with(b"}") {
+                let read = connection.read(&mut buffer).expect("a request");
+                request.extend_from_slice(&buffer[..read]);
+            }
+            *count.lock().expect("a lock") += 1;
+            connection.write_all(answer.as_bytes()).expect("an answer");
+        }
+    });
+    (url, served)
+}
+
+/// The rules of a preset with another patience, and short waits.
+fn rules(place: &Place, preset: &str, patience_ms: u32) -> String {
+    let path = place.path().join("rules.toml");
+    let text = format!(
+        "extends = \"{preset}\"\nname = \"mine\"\nversion = 1\n[[model_failures]]\nid = \"mine.away\"\n\
+         backoff_ms = 1\nunattended_ms = {patience_ms}\nreason = \"as we like it\"\n"
+    );
+    std::fs::write(&path, text).expect("a file");
+    path.display().to_string()
+}
+
+fn solo(place: &Place, url: &str, patience_ms: u32) -> Output {
+    let folder = place.path().join("work");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (folder, rules) = (folder.display().to_string(), rules(place, "solo", patience_ms));
+    let words = ["run", "--policy", &rules, "--repo", &folder, "-m", "near/small", "How is it?"];
+    asking(place, url, &words)
+}
+
+fn asking(place: &Place, url: &str, words: &[&str]) -> Output {
+    let settings = place.path().join("models.toml");
+    let text =
+        format!("[providers.near]\ndialect = \"chat\"\nbase_url = \"{url}\"\nkey_needed = false\n");
+    std::fs::write(&settings, text).expect("a file");
+    place.command(words).env("BOSUN_MODELS", &settings).output().expect("the binary runs")
+}
+
+fn whole() -> String {
+    format!("{HEAD}{HALF}{REST}")
+}
+
+#[test]
+fn a_reply_that_breaks_off_and_a_busy_server_are_asked_again_and_shown() {
+    let place = Place::new();
+    let (url, served) = serve(vec![format!("{HEAD}{HALF}"), BUSY.to_owned(), whole()]);
+    let output = solo(&place, &url, 60_000);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "All is well.\n");
+    let told = stderr(&output);
+    assert_eq!(told.matches("asking again in 1 s").count(), 2, "{told}");
+    assert_eq!(*served.lock().expect("a lock"), 3);
+}
+
+#[test]
+fn an_agent_whose_model_stays_away_is_paused_and_resumed() {
+    let place = Place::new();
+    let half = format!("{HEAD}{HALF}");
+    let (url, served) = serve(vec![half, BUSY.to_owned(), whole()]);
+    let output = solo(&place, &url, 0);
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    assert!(stderr(&output).contains("resume"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "", "nothing of it is an answer");
+    let output = asking(&place, &url, &["resume"]);
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    let output = asking(&place, &url, &["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "All is well.\n");
+    assert_eq!(*served.lock().expect("a lock"), 3, "each time it was asked once");
+    assert!(place.run(&["log", "--verify"]).status.success());
+}
+
+#[test]
+fn a_crew_whose_model_stays_away_is_left_and_resumed_without_losing_an_attempt() {
+    let place = Place::new();
+    let fault =
+        "fault = { class = \"transient\", code = \"model.overloaded\", what = \"it is busy\" }";
+    let away = format!("role = \"coder\"\n[[attempt.reply]]\n{fault}\n");
+    let script = script("greeting.txt", "hello\n").replace("role = \"coder\"\n", &away);
+    let files = [("test.sh", "grep -q hello greeting.txt\n")];
+    let (repo, script) = repository(&place, &files, &script);
+    let (repo, script) = (repo.display().to_string(), script.display().to_string());
+    let rules = rules(&place, "crew", 0);
+    let goal = "Write hello to greeting.txt";
+    let words =
+        ["run", "--policy", &rules, "--headless", "--repo", &repo, "--script", &script, goal];
+    let output = place.run(&words);
+    assert_eq!(output.status.code(), Some(75), "{}{}", stdout(&output), stderr(&output));
+    assert!(stderr(&output).contains("it is busy"), "{}", stderr(&output));
+    let output = place.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    let log = stdout(&place.run(&["log"]));
+    assert!(log.contains("T1.1 submitted") && !log.contains("T1.2"), "{log}");
+}

@@ -1,0 +1,175 @@
+//! Models that do not reply, break off, refuse or are cut: what is asked again, for how long, and what stays open.
+
+use types::{Effect, EffectId, Event, Input, SessionState, Span, TimerId};
+
+use super::Attempt;
+use super::session_tests::{open_brief, opened, policy};
+use crate::Machine as _;
+use crate::testing::{Bench, brief, crew, fold, same};
+
+fn open() -> Bench<Attempt> {
+    opened(policy(), open_brief())
+}
+
+fn alone() -> Bench<Attempt> {
+    let mut policy = policy();
+    policy.unattended = true;
+    opened(policy, open_brief())
+}
+
+fn task() -> Bench<Attempt> {
+    let mut bench = Bench::of(Attempt::new(std::sync::Arc::new(crew())));
+    bench.send(&Input::Brief(Box::new(brief("T1.1"))));
+    bench
+}
+
+/// Lets the model fail until it is not asked again. How often it was, and for how long.
+fn until_paused(bench: &mut Bench<Attempt>, how: &str) -> (u32, Span) {
+    let begin = bench.now;
+    for asked in 1..1_000 {
+        bench.tell(&format!("model {how}"));
+        let waits = |effect: &Effect| matches!(effect.id(), EffectId::Timer(TimerId::Model(..)));
+        if !bench.asked().iter().any(waits) {
+            return (asked, bench.now.since(begin));
+        }
+        bench.tell("timer model fires");
+    }
+    panic!("it is asked for ever");
+}
+
+#[test]
+fn a_model_that_is_away_is_asked_again_in_the_same_conversation() {
+    let mut bench = open();
+    bench.tell("submit look at a\nmodel calls read_file a\ntool c0 ok");
+    same(&bench.tell("model is_away"), "model.failed t2, model.away");
+    assert_eq!(bench.machine.state(), SessionState::Processing);
+    same(&bench.tell("timer model fires"), "model.asked t3");
+    same(&bench.tell("model breaks_off"), "model.failed t3, model.broke_off");
+    bench.tell("timer model fires\nmodel says It is fine.");
+    assert_eq!(bench.machine.state(), SessionState::Idle);
+    assert_eq!(bench.machine.last_words(), "It is fine.");
+    assert_eq!(bench.machine.view().expect("a view").unanswered, None);
+}
+
+#[test]
+fn the_wait_survives_a_crash() {
+    let mut bench = open();
+    bench.tell("submit go\nmodel is_away");
+    let again = fold(Attempt::new(std::sync::Arc::new(policy())), &bench.log);
+    assert_eq!(again.pending(&crate::InFlight::default()), bench.asked());
+    assert!(bench.asked().iter().any(|effect| matches!(effect, Effect::Wait { .. })));
+    assert!(bench.send(&Input::Woke { workspace: None }).is_empty(), "waiting is nothing lost");
+}
+
+#[test]
+fn patience_is_short_with_a_person_and_long_without_and_then_the_input_stays_open() {
+    for (mut bench, least, most) in [(open(), 60, 120), (alone(), 600, 900)] {
+        bench.tell("submit go");
+        let (_, took) = until_paused(&mut bench, "is_away");
+        assert!(took >= Span::seconds(least) && took <= Span::seconds(most), "{took}");
+        let view = bench.machine.view().expect("a view");
+        assert_eq!(view.state, SessionState::Idle);
+        assert_eq!(view.unanswered.expect("an open input").code, "model.overloaded");
+        assert!(bench.asked().is_empty() && bench.machine.waits_for_a_person());
+        let told = bench.tell("go_on");
+        assert!(told.starts_with("session.warned s1 session.gone_on\nmodel.asked"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_said_after_a_pause_is_a_further_input() {
+    let mut bench = open();
+    bench.tell("submit go");
+    until_paused(&mut bench, "breaks_off");
+    bench.tell("submit never mind\nmodel says fine");
+    assert_eq!(bench.machine.last_words(), "fine");
+    assert!(bench.tell("go_on").is_empty());
+}
+
+#[test]
+fn an_attempt_is_left_and_goes_on_when_it_is_taken_up_again() {
+    let mut bench = task();
+    until_paused(&mut bench, "is_away");
+    assert!(!bench.machine.is_over() && bench.machine.waits_for_a_person());
+    let events = bench.send(&Input::Woke { workspace: None });
+    assert!(matches!(events.last(), Some(Event::ModelAsked { .. })), "{events:?}");
+    bench.tell("model calls submit done\ntool c0 ok");
+}
+
+#[test]
+fn a_provider_that_wants_more_time_than_there_is_is_not_waited_for() {
+    let mut bench = open();
+    bench.tell("submit go\nmodel is_away 3600000");
+    assert!(bench.machine.away().is_some());
+    let mut bench = open();
+    bench.tell("submit go");
+    let before = bench.now;
+    bench.tell("model is_away 90000\ntimer model fires");
+    assert!(bench.now.since(before) >= Span::seconds(90));
+}
+
+#[test]
+fn a_policy_may_let_it_fail_instead() {
+    let mut policy = crew();
+    policy.model_failures.iter_mut().for_each(|rule| rule.then = types::OutOfPatience::Fail);
+    let mut bench = Bench::of(Attempt::new(std::sync::Arc::new(policy)));
+    bench.send(&Input::Brief(Box::new(brief("T1.1"))));
+    until_paused(&mut bench, "is_away");
+    let end = bench.log.iter().find_map(|(event, _)| match event {
+        Event::SessionEnded { end: types::SessionEnd::Failed { fault }, .. } => Some(fault.clone()),
+        _ => None,
+    });
+    assert_eq!(end.expect("it has failed").code, "model.overloaded");
+}
+
+#[test]
+fn waits_differ_between_runs_and_grow() {
+    let first = |run: &'static str| {
+        let mut brief = open_brief();
+        brief.run = types::RunId::fixed(run);
+        let mut bench = opened(policy(), brief);
+        bench.tell("submit go\nmodel is_away");
+        bench.asked().iter().find_map(|effect| match effect {
+            Effect::Wait { until, .. } => Some(until.since(bench.now)),
+            _ => None,
+        })
+    };
+    let waits: std::collections::BTreeSet<_> =
+        ["r_one", "r_two", "r_three", "r_four"].into_iter().map(first).collect();
+    assert!(waits.len() > 1, "{waits:?}");
+    assert!(waits.iter().flatten().all(|wait| *wait <= Span::seconds(1)), "{waits:?}");
+}
+
+#[test]
+fn what_a_broken_reply_used_is_counted() {
+    let mut bench = open();
+    bench.tell("submit go\nmodel breaks_off\ntimer model fires\nmodel says fine");
+    let view = bench.machine.view().expect("a view");
+    assert_eq!((view.usage.input, view.usage.output), (200, 40));
+    assert_eq!((view.spent.tokens, view.spent.calls), (240, 2));
+}
+
+#[test]
+fn a_reply_that_was_cut_or_refused_is_called_that() {
+    let mut bench = open();
+    same(
+        &bench.tell("submit go\nmodel is_cut half a sent"),
+        "session.told s1 Submit go
+         model.asked t1
+         model.replied t1
+         session.paused s1 session.reply_cut by engine",
+    );
+    same(
+        &bench.tell("submit go\nmodel refuses I will not"),
+        "session.told s1 Submit go
+         model.asked t2
+         model.replied t2
+         session.paused s1 session.refused by engine",
+    );
+    let mut bench = task();
+    let told = bench.tell("model is_cut half a sent");
+    assert!(told.contains("failed structural session.reply_cut"), "{told}");
+    let mut bench = task();
+    let told = bench.tell("model refuses no");
+    assert!(told.contains("failed semantic model.content_filter"), "{told}");
+}

@@ -1,0 +1,59 @@
+//! One call of a turn, on its way to its result. Whether it may be made is judged elsewhere.
+
+use types::{
+    Arguments, Asking, Call, CallId, CallOutcome, CallResult, Digest, Inspection, Part, Said,
+};
+
+/// One call of the current turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Slot {
+    pub(super) id: CallId,
+    pub(super) call: Call,
+    pub(super) inspection: Inspection,
+    pub(super) state: SlotState,
+    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
+    pub(super) ours: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum SlotState {
+    Due,
+    /// A person was asked about it.
+    Asked(Box<Asking>),
+    /// And has answered.
+    Answered(Box<Asking>, Said),
+    Started,
+    Done(CallResult),
+}
+
+impl Slot {
+    /// Whether nothing has become of it yet.
+    pub(super) fn may_start(&self) -> bool {
+        matches!(self.state, SlotState::Due | SlotState::Answered(..))
+    }
+
+    pub(super) fn result(&self, outcome: CallOutcome, text: &str) -> CallResult {
+        CallResult {
+            wire_id: self.call.wire_id.clone(),
+            tool: self.call.tool.clone(),
+            outcome,
+            parts: vec![Part::Text { text: text.to_owned() }],
+        }
+    }
+
+    pub(super) fn arguments(&self) -> serde_json::Value {
+        match &self.call.arguments {
+            Arguments::Json(value) => value.clone(),
+            Arguments::Broken(_) => serde_json::Value::Null,
+        }
+    }
+
+    /// What the call is, however often it is made.
+    pub(super) fn fingerprint(&self) -> Digest {
+        let text = match &self.call.arguments {
+            Arguments::Json(value) => value.to_string(),
+            Arguments::Broken(text) => text.clone(),
+        };
+        Digest::of(format!("{}\n{text}", self.call.tool).as_bytes())
+    }
+}

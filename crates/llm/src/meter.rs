@@ -1,0 +1,65 @@
+//! What a reply that never ended has used: the tokens that went out, and those that came back before it broke off.
+//! Providers charge for them and seldom count them, so most of it is an estimate, and says so. Replies that end are
+//! counted elsewhere.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use types::{Fault, ModelRequest, StreamItem, Usage, Used};
+
+use crate::{Catalogue, estimate};
+
+/// Looks at the items of one reply as they pass.
+pub(crate) struct Meter {
+    catalogue: Arc<Catalogue>,
+    request: Arc<ModelRequest>,
+    begun: bool,
+    characters: u64,
+}
+
+impl Meter {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, request: Arc<ModelRequest>) -> Self {
+        Self { catalogue, request, begun: false, characters: 0 }
+    }
+
+    /// The same items; a fault in the middle of a reply also says what was used.
+    pub(crate) fn watch(
+        mut self,
+        items: BoxStream<'static, StreamItem>,
+    ) -> BoxStream<'static, StreamItem> {
+        items.map(move |item| self.see(item)).boxed()
+    }
+
+    fn see(&mut self, item: StreamItem) -> StreamItem {
+        match &item {
+            StreamItem::Started => self.begun = true,
+            StreamItem::Text(piece)
+            | StreamItem::Thinking(piece)
+            | StreamItem::CallArguments { json: piece, .. } => {
+                self.begun = true;
+                self.characters = self.characters.saturating_add(piece.chars().count() as u64);
+            }
+            _ => {}
+        }
+        match item {
+            StreamItem::Failed(fault) if self.begun => StreamItem::Failed(self.charged(fault)),
+            StreamItem::Failed(fault) => StreamItem::Failed(Fault { used: None, ..fault }),
+            item => item,
+        }
+    }
+
+    fn charged(&self, mut fault: Fault) -> Fault {
+        let counted = fault.used.map(|used| used.usage).unwrap_or_default();
+        let input = match counted.input {
+            0 => estimate::estimate_input(&self.request),
+            counted => counted,
+        };
+        // A count on the way is of what had come by then, and may be behind.
+        let output = counted.output.max(estimate::tokens(self.characters));
+        let usage = Usage { input, output, ..counted };
+        let cost = self.catalogue.cost(&self.request.model, usage);
+        fault.used = Some(Box::new(Used { usage, cost, estimated: true }));
+        fault
+    }
+}
