@@ -61,6 +61,7 @@ mod child;
 mod confine;
 pub mod conformance;
 mod document;
+mod durable;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;

@@ -7,6 +7,7 @@ mod checkout;
 mod clone;
 mod commit;
 mod create;
+mod durable;
 mod error;
 mod glance;
 mod ignored;

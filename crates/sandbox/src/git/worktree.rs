@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use types::CommitId;
 
 use super::call::{Place, With};
+use super::durable::sync_worktree;
 use super::tree::escaped;
 use super::{GitError, Repo, hash};
 use crate::local::STAGING;
@@ -39,6 +40,11 @@ impl Worktree {
     fn new(dir: PathBuf, git_dir: PathBuf) -> Self {
         let (index, exclude) = (git_dir.join("bosun-index"), git_dir.join("bosun-exclude"));
         Self { dir, git_dir, index, exclude }
+    }
+
+    /// Its commit, and that it is registered, survive a power cut from now on.
+    pub(super) async fn sync(&self, common: &Path) -> Result<(), GitError> {
+        sync_worktree(&self.git_dir, common).await
     }
 
     /// Puts back what an agent, or a crash, may have changed around the files.
