@@ -72,6 +72,7 @@ mod hosts;
 mod jail;
 mod local;
 mod process;
+mod recent;
 mod search;
 mod snapshot;
 mod ssh_keygen;
@@ -97,7 +98,8 @@ pub use git::{
     Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
 pub use hosts::{BadHost, HostRefused, Hosts};
-pub use local::LocalEnvironment;
+pub use local::{IntentLog, LocalEnvironment};
+pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
     Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
@@ -145,7 +147,8 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     /// What is below a folder, sorted by path, `depth` levels deep, [`MAX_ENTRIES`] at most.
     async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError>;
 
-    /// Makes several changes, all of them or none. If one fails, those before it are taken back.
+    /// Makes several changes, all of them or none. If one fails, those before it are taken back. An environment may know
+    /// after a crash what became of them, so a tool that has changed files like this changes nothing more.
     async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
         change::one_by_one(self, changes).await
     }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use types::{Call, CallId, CallOutcome, Decision, Envelope, Event, SessionId, Timestamp, one_line};
+use types::{
+    Call, CallId, CallOutcome, Decision, Envelope, Event, Recovered, SessionId, Timestamp, one_line,
+};
 
 use crate::chat::calls;
 
@@ -67,8 +69,8 @@ fn of_session(event: &Event) -> Option<String> {
         Event::ModelFailed { fault, .. } => {
             format!("the model did not answer: {}", one_line(&fault.what, 300)).red().to_string()
         }
-        Event::ToolLost { .. } => {
-            "a call was cut off; whether it took effect is not known".yellow().to_string()
+        Event::ToolLost { recovered, .. } => {
+            format!("a call was cut off; {}", Recovered::says(*recovered)).yellow().to_string()
         }
         _ => return None,
     })

@@ -31,8 +31,8 @@ pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Ev
             let (session, brief) = (SessionId::ROOT, brief.clone());
             vec![Event::SessionStarted { session, brief, parent: None }]
         }
-        Input::Woke { workspace } => {
-            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default());
+        Input::Woke { workspace, recovered } => {
+            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
             if lost.is_empty() { due(attempt) } else { lost }
         }
         Input::Due => due(attempt),

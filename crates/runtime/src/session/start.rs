@@ -1,10 +1,10 @@
 //! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use engine::Attempt;
-use sandbox::Environment;
+use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung, SessionView};
@@ -16,6 +16,7 @@ use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor, looked_for};
 use crate::shop::Shop;
+use crate::workshop::INTENTS;
 
 /// Where a conversation takes place, and whose it is.
 pub(super) struct Scene<'a> {
@@ -38,7 +39,7 @@ impl Bosun {
         };
         let field = match environment {
             Some(env) => Field::Given(env),
-            None => field(folder, &policy, &brief, drive.machine.proof()),
+            None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
         };
         let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
         let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
@@ -101,13 +102,25 @@ fn wanted(
 }
 
 /// The folder that a conversation works in.
-fn field(folder: &Path, policy: &Policy, brief: &Brief, proof: Option<&Proof>) -> Field {
+fn field(
+    folder: &Path,
+    policy: &Policy,
+    brief: &Brief,
+    proof: Option<&Proof>,
+    shop: &Shop,
+) -> Field {
     // The engine has judged what the walls hold; after a restart they must hold no less.
     let walls = proof.map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
     let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
+    place.intents = Some(IntentLog::new(intents(shop, &brief.run)));
     Field::Folder(Box::new(place))
+}
+
+/// Where the changes of a conversation to files are noted before they are made.
+fn intents(shop: &Shop, run: &RunId) -> PathBuf {
+    shop.home.join(INTENTS).join(run.as_str())
 }
 
 /// Shows how the conversation stands, and what was stored, to whoever looks.
@@ -134,6 +147,7 @@ impl Driven {
         for (number, command) in shop.journal.posted(&self.run).await? {
             self.drive.take(&Input::Command(command), Some(number)).await?;
         }
+        let noted = intents(&shop, &self.run);
         let listening =
             self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
         let stay = WhenWaiting::Stay;
@@ -143,6 +157,9 @@ impl Driven {
         }
         if matches!(left, Ok(Left::Over)) {
             self.hands.clean_up().await;
+            if let Err(error) = std::fs::remove_dir_all(&noted) {
+                tracing::debug!(%error, "no note of changes is left");
+            }
         }
         left.map(|_| ())
     }

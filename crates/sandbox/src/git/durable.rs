@@ -50,11 +50,7 @@ impl Repo {
     }
 
     /// Makes the files of the person's working tree durable that differ between two commits.
-    pub(super) async fn sync_files(
-        &self,
-        from: &CommitId,
-        to: &CommitId,
-    ) -> Result<(), GitError> {
+    pub(super) async fn sync_files(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         let changes = self.changes(from, to).await?;
         let root = self.root().to_owned();
         let files = changes.0.iter().map(|change| root.join(change.path.as_str()));

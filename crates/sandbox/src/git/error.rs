@@ -73,7 +73,9 @@ pub enum GitError {
          them back from a clone or a backup, for example with `git fetch`, then try again"
     )]
     Damaged { command: String, stderr: String },
-    #[error("the disk of the repository cannot be written (git {command}: {stderr}); free space on it or repair it, then try again")]
+    #[error(
+        "the disk of the repository cannot be written (git {command}: {stderr}); free space on it or repair it, then try again"
+    )]
     Disk { command: String, stderr: String },
 }
 
@@ -101,8 +103,12 @@ const DAMAGE: [&str; 19] = [
 ];
 
 /// What git says when the disk does not take any more, or fails.
-const DISK: [&str; 4] =
-    ["no space left on device", "disk quota exceeded", "input/output error", "read-only file system"];
+const DISK: [&str; 4] = [
+    "no space left on device",
+    "disk quota exceeded",
+    "input/output error",
+    "read-only file system",
+];
 
 impl GitError {
     /// What a call of git that failed means, by what it said.
