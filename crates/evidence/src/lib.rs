@@ -6,6 +6,7 @@
 pub mod alter;
 mod cases;
 pub mod files;
+pub mod links;
 mod pattern;
 pub mod related;
 pub mod report;

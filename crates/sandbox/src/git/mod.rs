@@ -12,6 +12,7 @@ mod error;
 mod glance;
 mod ignored;
 mod lfs;
+mod links;
 mod lock;
 mod settle;
 mod submodules;
