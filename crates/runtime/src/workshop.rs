@@ -69,8 +69,8 @@ impl Workshop {
     /// Takes down every worktree of the run. What was committed stays in the repository.
     async fn clear(&self) -> Result<(), GitError> {
         let checkouts = self.folder.join("src");
-        if let Err(error) = std::fs::remove_dir_all(&checkouts) {
-            tracing::debug!(%error, "no checkout of a check is left");
+        if let Err(error) = sandbox::remove(&checkouts) {
+            tracing::warn!(%error, "removing the checkouts of checks");
         }
         if let Err(error) = std::fs::remove_dir_all(&self.intents) {
             tracing::debug!(%error, "no note of changes is left");

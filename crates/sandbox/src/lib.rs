@@ -78,6 +78,7 @@ mod snapshot;
 mod ssh_keygen;
 mod stream;
 mod sweep;
+mod temporary;
 mod variables;
 pub mod venv;
 mod wrap;
@@ -106,6 +107,7 @@ pub use snapshot::{
 };
 pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
+pub use temporary::sweep_temporary;
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};
 

@@ -33,6 +33,9 @@ impl Bosun {
         scene: Scene<'_>,
     ) -> Result<Session, SessionError> {
         let Scene { policy, folder, environment, by } = scene;
+        // Nobody waits for it.
+        let bosun = self.clone();
+        tokio::spawn(async move { bosun.sweep(None).await });
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
             return Err(SessionError::Closed);
