@@ -251,6 +251,8 @@ mod agents_tests;
 #[cfg(test)]
 mod limits_tests;
 #[cfg(test)]
+mod recovered_tests;
+#[cfg(test)]
 mod session_tests;
 #[cfg(test)]
 pub(crate) mod testing {

@@ -45,7 +45,8 @@ impl Bosun {
             None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
         };
         let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
-        let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
+        let keeper =
+            if kept { Keeper::open(&self.shop, folder, &brief.run) } else { None }.map(Arc::new);
         let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
         let seen = drive.machine.seen();
         let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
@@ -62,6 +63,7 @@ impl Bosun {
             hands,
             receiver,
             inbox: inbox.downgrade(),
+            keeper: keeper.clone(),
             run: brief.run.clone(),
         };
         let (shop, suspended, going) =
@@ -142,6 +144,7 @@ struct Driven {
     hands: AttemptHands,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
+    keeper: Option<Arc<Keeper>>,
     run: RunId,
 }
 
@@ -160,6 +163,9 @@ impl Driven {
         }
         if matches!(left, Ok(Left::Over)) {
             self.hands.clean_up().await;
+            if let Some(keeper) = &self.keeper {
+                keeper.sweep().await;
+            }
             if let Err(error) = std::fs::remove_dir_all(&noted) {
                 tracing::debug!(%error, "no note of changes is left");
             }

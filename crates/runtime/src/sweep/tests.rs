@@ -100,7 +100,7 @@ async fn what_is_held_or_can_be_resumed_stays() {
     let lease = fixture.bosun.journal().lease(&LogId::run(held.clone())).await.expect("a lease");
     assert!(fixture.bosun.sweep(None).await.runs.is_empty());
     drop(lease);
-    session.close().await.expect("it closes");
+    session.abort().await.expect("it closes");
     let mut swept = fixture.bosun.sweep(None).await.runs;
     swept.sort();
     let mut expected = vec![open, held];
