@@ -33,9 +33,6 @@ impl Bosun {
         scene: Scene<'_>,
     ) -> Result<Session, SessionError> {
         let Scene { policy, folder, environment, by } = scene;
-        // Nobody waits for it.
-        let bosun = self.clone();
-        tokio::spawn(async move { bosun.sweep(None).await });
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
             return Err(SessionError::Closed);
@@ -153,7 +150,9 @@ impl Driven {
         for (number, command) in shop.journal.posted(&self.run).await? {
             self.drive.take(&Input::Command(command), Some(number)).await?;
         }
-        let noted = intents(&shop, &self.run);
+        let (noted, bosun) = (intents(&shop, &self.run), Bosun { shop: shop.clone() });
+        // Nobody waits for it.
+        tokio::spawn(async move { bosun.sweep(None).await });
         let listening =
             self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
         let stay = WhenWaiting::Stay;
