@@ -24,9 +24,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    Asking, AttemptEnd, AttemptResult, Brief, Digest, Effect, EffectId, Event, Fault, FileState,
-    Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId, Timestamp, Usage,
-    WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Effect, EffectId, Event, Fault,
+    FileState, Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId,
+    Timestamp, Usage, WorkPath,
 };
 
 use crate::{InFlight, Machine};
@@ -128,11 +128,16 @@ impl Attempt {
         self.seen.iter().map(state).collect()
     }
 
-    /// Whether a call was begun of which no end is known; after a crash, the workspace is looked at then.
+    /// The calls that were begun, and when, of which no end is known; after a crash, the workspace is looked at then.
     #[must_use]
-    pub fn has_open_calls(&self) -> bool {
-        let mut sessions = self.sessions.values().filter(|session| session.end.is_none());
-        sessions.any(|session| session.started().any(|slot| !agents::is_agent_call(slot)))
+    pub fn open_calls(&self) -> Vec<(CallId, Timestamp)> {
+        let sessions = self.sessions.values().filter(|session| session.end.is_none());
+        let slots = sessions.flat_map(Session::started).filter(|slot| !agents::is_agent_call(slot));
+        let open = slots.filter_map(|slot| match slot.state {
+            SlotState::Started(at) => Some((slot.id, at)),
+            _ => None,
+        });
+        open.collect()
     }
 
     /// What it asks a person, if it cannot go on before that is answered.
@@ -259,6 +264,8 @@ mod agents_tests;
 mod away_tests;
 #[cfg(test)]
 mod limits_tests;
+#[cfg(test)]
+mod recovered_tests;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn woken<M: crate::Machine>(fresh: M, log: &[(Event, Timestamp)], length: usize)
     let log = reread(&log[..length]);
     let now = log.last().map_or(Timestamp::default(), |(_, at)| *at);
     let mut bench = Bench { machine: fold(fresh, &log), log, now, walled: false, scripts: None };
-    bench.send(&Input::Woke { workspace: None });
+    bench.send(&Input::Woke { workspace: None, recovered: vec![] });
     bench
 }
 

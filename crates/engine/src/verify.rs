@@ -111,6 +111,7 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         FindingKind::TestSkipped => "verify.test_skipped",
         FindingKind::CheckWeakened => "verify.check_weakened",
         FindingKind::RecipeChanged => "verify.foreign_recipe",
+        FindingKind::LinkOut => "verify.link_out",
         _ => "verify.finding",
     };
     let mut said: Vec<String> = Vec::new();

@@ -142,6 +142,7 @@ impl Bosun {
     /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, DoorError> {
         let repo = self.shop.repo(&new.repository).await?;
+        self.sweep(Some(repo.root())).await;
         let survey = repo.survey().await?;
         let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
@@ -164,6 +165,7 @@ impl Bosun {
             return Err(DoorError::Over { run: run.clone(), status });
         }
         let repo = self.shop.repo(&repository(&drive.machine)).await?;
+        self.sweep(Some(repo.root())).await;
         Ok(self.launch(drive, repo))
     }
 

@@ -9,7 +9,10 @@ use futures::future::BoxFuture;
 use store::{Batch, Clean, Journal, JournalError, Lease, Redactor};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use types::{Command, Digest, Effect, EffectId, Envelope, Input, LogId, Outcome, Timestamp};
+use types::{
+    CallId, Command, Digest, Effect, EffectId, Envelope, Input, LogId, Outcome, Recovered,
+    Timestamp,
+};
 
 use crate::clock::Clock;
 use crate::flight::{Flight, Order};
@@ -28,10 +31,17 @@ pub(crate) struct Surroundings {
     pub(crate) order: Order,
 }
 
+/// What a workspace shows after a crash, and what became of calls that were cut off, where that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) workspace: Option<String>,
+    pub(crate) recovered: Vec<(CallId, Recovered)>,
+}
+
 /// Whoever performs the effects of a machine.
 pub(crate) trait Hands<M>: Send + Sync {
     /// What the workspace shows, for a machine that was just loaded and has calls whose outcome nobody knows.
-    fn look(&self, machine: &M) -> BoxFuture<'static, Option<String>>;
+    fn look(&self, machine: &M) -> BoxFuture<'static, Seen>;
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
 }
@@ -182,8 +192,8 @@ impl<M: Machine> Drive<M> {
         waiting: WhenWaiting,
         flight: &mut Flight,
     ) -> Result<Left, DriveError> {
-        let workspace = hands.look(&self.machine).await;
-        self.take(&Input::Woke { workspace }, None).await?;
+        let Seen { workspace, recovered } = hands.look(&self.machine).await;
+        self.take(&Input::Woke { workspace, recovered }, None).await?;
         loop {
             if self.machine.is_over() {
                 return Ok(Left::Over);

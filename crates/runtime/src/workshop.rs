@@ -4,19 +4,26 @@
 use std::path::{Path, PathBuf};
 
 use engine::Run;
-use sandbox::{GitError, Repo};
+use sandbox::{GitError, IntentLog, Repo};
 use types::{AttemptId, CheckId, RunId, Subject, Trial};
+
+/// The folders below the product's home: of worktrees, and of notes of changes, each with a folder for each run.
+pub(crate) const WORKTREES: &str = "worktrees";
+pub(crate) const INTENTS: &str = "changes";
 
 /// The worktrees of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Workshop {
     repo: Repo,
     folder: PathBuf,
+    /// What is noted of changes to files before they are made.
+    intents: PathBuf,
 }
 
 impl Workshop {
     pub(crate) fn new(repo: Repo, home: &Path, run: &RunId) -> Self {
-        Self { repo, folder: home.join("worktrees").join(run.as_str()) }
+        let folder = home.join(WORKTREES).join(run.as_str());
+        Self { repo, folder, intents: home.join(INTENTS).join(run.as_str()) }
     }
 
     pub(crate) fn repo(&self) -> &Repo {
@@ -25,6 +32,11 @@ impl Workshop {
 
     pub(crate) fn of_attempt(&self, attempt: &AttemptId) -> PathBuf {
         self.folder.join(attempt.to_string())
+    }
+
+    /// Where an attempt notes its changes to files, out of its reach.
+    pub(crate) fn intents(&self, attempt: &AttemptId) -> IntentLog {
+        IntentLog::new(self.intents.join(attempt.to_string()))
     }
 
     /// Where a check runs: a folder of its own, below one that says nothing of us.
@@ -57,8 +69,11 @@ impl Workshop {
     /// Takes down every worktree of the run. What was committed stays in the repository.
     async fn clear(&self) -> Result<(), GitError> {
         let checkouts = self.folder.join("src");
-        if let Err(error) = std::fs::remove_dir_all(&checkouts) {
-            tracing::debug!(%error, "no checkout of a check is left");
+        if let Err(error) = sandbox::remove(&checkouts) {
+            tracing::warn!(%error, "removing the checkouts of checks");
+        }
+        if let Err(error) = std::fs::remove_dir_all(&self.intents) {
+            tracing::debug!(%error, "no note of changes is left");
         }
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Ok(()) };
         for entry in entries.flatten() {

@@ -15,6 +15,7 @@ use types::{Artifact, CommitId, Digest, Fault, FaultClass, Rung, Scope, WorkPath
 
 use crate::perform::run::RunHands;
 use made::State;
+pub(crate) use made::sweep;
 use plan::Plan;
 pub use plan::proposed_workspace;
 

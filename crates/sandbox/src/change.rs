@@ -14,7 +14,7 @@ pub enum Change {
     Delete {
         path: WorkPath,
     },
-    /// Nothing is at the new place yet.
+    /// Nothing but a file is at the new place, which a file replaces.
     Move {
         path: WorkPath,
         to: WorkPath,
@@ -35,6 +35,10 @@ pub(crate) async fn one_by_one<E: Environment + ?Sized>(
     env: &E,
     changes: Vec<Change>,
 ) -> Result<(), EnvError> {
+    if let [change] = changes.as_slice() {
+        // One that fails has changed nothing.
+        return make(env, change).await;
+    }
     let mut undo: Vec<Change> = Vec::new();
     for change in changes {
         let before = match before(env, &change).await {

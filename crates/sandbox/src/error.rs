@@ -92,6 +92,11 @@ impl EnvError {
             | Self::Exists { .. }
             | Self::Unsupported { .. }
             | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
+            Self::Io { source, .. } | Self::Root { source, .. } | Self::Exec { source, .. }
+                if crate::durable::is_storage(source) =>
+            {
+                (FaultClass::Person, "env.disk")
+            }
             Self::Io { .. } | Self::CutOff(_) | Self::HalfDone { .. } => {
                 (FaultClass::Structural, "env.io")
             }

@@ -61,6 +61,7 @@ mod child;
 mod confine;
 pub mod conformance;
 mod document;
+mod durable;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;
@@ -71,11 +72,13 @@ mod hosts;
 mod jail;
 mod local;
 mod process;
+mod recent;
 mod search;
 mod snapshot;
 mod ssh_keygen;
 mod stream;
 mod sweep;
+mod temporary;
 mod variables;
 pub mod venv;
 mod wrap;
@@ -96,13 +99,15 @@ pub use git::{
     Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
 pub use hosts::{BadHost, HostRefused, Hosts};
-pub use local::LocalEnvironment;
+pub use local::{IntentLog, LocalEnvironment};
+pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
     Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
 };
 pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
+pub use temporary::sweep_temporary;
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};
 
@@ -144,7 +149,8 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     /// What is below a folder, sorted by path, `depth` levels deep, [`MAX_ENTRIES`] at most.
     async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError>;
 
-    /// Makes several changes, all of them or none. If one fails, those before it are taken back.
+    /// Makes several changes, all of them or none. If one fails, those before it are taken back. An environment may know
+    /// after a crash what became of them, so a tool that has changed files like this changes nothing more.
     async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
         change::one_by_one(self, changes).await
     }

@@ -1,30 +1,33 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
 mod beside;
+mod intent;
 mod moving;
 mod places;
 mod reasons;
+mod state;
+mod writing;
 
-use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, FileType};
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
+pub use self::intent::IntentLog;
 use self::places::{Places, Running};
+pub(crate) use self::writing::stage;
 use crate::confine::{self, Confine};
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links, refused};
 use crate::process::{self, Shell};
 use crate::search::{Hidden, walk::Ground};
 use crate::{
-    EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, Listener,
-    MAX_ENTRIES, MAX_FILE_BYTES, Variables,
+    Change, EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, Listener,
+    MAX_ENTRIES, MAX_FILE_BYTES, Variables, change,
 };
 
 /// A workspace that is a folder of this machine.
@@ -41,6 +44,8 @@ pub struct LocalEnvironment {
     replaces: bool,
     /// The commands that are running behind walls right now.
     running: Arc<Mutex<Running>>,
+    /// Where changes are noted before they are made, and under which name.
+    intents: Option<(IntentLog, String)>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -63,6 +68,7 @@ impl LocalEnvironment {
             listener: None,
             replaces: false,
             running: Arc::default(),
+            intents: None,
         })
     }
 
@@ -107,6 +113,34 @@ impl LocalEnvironment {
     pub fn telling(mut self, name: &str, value: &str) -> Self {
         self.variables = self.variables.telling(name, value);
         self
+    }
+
+    /// Notes every change to files under this name before it is made, so that one that is cut off can be completed.
+    #[must_use]
+    pub fn noting(mut self, intents: &IntentLog, name: &str) -> Self {
+        self.intents = Some((intents.clone(), name.to_owned()));
+        self
+    }
+
+    /// Makes a change that is noted before. Its call may do more than this.
+    async fn part(&self, change: Change) -> Result<(), EnvError> {
+        let named = self.intents.clone();
+        let named = named.map(|(log, name)| (log, format!("{name}{}", intent::PART_OF_CALL)));
+        self.noted(named, vec![change]).await
+    }
+
+    /// Makes changes that are noted before.
+    async fn noted(
+        &self,
+        named: Option<(IntentLog, String)>,
+        changes: Vec<Change>,
+    ) -> Result<(), EnvError> {
+        let Some((log, name)) = named else { return change::one_by_one(self, changes).await };
+        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
+        let work = move |jail: &Jail, _: &WorkPath| {
+            log.make(&name, changes, &state::Files { jail, root: &root, hidden: &hidden })
+        };
+        self.blocking(&WorkPath::root(), work).await
     }
 
     /// Where the workspace is on this machine.
@@ -177,16 +211,29 @@ impl Environment for LocalEnvironment {
 
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
         let bytes = bytes.to_vec();
-        self.blocking(path, move |jail, path| write(jail, path, &bytes)).await
+        if self.intents.is_some() {
+            return self.part(Change::Write { path: path.clone(), bytes }).await;
+        }
+        self.blocking(path, move |jail, path| writing::write(jail, path, &bytes, None)).await
     }
 
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+        if self.intents.is_some() {
+            return self.part(Change::Delete { path: path.clone() }).await;
+        }
         self.blocking(path, moving::delete).await
     }
 
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        if self.intents.is_some() {
+            return self.part(Change::Move { path: from.clone(), to: to.clone() }).await;
+        }
         let (to, hidden) = (to.clone(), Arc::clone(&self.hidden));
         self.blocking(from, move |jail, from| moving::rename(jail, from, &to, &hidden)).await
+    }
+
+    async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
+        self.noted(self.intents.clone(), changes).await
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
@@ -288,56 +335,6 @@ fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Ve
         return Err(EnvError::Hidden { path: path.clone() });
     }
     jail::whole(file, path, MAX_FILE_BYTES)
-}
-
-fn write(jail: &Jail, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
-    if jail::is_protected(path) {
-        return Err(EnvError::Protected { path: path.clone() });
-    }
-    let failed = |errno| refused(errno, "writing", path);
-    let (folder, name) = jail.make_parent(path)?;
-    let before = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Some(stat.st_mode),
-        Err(Errno::NOENT) => None,
-        Err(errno) => return Err(failed(errno)),
-    };
-    match before.map(FileType::from_raw_mode) {
-        None | Some(FileType::RegularFile) => {}
-        Some(FileType::Directory) => return Err(EnvError::IsFolder { path: path.clone() }),
-        Some(FileType::Symlink) => return Err(EnvError::ThroughLink { path: path.clone() }),
-        Some(_) => return Err(EnvError::NotRegular { path: path.clone() }),
-    }
-    let (staged, mut file) = stage(&folder).map_err(failed)?;
-    let filled = file
-        .write_all(bytes)
-        .map_err(|source| EnvError::Io { doing: "writing", path: path.clone(), source })
-        .and_then(|()| match before {
-            Some(mode) => {
-                let mode = Mode::from_raw_mode(mode) & Mode::from_raw_mode(0o777);
-                rustix::fs::fchmod(&file, mode).map_err(failed)
-            }
-            None => Ok(()),
-        })
-        .and_then(|()| rustix::fs::renameat(&folder, &staged, &folder, name).map_err(failed));
-    if filled.is_err() {
-        // The write failed and is reported; a staging file that stays behind is never sealed into a commit.
-        rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
-    }
-    filled
-}
-
-/// A new empty file beside the one to be written, under a name that nobody else has.
-pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    for n in 0..10_000_u32 {
-        let name = format!("{STAGING}{}-{n}", std::process::id());
-        match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
-            Ok(fd) => return Ok((name, fd.into())),
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Err(Errno::EXIST)
 }
 
 fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {

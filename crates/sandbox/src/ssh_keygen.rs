@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::temporary::temporary;
+
 /// How long a call may take that asks nobody.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a person has for a passphrase, or for touching a security key.
@@ -77,7 +79,7 @@ impl SshKeygen {
         messages: &[Vec<u8>],
         interactive: bool,
     ) -> Result<Vec<String>, SignatureError> {
-        let folder = tempfile::tempdir()?;
+        let folder = temporary("sign")?;
         let file = |place: usize| folder.path().join(place.to_string());
         let mut args: Vec<OsString> =
             ["-Y", "sign", "-n", namespace, "-f"].map(OsString::from).to_vec();
@@ -169,7 +171,7 @@ struct Laid(tempfile::TempDir);
 
 impl Laid {
     fn out(message: &[u8], signature: &str) -> io::Result<Self> {
-        let laid = Self(tempfile::tempdir()?);
+        let laid = Self(temporary("verify")?);
         std::fs::write(laid.message(), message)?;
         std::fs::write(laid.signature(), signature)?;
         Ok(laid)

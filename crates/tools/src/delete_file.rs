@@ -2,6 +2,7 @@
 //! not deleted, so that nothing goes that was not named.
 
 use async_trait::async_trait;
+use sandbox::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
@@ -43,7 +44,7 @@ impl Typed for DeleteFile {
 
     async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = args.path()?;
-        place.env().delete(&path).await?;
+        place.env().apply(vec![Change::Delete { path: path.clone() }]).await?;
         place.note(&path, None);
         let text = format!("deleted {path}");
         let metadata = Metadata { path: Some(path), ..Metadata::default() };

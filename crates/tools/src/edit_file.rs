@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use memchr::memmem;
+use sandbox::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat};
@@ -70,7 +71,8 @@ impl Typed for EditFile {
         let bytes = place.env().read(&path).await?;
         place.may_change(&path, &bytes)?;
         let edit = replace(&bytes, &args)?;
-        place.env().write(&path, &edit.bytes).await?;
+        let bytes = edit.bytes.clone();
+        place.env().apply(vec![Change::Write { path: path.clone(), bytes }]).await?;
         place.note(&path, Some(&edit.bytes));
         let text = match edit.remark {
             None => format!("replaced {} in {path}", times(edit.count)),

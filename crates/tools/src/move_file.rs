@@ -3,7 +3,7 @@
 //! that is in it, and not a file of that name.
 
 use async_trait::async_trait;
-use sandbox::EnvError;
+use sandbox::{Change, EnvError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
@@ -87,7 +87,7 @@ impl Typed for MoveFile {
         refuse_unread(place, &to).await?;
         let known = content.as_deref().filter(|bytes| place.has_seen(&from, bytes));
         let below = place.seen_below(&from);
-        env.rename(&from, &to).await?;
+        env.apply(vec![Change::Move { path: from.clone(), to: to.clone() }]).await?;
         place.note(&from, None);
         if let Some(bytes) = known {
             place.note(&to, Some(bytes));

@@ -8,9 +8,10 @@ use serde_json::Value;
 use crate::{
     AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
     Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
-    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Request,
-    RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side, Source,
-    Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, Weighed, WorkPath,
+    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Recovered,
+    Request, RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
+    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, Weighed,
+    WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -343,9 +344,15 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trees: Option<Trees>,
     },
-    /// The call was cut off; nobody knows whether it took effect.
+    /// The call was cut off; nobody knows whether it took effect, unless it says so.
     #[serde(rename = "tool.lost")]
-    ToolLost { call: CallId, workspace: String },
+    ToolLost {
+        call: CallId,
+        workspace: String,
+        /// Its changes were completed or taken back when the log was opened again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recovered: Option<Recovered>,
+    },
     /// A person put the files back to what they were after the line `to`.
     #[serde(rename = "workspace.restored")]
     WorkspaceRestored { by: String, to: u64, trees: Trees },

@@ -1,7 +1,8 @@
 //! Everything that can reach the engine. A closed list: all causes of work are visible here.
 
 use crate::{
-    Brief, Digest, EffectId, Outcome, Request, RunId, SessionChange, Survey, Telling, Trees,
+    Brief, CallId, Digest, EffectId, Outcome, Recovered, Request, RunId, SessionChange, Survey,
+    Telling, Trees,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +11,8 @@ pub enum Input {
     Woke {
         /// What the workspace shows, for calls whose outcome nobody knows.
         workspace: Option<String>,
+        /// Calls of which it is known what became of them.
+        recovered: Vec<(CallId, Recovered)>,
     },
     /// Nothing new came from outside: what is due now?
     Due,

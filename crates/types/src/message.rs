@@ -183,6 +183,16 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// The outcome of a call that was cut off, by what is known of it now.
+    #[must_use]
+    pub const fn of(recovered: Option<crate::Recovered>) -> Self {
+        match recovered {
+            None => Self::Unknown,
+            Some(crate::Recovered::Finished) => Self::Ok,
+            Some(crate::Recovered::Undone) => Self::Error,
+        }
+    }
+
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
-    Selected, SessionEnd,
+    Recovered, Selected, SessionEnd,
 };
 
 /// How much of a text from outside is shown.
@@ -193,7 +193,10 @@ impl Event {
                 };
                 format!("{call} {}{cut}", outcome.word())
             }
-            Self::ToolLost { call, .. } => format!("{call} {}", CallOutcome::Unknown.word()),
+            Self::ToolLost { call, recovered, .. } => {
+                let word = recovered.map_or(CallOutcome::Unknown.word(), Recovered::word);
+                format!("{call} {word}")
+            }
             Self::AttemptSealed { changes, findings, .. } => {
                 let found = findings.0.first().map(|finding| {
                     format!(", {} {}", finding.kind.says(), word(finding.path.as_str()))

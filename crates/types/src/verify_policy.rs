@@ -56,6 +56,8 @@ pub enum FindingKind {
     WeakTest,
     /// A merge was not finished.
     ConflictMarkers,
+    /// A symbolic link leads out of the repository, or into git's own files.
+    LinkOut,
 }
 
 impl FindingKind {
@@ -77,6 +79,7 @@ impl FindingKind {
             Self::WritesTests => "writes to tests while it runs in",
             Self::WeakTest => "weakens a test in",
             Self::ConflictMarkers => "leaves conflict markers in",
+            Self::LinkOut => "leads out of the repository by the link",
         }
     }
 }
@@ -153,6 +156,7 @@ impl Default for VerifyPolicy {
                 FindingKind::AssertionDeleted,
                 FindingKind::TestSkipped,
                 FindingKind::CheckWeakened,
+                FindingKind::LinkOut,
             ],
             signs: vec![],
             baseline: false,

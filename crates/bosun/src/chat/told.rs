@@ -5,7 +5,8 @@ use ratatui::style::Style;
 use ratatui::text::Span as Piece;
 use runtime::{Delta, DeltaKind};
 use types::{
-    CallId, CallOutcome, Envelope, Event, ModelReply, SessionId, Shown, Timestamp, one_line,
+    CallId, CallOutcome, Envelope, Event, ModelReply, Recovered, SessionId, Shown, Timestamp,
+    one_line,
 };
 
 use super::app::{App, Asked, Running, TAIL};
@@ -72,9 +73,9 @@ impl App {
                 self.tell_call(*call, tool, &why, BAD);
                 self.calls.remove(call);
             }
-            Event::ToolLost { call, .. } => {
-                let why = "cut off; whether it took effect is not known";
-                self.tell_call(*call, "call", why, WAITING);
+            Event::ToolLost { call, recovered, .. } => {
+                let why = format!("cut off; {}", Recovered::says(*recovered));
+                self.tell_call(*call, "call", &why, WAITING);
                 self.calls.remove(call);
             }
             Event::QuestionAsked { question, text, decision, call, .. } => {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, MergeEnd, Plan, Rung,
-    Scorecard, Task, TaskId, count, one_line,
+    AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, MergeEnd, Plan,
+    Recovered, Rung, Scorecard, Task, TaskId, count, one_line,
 };
 
 use super::{checks, question};
@@ -231,8 +231,9 @@ fn of_attempt(event: &Event) -> Option<String> {
             let (tool, why) = (one_line(tool, 40), one_line(&decision.reason, 160));
             format!("{} {tool} {}: {why} ({})", bad_mark(), "refused".red(), decision.rule)
         }
-        Event::ToolLost { .. } => {
-            format!("{}", "a call was cut off; whether it took effect is not known".yellow())
+        Event::ToolLost { recovered, .. } => {
+            let what = format!("a call was cut off; {}", Recovered::says(*recovered));
+            format!("{}", what.yellow())
         }
         _ => return None,
     })

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    Call, CallId, CallOutcome, Decision, Envelope, Event, Fault, RunId, SessionId, Timestamp,
-    one_line,
+    Call, CallId, CallOutcome, Decision, Envelope, Event, Fault, Recovered, RunId, SessionId,
+    Timestamp, one_line,
 };
 
 use crate::chat::calls;
@@ -95,8 +95,8 @@ fn of_session(event: &Event, at: Timestamp) -> Option<String> {
             format!("? {}", one_line(text, 300)).yellow().to_string()
         }
         Event::ModelFailed { .. } => unanswered(event, at)?.red().to_string(),
-        Event::ToolLost { .. } => {
-            "a call was cut off; whether it took effect is not known".yellow().to_string()
+        Event::ToolLost { recovered, .. } => {
+            format!("a call was cut off; {}", Recovered::says(*recovered)).yellow().to_string()
         }
         _ => return None,
     })

@@ -239,7 +239,7 @@ pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
 
 /// Whether a call is one that the conversation itself answers.
 pub(super) fn is_agent_call(slot: &Slot) -> bool {
-    wanted(slot).is_some() && slot.state == SlotState::Started
+    wanted(slot).is_some() && matches!(slot.state, SlotState::Started(_))
 }
 
 /// Whether something is going on below this conversation.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use types::{
     Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Message,
-    ModelReply, Money, Part, Sealed, SessionEnd, SessionId, Source, Spend, StopReason, Telling,
-    Timestamp, Usage,
+    ModelReply, Money, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, StopReason,
+    Telling, Timestamp, Usage,
 };
 
 use super::session::{Resting, Session, Slot, SlotState, Talk};
@@ -60,18 +60,18 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             attempt.sealed = Some(Sealed { commit, changes, findings });
         }
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
-        _ => called(attempt, event),
+        _ => called(attempt, event, at),
     }
 }
 
 /// What becomes of calls. The rest belongs to the run's log.
-fn called(attempt: &mut Attempt, event: &Event) {
+fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
         Event::ToolStarted { call, .. } => {
             let session = attempt.sessions.get_mut(&call.session);
             let slots = session.into_iter().flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
-                slot.state = SlotState::Started;
+                slot.state = SlotState::Started(at);
             }
         }
         Event::ToolRefused { call, outcome, decision, tool } => {
@@ -91,12 +91,16 @@ fn called(attempt: &mut Attempt, event: &Event) {
             note_change(attempt, *call, *outcome, &output.text);
             answer(attempt, *call, *outcome, &output.text, images);
         }
-        Event::ToolLost { call, workspace } => {
+        Event::ToolLost { call, workspace, recovered } => {
+            let became = match recovered {
+                None => "Whether it took effect is not known.",
+                Some(Recovered::Finished) => "All its changes are made; do not make them again.",
+                Some(Recovered::Undone) => "None of its changes is made; they were taken back.",
+            };
             let text = format!(
-                "This call was cut off when the program stopped. Whether it took effect is not known. \
-                 The workspace now shows:\n{workspace}"
+                "This call was cut off when the program stopped. {became} The workspace now shows:\n{workspace}"
             );
-            answer(attempt, *call, CallOutcome::Unknown, &text, &[]);
+            answer(attempt, *call, CallOutcome::of(*recovered), &text, &[]);
         }
         _ => {}
     }

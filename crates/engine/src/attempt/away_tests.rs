@@ -58,7 +58,10 @@ fn the_wait_survives_a_crash() {
     let again = fold(Attempt::new(std::sync::Arc::new(policy())), &bench.log);
     assert_eq!(again.pending(&crate::InFlight::default()), bench.asked());
     assert!(bench.asked().iter().any(|effect| matches!(effect, Effect::Wait { .. })));
-    assert!(bench.send(&Input::Woke { workspace: None }).is_empty(), "waiting is nothing lost");
+    assert!(
+        bench.send(&Input::Woke { workspace: None, recovered: vec![] }).is_empty(),
+        "waiting is nothing lost"
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn an_attempt_is_left_and_goes_on_when_it_is_taken_up_again() {
     let mut bench = task();
     until_paused(&mut bench, "is_away");
     assert!(!bench.machine.is_over() && bench.machine.waits_for_a_person());
-    let events = bench.send(&Input::Woke { workspace: None });
+    let events = bench.send(&Input::Woke { workspace: None, recovered: vec![] });
     assert!(matches!(events.last(), Some(Event::ModelAsked { .. })), "{events:?}");
     bench.tell("model calls submit done\ntool c0 ok");
 }

@@ -3,7 +3,7 @@
 
 use types::{
     Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection,
-    Permission, Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -14,12 +14,21 @@ use crate::{Cut, permit};
 pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
 
 /// Calls that were begun before a crash and cannot simply be made again.
-pub(super) fn lost(attempt: &Attempt, workspace: &str) -> Vec<Event> {
+pub(super) fn lost(
+    attempt: &Attempt,
+    workspace: &str,
+    recovered: &[(CallId, Recovered)],
+) -> Vec<Event> {
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
     let lost = live.flat_map(Session::started).filter(|slot| {
         !matches!(&slot.inspection, Inspection::Would(facts) if facts.repeat == Repeat::Safe)
     });
-    lost.map(|slot| Event::ToolLost { call: slot.id, workspace: workspace.to_owned() }).collect()
+    let event = |slot: &Slot| Event::ToolLost {
+        call: slot.id,
+        workspace: workspace.to_owned(),
+        recovered: recovered.iter().find(|(call, _)| *call == slot.id).map(|(_, became)| *became),
+    };
+    lost.map(event).collect()
 }
 
 /// What each call of a reply would do. One that the output limit cut off in the middle is none: nothing of it is done,

@@ -31,8 +31,8 @@ pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Ev
             let (session, brief) = (SessionId::ROOT, brief.clone());
             vec![Event::SessionStarted { session, brief, parent: None }]
         }
-        Input::Woke { workspace } => {
-            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default());
+        Input::Woke { workspace, recovered } => {
+            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
             match attempt.root().filter(|root| !root.is_open()) {
                 _ if !lost.is_empty() => lost,
                 // An attempt is only taken up again so that it goes on; a conversation waits for that word.

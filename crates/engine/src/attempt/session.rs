@@ -293,7 +293,7 @@ impl Session {
 
     /// The calls that were begun and have not ended.
     pub(super) fn started(&self) -> impl Iterator<Item = &Slot> {
-        self.round.iter().filter(|slot| slot.state == SlotState::Started)
+        self.round.iter().filter(|slot| matches!(slot.state, SlotState::Started(_)))
     }
 
     pub(super) fn slot(&self, call: CallId) -> Option<&Slot> {
@@ -332,7 +332,7 @@ impl Session {
                 let text = "It was not made: the work was stopped before its turn came.";
                 Some((slot.id, slot.result(CallOutcome::Refused, text)))
             }
-            SlotState::Started => {
+            SlotState::Started(_) => {
                 let text = "It was cut off when the work was stopped. Whether it took effect is not known.";
                 Some((slot.id, slot.result(CallOutcome::Unknown, text)))
             }

@@ -2,6 +2,7 @@
 
 use types::{
     Arguments, Asking, Call, CallId, CallOutcome, CallResult, Digest, Inspection, Part, Said,
+    Timestamp,
 };
 
 /// One call of the current turn.
@@ -22,7 +23,8 @@ pub(super) enum SlotState {
     Asked(Box<Asking>),
     /// And has answered.
     Answered(Box<Asking>, Said),
-    Started,
+    /// It runs since then.
+    Started(Timestamp),
     Done(CallResult),
 }
 

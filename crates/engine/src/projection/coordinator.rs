@@ -132,9 +132,9 @@ impl CoordinatorStream {
                 let text = whole.unwrap_or(&output.text);
                 self.talk(attempt, call.session).ended(*call, *outcome, text)
             }
-            Event::ToolLost { call, workspace } => {
-                self.talk(attempt, call.session).ended(*call, CallOutcome::Unknown, workspace)
-            }
+            Event::ToolLost { call, workspace, recovered } => self
+                .talk(attempt, call.session)
+                .ended(*call, CallOutcome::of(*recovered), workspace),
             Event::SessionPaused { session, decision, .. } if *session == SessionId::ROOT => {
                 vec![wrong(&decision.reason, true), self.done()]
             }

@@ -107,8 +107,8 @@ impl SessionStream {
             Event::ToolFinished { call, outcome, output, .. } => {
                 vec![talk.ended(*call, *outcome, whole.unwrap_or(&output.text))]
             }
-            Event::ToolLost { call, workspace } => {
-                vec![talk.ended(*call, CallOutcome::Unknown, workspace)]
+            Event::ToolLost { call, workspace, recovered } => {
+                vec![talk.ended(*call, CallOutcome::of(*recovered), workspace)]
             }
             Event::SessionWarned { decision, .. } => match decision.rule.as_str() {
                 "session.loop" => {

@@ -19,7 +19,7 @@ pub(crate) fn inputs() -> impl Strategy<Value = Input> {
     let amount = prop_oneof![Just(None), amounts().prop_map(Some)];
     prop_oneof![
         1 => Just(Input::Due),
-        1 => Just(Input::Woke { workspace: None }),
+        1 => Just(Input::Woke { workspace: None, recovered: vec![] }),
         1 => (text, amount).prop_map(|(text, tokens)| {
             let mut request = request(text);
             request.budget = Budget { tokens, calls: tokens, time_ms: tokens.map(Span), money: None };

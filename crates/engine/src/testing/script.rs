@@ -16,7 +16,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     match first {
         "begin" => begin(request(rest), survey()),
-        "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()) },
+        "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()), recovered: vec![] },
         "due" => Input::Due,
         "walls" => Input::Outcome(EffectId::Probe, Outcome::Probed(walls(rest))),
         "cancel" => Input::Command(Command::Cancel {

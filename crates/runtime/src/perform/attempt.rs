@@ -17,7 +17,7 @@ use types::{
 use super::field::{Field, Tailor};
 use super::hearing::Hearing;
 use super::{kept_whole, signs, stopped};
-use crate::drive::Hands;
+use crate::drive::{self, Hands};
 use crate::hub::{Delta, Hub};
 use crate::look::look;
 use crate::session::Keeper;
@@ -142,7 +142,8 @@ impl AttemptHands {
             self.hub.clone(),
             self.shop.redactor.clone(),
         );
-        let env = self.field.open(&self.shop, made.scope, hearing.listener()).await?;
+        let env =
+            self.field.open(&self.shop, made.scope, hearing.listener(), Some(made.call)).await?;
         let place = Place::new(&*env, &self.seen, stop).with_web(web);
         let registry = self.tailor.registry(made.model);
         let keeper = self.keeper.as_ref().filter(|_| made.changes);
@@ -164,7 +165,7 @@ impl AttemptHands {
     /// What the files are that a command names.
     async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
         let nobody = Listener::new(|_, _| {});
-        let env = self.field.open(&self.shop, None, nobody).await?;
+        let env = self.field.open(&self.shop, None, nobody, None).await?;
         Ok(Outcome::Looked(look(&*env, &self.field.names(), words).await))
     }
 
@@ -195,12 +196,13 @@ impl AttemptHands {
 }
 
 impl Hands<Attempt> for AttemptHands {
-    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, Option<String>> {
-        if !attempt.has_open_calls() {
-            return Box::pin(std::future::ready(None));
+    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, drive::Seen> {
+        let open = attempt.open_calls();
+        if open.is_empty() {
+            return Box::pin(std::future::ready(drive::Seen::default()));
         }
         let field = self.field.clone();
-        Box::pin(async move { Some(field.look().await) })
+        Box::pin(async move { field.look(&open).await })
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {

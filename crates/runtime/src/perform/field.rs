@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use sandbox::{Environment, Listener, LocalEnvironment, Repo};
+use sandbox::{Environment, IntentLog, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
-    AgentCall, Assignment, Brief, CommitId, Family, Fault, FaultClass, Inspection, ModelRef,
-    Policy, RoleId, Rung, SandboxPolicy, Scope, SessionChange, ToolSpec,
+    AgentCall, Assignment, Brief, CallId, CommitId, Family, Fault, FaultClass, Inspection,
+    ModelRef, Policy, Recovered, RoleId, Rung, SandboxPolicy, Scope, SessionChange, Timestamp,
+    ToolSpec, WorkPath,
 };
 
 use super::run::RunHands;
+use crate::drive::Seen;
 use crate::shop::Shop;
 use crate::walls::Ground;
 use crate::workspace::Ready;
@@ -40,6 +42,8 @@ pub(crate) struct Folder {
     /// What must hold its commands.
     pub(crate) walls: Rung,
     pub(crate) policy: SandboxPolicy,
+    /// Where changes to files are noted before they are made.
+    pub(crate) intents: Option<IntentLog>,
     /// What it was made ready with, if it was.
     ready: Option<Ready>,
     /// What was opened so far, by scope: the one above, and narrower ones of sub-agents.
@@ -81,8 +85,46 @@ impl Folder {
             scope: None,
             walls,
             policy,
+            intents: None,
             ready: None,
             opened,
+        }
+    }
+}
+
+impl Folder {
+    /// Completes what was cut off, or takes it back; what became of the calls that are open.
+    async fn recovered(&self, open: &[(CallId, Timestamp)]) -> Vec<(CallId, Recovered)> {
+        let Some(intents) = self.intents.clone() else { return vec![] };
+        let path = self.path.clone();
+        let found = tokio::task::spawn_blocking(move || intents.recover(&path)).await;
+        let found = match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "changes that were cut off");
+                return vec![];
+            }
+            Err(_) => return vec![],
+        };
+        let became = |(call, _): &(CallId, _)| Some((*call, *found.get(&call.to_string())?));
+        open.iter().filter_map(became).collect()
+    }
+
+    /// What changed since the first of the open calls began that git does not show, in words.
+    async fn unseen(&self, open: &[(CallId, Timestamp)]) -> String {
+        let Some(since) = open.iter().map(|(_, at)| *at).min() else { return String::new() };
+        let changed = match self.repo().await {
+            Some(repo) => repo.ignored_since(&self.path, since).await.unwrap_or_default(),
+            None => {
+                let (path, all) = (self.path.clone(), [WorkPath::root()]);
+                let looked = move || sandbox::changed_since(&path, &all, since);
+                tokio::task::spawn_blocking(looked).await.unwrap_or_default()
+            }
+        };
+        let what = if self.repo().await.is_some() { "ignored files" } else { "files" };
+        match changed.is_empty() {
+            true => String::new(),
+            false => format!("\n{what} that changed since the call began:\n{}", changed.join("\n")),
         }
     }
 }
@@ -96,7 +138,8 @@ impl Field {
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
         let ready = Some(ready);
-        Self::Folder(Box::new(Folder { start, assignment, scope, ready, ..folder }))
+        let intents = Some(run.workshop.intents(&brief.attempt));
+        Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
     }
 
     /// The environment for a call, where whoever wants to hear a command out does.
@@ -105,6 +148,7 @@ impl Field {
         shop: &Shop,
         narrower: Option<&Scope>,
         listener: Listener,
+        call: Option<CallId>,
     ) -> Result<Arc<dyn Environment>, Fault> {
         let folder = match self {
             Self::Given(env) => return Ok(env.clone()),
@@ -133,6 +177,10 @@ impl Field {
                 env
             }
         };
+        let env = match call.zip(folder.intents.as_ref()) {
+            Some((call, intents)) => env.noting(intents, &call.to_string()),
+            None => env,
+        };
         Ok(Arc::new(env.heard_by(listener)))
     }
 
@@ -144,18 +192,22 @@ impl Field {
         }
     }
 
-    /// What the workspace shows, for calls that were cut off.
-    pub(crate) async fn look(&self) -> String {
-        match self {
-            Self::Folder(folder) => match folder.repo().await {
-                Some(repo) => repo
-                    .status(&folder.path)
-                    .await
-                    .unwrap_or_else(|error| format!("(its state cannot be read: {error})")),
-                None => "(it is not a repository; look at the files yourself)".to_owned(),
-            },
-            Self::Given(_) => "(look at the files yourself)".to_owned(),
-        }
+    /// What the workspace shows, for calls that were cut off; their changes are completed or taken back before.
+    pub(crate) async fn look(&self, open: &[(CallId, Timestamp)]) -> Seen {
+        let Self::Folder(folder) = self else {
+            let workspace = Some("(look at the files yourself)".to_owned());
+            return Seen { workspace, recovered: vec![] };
+        };
+        let recovered = folder.recovered(open).await;
+        let status = match folder.repo().await {
+            Some(repo) => repo
+                .status(&folder.path)
+                .await
+                .unwrap_or_else(|error| format!("(its state cannot be read: {error})")),
+            None => "(it is not a repository)".to_owned(),
+        };
+        let unseen = folder.unseen(open).await;
+        Seen { workspace: Some(format!("{status}{unseen}")), recovered }
     }
 
     /// The names of the workspace on its machine.

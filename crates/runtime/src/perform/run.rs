@@ -16,7 +16,7 @@ use super::attempt::AttemptHands;
 use super::check::Job;
 use super::field::{Field, Tailor};
 use super::stopped;
-use crate::drive::{Drive, DriveError, Hands, Left, Posted, WhenWaiting};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted, Seen, WhenWaiting};
 use crate::shop::Shop;
 use crate::workshop::Workshop;
 use crate::workspace::{self, Workspace};
@@ -41,8 +41,8 @@ pub(crate) struct RunHands {
 }
 
 impl Hands<Run> for RunHands {
-    fn look(&self, _run: &Run) -> BoxFuture<'static, Option<String>> {
-        Box::pin(std::future::ready(None))
+    fn look(&self, _run: &Run) -> BoxFuture<'static, Seen> {
+        Box::pin(std::future::ready(Seen::default()))
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
@@ -199,7 +199,7 @@ impl RunHands {
         if brief.shows.is_empty() {
             return Ok(found);
         }
-        let env = field.open(&self.shop, None, Listener::new(|_, _| {})).await?;
+        let env = field.open(&self.shop, None, Listener::new(|_, _| {}), None).await?;
         for path in &brief.shows {
             // What is not there, or leads elsewhere, is not shown; whoever writes it is told then.
             let Ok(bytes) = env.read(path).await else { continue };

@@ -2,6 +2,7 @@
 //! tests may be deceived. The texts are fetched here; what is found in them, and what it means, is decided elsewhere.
 
 use evidence::files::{self, FileKind};
+use evidence::links;
 use evidence::signs::{self, Change, ChangedFile, SignKind};
 use sandbox::{GitError, Repo};
 use types::{
@@ -37,10 +38,36 @@ pub(super) async fn findings(
         path: change.path.clone(),
         line: String::new(),
     }));
+    found.0.extend(links_out(repo, base, sealed).await?);
     if !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
     Ok(found)
+}
+
+/// The links that lead out of the repository and did not before.
+async fn links_out(
+    repo: &Repo,
+    base: &CommitId,
+    sealed: &Sealed,
+) -> Result<Vec<Finding>, GitError> {
+    let links = repo.links(&sealed.commit).await?;
+    let out = links::leading_out(&links);
+    if out.is_empty() {
+        return Ok(vec![]);
+    }
+    let old = repo.links(base).await?;
+    let before = links::leading_out(&old);
+    let new = out.into_iter().filter(|path| {
+        // One that led out before is another's, unless it leads elsewhere now.
+        !before.contains(path) || old.get(*path) != links.get(*path)
+    });
+    let found = new.filter_map(|path| {
+        let target = links.get(path).map(String::as_str).unwrap_or_default();
+        let line = one_line(&format!("-> {target}"), LONGEST);
+        Some(Finding { kind: FindingKind::LinkOut, path: path.parse().ok()?, line })
+    });
+    Ok(found.collect())
 }
 
 async fn in_texts(

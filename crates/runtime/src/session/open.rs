@@ -160,7 +160,7 @@ impl Bosun {
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let tree = changes.at(to).ok_or_else(nothing_changed)?;
-        let keeper = Keeper::open(&self.shop, &folder)
+        let keeper = Keeper::open(&self.shop, &folder, run)
             .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
         let (undone, said) = keeper.put_back(to, tree, by).await?;
         drive.take(&Input::Command(said), None).await.map_err(DoorError::from)?;
@@ -180,7 +180,10 @@ impl Bosun {
     }
 
     /// The policy and the folder that a conversation was opened with.
-    async fn session_of(&self, run: &RunId) -> Result<(Arc<Policy>, PathBuf), DoorError> {
+    pub(super) async fn session_of(
+        &self,
+        run: &RunId,
+    ) -> Result<(Arc<Policy>, PathBuf), DoorError> {
         let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
         else {

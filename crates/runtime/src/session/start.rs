@@ -1,10 +1,10 @@
 //! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use engine::Attempt;
-use sandbox::Environment;
+use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung, SessionView};
@@ -16,6 +16,7 @@ use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor, looked_for};
 use crate::shop::Shop;
+use crate::workshop::INTENTS;
 
 /// Where a conversation takes place, and whose it is.
 pub(super) struct Scene<'a> {
@@ -38,10 +39,11 @@ impl Bosun {
         };
         let field = match environment {
             Some(env) => Field::Given(env),
-            None => field(folder, &policy, &brief, drive.machine.proof()),
+            None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
         };
         let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
-        let keeper = if kept { Keeper::open(&self.shop, folder) } else { None }.map(Arc::new);
+        let keeper =
+            if kept { Keeper::open(&self.shop, folder, &brief.run) } else { None }.map(Arc::new);
         let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
         let seen = drive.machine.seen();
         let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
@@ -58,6 +60,7 @@ impl Bosun {
             hands,
             receiver,
             inbox: inbox.downgrade(),
+            keeper: keeper.clone(),
             run: brief.run.clone(),
         };
         let (shop, suspended, going) =
@@ -101,13 +104,25 @@ fn wanted(
 }
 
 /// The folder that a conversation works in.
-fn field(folder: &Path, policy: &Policy, brief: &Brief, proof: Option<&Proof>) -> Field {
+fn field(
+    folder: &Path,
+    policy: &Policy,
+    brief: &Brief,
+    proof: Option<&Proof>,
+    shop: &Shop,
+) -> Field {
     // The engine has judged what the walls hold; after a restart they must hold no less.
     let walls = proof.map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
     let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
+    place.intents = Some(IntentLog::new(intents(shop, &brief.run)));
     Field::Folder(Box::new(place))
+}
+
+/// Where the changes of a conversation to files are noted before they are made.
+fn intents(shop: &Shop, run: &RunId) -> PathBuf {
+    shop.home.join(INTENTS).join(run.as_str())
 }
 
 /// Shows how the conversation stands, and what was stored, to whoever looks.
@@ -126,6 +141,7 @@ struct Driven {
     hands: AttemptHands,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
+    keeper: Option<Arc<Keeper>>,
     run: RunId,
 }
 
@@ -134,6 +150,9 @@ impl Driven {
         for (number, command) in shop.journal.posted(&self.run).await? {
             self.drive.take(&Input::Command(command), Some(number)).await?;
         }
+        let (noted, bosun) = (intents(&shop, &self.run), Bosun { shop: shop.clone() });
+        // Nobody waits for it.
+        tokio::spawn(async move { bosun.sweep(None).await });
         let listening =
             self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
         let stay = WhenWaiting::Stay;
@@ -143,6 +162,12 @@ impl Driven {
         }
         if matches!(left, Ok(Left::Over)) {
             self.hands.clean_up().await;
+            if let Some(keeper) = &self.keeper {
+                keeper.sweep().await;
+            }
+            if let Err(error) = std::fs::remove_dir_all(&noted) {
+                tracing::debug!(%error, "no note of changes is left");
+            }
         }
         left.map(|_| ())
     }

@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sandbox::{Restored, Snapshots};
+use sandbox::{Restored, Snapshots, Swept};
 use store::{Journal, JournalError};
-use types::{CallId, Command, Digest, Event, LogId, SessionId, Trees};
+use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::SessionError;
+use crate::door::Bosun;
 use crate::shop::Shop;
 
 /// How many lines are read at a time.
@@ -28,17 +29,22 @@ pub struct Undone {
 #[derive(Debug)]
 pub(crate) struct Keeper {
     snapshots: Arc<Snapshots>,
+    /// Whose they are.
+    run: RunId,
     /// The turn of the last snapshot, and what it was.
     last: Mutex<Option<((SessionId, u32), Digest)>>,
 }
 
 impl Keeper {
     /// Nothing where no snapshots can be taken; the work goes on without them.
-    pub(crate) fn open(shop: &Shop, folder: &Path) -> Option<Self> {
+    pub(crate) fn open(shop: &Shop, folder: &Path, run: &RunId) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
         let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
         match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
-            Ok(snapshots) => Some(Self { snapshots: Arc::new(snapshots), last: Mutex::default() }),
+            Ok(snapshots) => {
+                let (snapshots, run) = (Arc::new(snapshots), run.clone());
+                Some(Self { snapshots, run, last: Mutex::default() })
+            }
             Err(error) => {
                 tracing::warn!(%error, "no changes to files can be taken back");
                 None
@@ -58,7 +64,32 @@ impl Keeper {
     /// The files before and after a call, if it changed any.
     pub(crate) async fn after(&self, call: CallId, before: Option<Digest>) -> Option<Trees> {
         let (before, after) = (before?, self.take(call).await?);
-        (before != after).then_some(Trees { before, after })
+        let changed = (before != after).then_some(Trees { before, after });
+        changed.inspect(|trees| self.mark(trees))
+    }
+
+    /// Notes that these may be wanted back.
+    fn mark(&self, trees: &Trees) {
+        let marked = self.snapshots.mark(self.run.as_str(), &[trees.before, trees.after]);
+        if let Err(error) = marked {
+            tracing::warn!(%error, "these files may be forgotten as they were");
+        }
+    }
+
+    /// Removes what nobody may want back, when the conversation is over. Others who work here do it later.
+    pub(crate) async fn sweep(&self) {
+        let snapshots = self.snapshots.clone();
+        let swept = tokio::task::spawn_blocking(move || snapshots.sweep()).await;
+        if let Ok(Err(error)) = swept {
+            tracing::debug!(%error, "snapshots that nobody wants stay");
+        }
+    }
+
+    /// Forgets what this conversation may want back, and removes it.
+    async fn forget(&self) -> Result<Swept, String> {
+        let (snapshots, run) = (self.snapshots.clone(), self.run.clone());
+        let work = tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await;
+        work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
     }
 
     async fn take(&self, call: CallId) -> Option<Digest> {
@@ -92,6 +123,7 @@ impl Keeper {
     ) -> Result<(Undone, Command), SessionError> {
         let restored = self.restore(tree).await.map_err(SessionError::NothingToUndo)?;
         let trees = Trees { before: restored.before.digest, after: tree };
+        self.mark(&trees);
         let said = Command::Restored { by: by.to_owned(), to, trees };
         Ok((Undone { to, restored }, said))
     }
@@ -101,6 +133,18 @@ impl Keeper {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let work = tokio::task::spawn_blocking(move || snapshots.restore(&tree)).await;
         work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
+    }
+}
+
+impl Bosun {
+    /// Forgets the snapshots of a conversation, so that nothing of it can be taken back any more. Those that others want
+    /// stay. Refused while somebody works in its folder.
+    pub async fn forget_snapshots(&self, run: &RunId) -> Result<Swept, SessionError> {
+        let (_, folder) = self.session_of(run).await?;
+        let Some(keeper) = Keeper::open(&self.shop, &folder, run) else {
+            return Ok(Swept::default());
+        };
+        keeper.forget().await.map_err(SessionError::NothingToUndo)
     }
 }
 

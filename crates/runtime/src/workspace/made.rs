@@ -17,6 +17,8 @@ use super::{Prepared, broken, refused};
 use crate::perform::stopped;
 use crate::walls::Ground;
 
+/// The folder of all states below the product's home.
+const PREPARED: &str = "prepared";
 /// How many states of one repository are kept beside those in use.
 const MOST_STATES: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -66,7 +68,7 @@ impl Shelf {
         let name = root.file_name().unwrap_or_default().to_string_lossy();
         let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).take(40).collect();
         let digest = Digest::of(root.as_os_str().as_encoded_bytes()).short();
-        Self { folder: home.join("prepared").join(format!("{plain}-{digest}")) }
+        Self { folder: home.join(PREPARED).join(format!("{plain}-{digest}")) }
     }
 
     fn place(&self, key: &str) -> PathBuf {
@@ -107,6 +109,26 @@ impl Shelf {
             tracing::debug!(%key, free, "a prepared state that is not needed any more");
         }
     }
+}
+
+/// Removes what is left of states whose making was cut off; how many there were. Whoever makes one holds its lock.
+pub(crate) fn sweep(home: &Path) -> u64 {
+    let shelves = fs::read_dir(home.join(PREPARED)).into_iter().flatten().flatten();
+    let mut swept = 0;
+    for shelf in shelves.map(|entry| Shelf { folder: entry.path() }) {
+        for entry in fs::read_dir(&shelf.folder).into_iter().flatten().flatten() {
+            let key = entry.file_name().to_string_lossy().into_owned();
+            if !entry.path().is_dir() || shelf.record(&key).is_some() {
+                continue;
+            }
+            let free = shelf.lock(&key).is_ok_and(|lock| {
+                let alone = lock.try_lock().is_ok() && shelf.record(&key).is_none();
+                alone && sandbox::remove(&shelf.place(&key)).is_ok()
+            });
+            swept += u64::from(free);
+        }
+    }
+    swept
 }
 
 /// The state of a key: the one that is there, or a new one.

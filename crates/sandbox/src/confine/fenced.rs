@@ -56,7 +56,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
         let root = io::Error::other("root needs namespaces; run as an ordinary user");
         return Err(doing("holding commands with Landlock alone")(root));
     }
-    let temp = tempfile::Builder::new().prefix("bosun-").tempdir();
+    let temp = crate::temporary::temporary("command");
     let temp = temp.map_err(doing("making a private temporary folder"))?;
     let fence = fence(spec, temp.path());
     let filter = Filter::without_sockets()?;

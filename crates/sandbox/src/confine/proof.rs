@@ -13,7 +13,7 @@ use crate::EnvError;
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
-    let ground = tempfile::Builder::new().prefix("bosun-proof-").tempdir();
+    let ground = crate::temporary::temporary("proof");
     let ground = ground.map_err(failed("making a place to prove"))?;
     let at = ground.path().canonicalize().map_err(failed("making a place to prove"))?;
     let (workspace, outside) = (at.join("workspace"), at.join("outside"));

@@ -23,7 +23,7 @@ const MAX_ERRORS: u64 = 16 * 1024;
 const OLDEST: (u32, u32) = (2, 38);
 
 /// Settings that hold in every call, whatever the repository's own configuration says.
-const SETTINGS: [&str; 28] = [
+const SETTINGS: [&str; 30] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -49,6 +49,9 @@ const SETTINGS: [&str; 28] = [
     "protocol.allow=never",
     // A worktree is found by the absolute path that the repository has written down.
     "worktree.useRelativePaths=false",
+    // What git writes is on the disk before it has its name; `durable.rs` does the rest.
+    "core.fsync=loose-object,pack,pack-metadata,reference,index",
+    "core.fsyncMethod=fsync",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
@@ -271,12 +274,13 @@ impl Git {
 /// Git commands that never look at the content of files by way of a configured filter, driver or converter, so that
 /// there is nothing to muzzle. Whatever is not in this list is muzzled.
 fn runs_no_command<A: AsRef<OsStr>>(args: &[A]) -> bool {
-    const ALONE: [&str; 9] = [
+    const ALONE: [&str; 10] = [
         "cat-file",
         "check-ref-format",
         "commit-tree",
         "init",
         "ls-tree",
+        "rev-list",
         "rev-parse",
         "symbolic-ref",
         "update-ref",
@@ -301,7 +305,7 @@ impl Answer {
     }
 
     pub(super) fn failure(self) -> GitError {
-        GitError::Failed { command: self.command, stderr: self.stderr.trim().to_owned() }
+        GitError::of(self.command, self.stderr.trim().to_owned())
     }
 
     /// The one line that was printed.

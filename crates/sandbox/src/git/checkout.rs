@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use types::{CommitId, Timestamp, WorkPath};
 
 use super::call::{Place, With};
+use super::durable::UNSYNCED;
 use super::worktree::{failed, gone};
 use super::{GitError, Repo, hash};
 
@@ -46,7 +47,8 @@ impl Repo {
         let index = git_dir.join("index");
         let place = Place::Worktree { dir, git_dir: &git_dir, index: &index };
         // The clone has no settings of anybody's, so there is nothing to muzzle.
-        let with = With { muzzled: true, ..With::default() };
+        let settings = [UNSYNCED.into()];
+        let with = With { muzzled: true, settings: &settings, ..With::default() };
         self.git().run_with(place, &["reset", "--hard", "--quiet"], with).await?;
         let ours = index_of(dir);
         std::fs::copy(&index, &ours).map_err(failed("copying", &index))?;

@@ -53,6 +53,7 @@ impl Repo {
         } else {
             self.commit_of(&tree, &[start], message, at).await?
         };
+        self.sync_commit(&commit, &[start]).await?;
         self.detach(&worktree, &commit).await?;
         let changes = self.changes(start, &commit).await?;
         Ok(Sealed { commit, changes, findings: types::Findings::default() })
@@ -74,7 +75,9 @@ impl Repo {
                 Ok(Merged::Commit(onto.clone()))
             }
             Together::Tree(tree) => {
-                Ok(Merged::Commit(self.commit_of(&tree, &[onto], message, at).await?))
+                let merged = self.commit_of(&tree, &[onto], message, at).await?;
+                self.sync_commit(&merged, &[onto]).await?;
+                Ok(Merged::Commit(merged))
             }
             Together::Conflict { paths, hunks } => Ok(Merged::Conflict { paths, hunks }),
         }
@@ -94,7 +97,8 @@ impl Repo {
         let tree = names.next().unwrap_or_default();
         match answer.code {
             Some(0) => Ok(Together::Tree(tree)),
-            Some(1) => {
+            // Without a tree it is no conflict: one of the two cannot be read.
+            Some(1) if !tree.is_empty() => {
                 let mut paths: Vec<String> = names.collect();
                 paths.dedup();
                 let hunks = self.hunks(&tree, &paths).await;
@@ -131,8 +135,9 @@ impl Repo {
         // Git fails to list worktrees while one of them is being made.
         let _alone = self.alone().await?;
         self.refuse_checked_out(name, &full).await?;
+        self.clear_lock(&full)?;
         self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
-        Ok(())
+        self.sync_ref(&full).await
     }
 
     /// A branch's whole name, once it is certain that it is one.
@@ -227,7 +232,7 @@ impl Repo {
         let place: Place<'_> = worktree.place();
         let args = ["update-ref", "--no-deref", "HEAD", hash(commit)?];
         self.git().run(place, &args).await?;
-        Ok(())
+        worktree.sync(&self.inner.common).await
     }
 }
 

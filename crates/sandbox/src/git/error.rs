@@ -4,6 +4,8 @@ use std::io;
 
 use types::{Fault, FaultClass};
 
+use crate::durable::is_storage;
+
 /// What went wrong with a repository.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -66,9 +68,70 @@ pub enum GitError {
     TooMuch { command: String, bytes: u64 },
     #[error("git {command} failed: {stderr}")]
     Failed { command: String, stderr: String },
+    #[error(
+        "the repository's objects are damaged or missing (git {command}: {stderr}); `git fsck --full` names them; bring \
+         them back from a clone or a backup, for example with `git fetch`, then try again"
+    )]
+    Damaged { command: String, stderr: String },
+    #[error(
+        "the disk of the repository cannot be written (git {command}: {stderr}); free space on it or repair it, then try again"
+    )]
+    Disk { command: String, stderr: String },
 }
 
+/// What git says when an object that must be there is not, or is not what it was.
+const DAMAGE: [&str; 19] = [
+    "bad object ",
+    "bad tree object",
+    " is corrupt",
+    "could not parse object",
+    "could not read ",
+    "failed to unpack tree object",
+    "inflate: ",
+    "invalid reference: ",
+    "is not a valid object",
+    "missing blob",
+    "missing tree",
+    "nonexistent object",
+    "not a tree object",
+    "not a valid commit name",
+    "needed a single revision",
+    "not something we can merge",
+    "object file ",
+    "unable to read ",
+    "unable to unpack",
+];
+
+/// What git says when the disk does not take any more, or fails.
+const DISK: [&str; 4] = [
+    "no space left on device",
+    "disk quota exceeded",
+    "input/output error",
+    "read-only file system",
+];
+
 impl GitError {
+    /// What a call of git that failed means, by what it said.
+    pub(super) fn of(command: String, stderr: String) -> Self {
+        let said = stderr.to_lowercase();
+        let says = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
+        if says(&DISK) {
+            Self::Disk { command, stderr }
+        } else if says(&DAMAGE) {
+            Self::Damaged { command, stderr }
+        } else {
+            Self::Failed { command, stderr }
+        }
+    }
+
+    /// The same where the object that is missing was named by an agent.
+    pub(super) fn made_up(self) -> Self {
+        match self {
+            Self::Damaged { command, stderr } => Self::Failed { command, stderr },
+            other => other,
+        }
+    }
+
     /// What the rest of the product makes of it.
     #[must_use]
     pub fn fault(&self) -> Fault {
@@ -84,6 +147,10 @@ impl GitError {
             Self::BadBranch { .. } | Self::CheckedOut { .. } | Self::WentOn { .. } => {
                 (FaultClass::Structural, "git.branch")
             }
+            // No agent's fault, and no other attempt would do better.
+            Self::Damaged { .. } => (FaultClass::Person, "git.damaged"),
+            Self::Disk { .. } => (FaultClass::Person, "git.disk"),
+            Self::Io { source, .. } if is_storage(source) => (FaultClass::Person, "git.disk"),
             Self::NotACommit { .. } => (FaultClass::Bug, "git.not_a_commit"),
             Self::TimedOut { .. } | Self::TooMuch { .. } => (FaultClass::Resource, "git.limit"),
             Self::NoWorktree { .. } | Self::Io { .. } | Self::Failed { .. } => {

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use types::{CommitId, WorkPath};
+use types::{CommitId, Timestamp, WorkPath};
 
 use super::{GitError, Repo, hash};
+use crate::recent::changed_since;
 
 const IGNORED: [&str; 6] =
     ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
@@ -50,6 +51,22 @@ impl Repo {
         let worktree = self.worktree(dir).await?;
         let answer = self.git().run(worktree.place(), &IGNORED).await?;
         Ok(answer.names().filter_map(plain).collect())
+    }
+
+    /// The ignored files of a worktree of ours that changed since a time, sorted.
+    pub async fn ignored_since(
+        &self,
+        dir: &Path,
+        since: Timestamp,
+    ) -> Result<Vec<String>, GitError> {
+        // The person's own folder is no worktree of ours.
+        let paths = match dir == self.root() {
+            true => self.ignored_here().await?,
+            false => self.ignored_in(dir).await?,
+        };
+        let dir = dir.to_owned();
+        let looked = tokio::task::spawn_blocking(move || changed_since(&dir, &paths, since)).await;
+        Ok(looked.unwrap_or_default())
     }
 
     /// Whether git sees nothing at a path of the person's own checkout, nor below it: nothing is tracked there, and

@@ -1,5 +1,6 @@
 //! One at a time at a repository's list of worktrees, which git itself does not lock: within this process and, by a
-//! lock on a file that the system gives back when a process ends, among all processes of ours.
+//! lock on the repository's folder that the system gives back when a process ends, among all processes of ours. No file
+//! is made for it.
 
 use std::fs::{File, TryLockError};
 use std::time::Duration;
@@ -11,7 +12,6 @@ use super::{GitError, Repo};
 /// How long others are waited for; making a worktree of a large repository is the longest that one holds it.
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-const NAME: &str = "bosun-worktrees.lock";
 
 /// Nobody else changes the list while this is held.
 #[derive(Debug)]
@@ -23,14 +23,12 @@ pub(super) struct Alone<'a> {
 impl Repo {
     pub(super) async fn alone(&self) -> Result<Alone<'_>, GitError> {
         let here = self.inner.worktrees.lock().await;
-        let path = self.inner.common.join(NAME);
+        let path = &self.inner.common;
         let failed = |doing: &'static str| {
             let path = path.display().to_string();
             move |source| GitError::Io { doing, path, source }
         };
-        let mut options = File::options();
-        let file = options.create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(failed("opening"))?;
+        let file = File::open(path).map_err(failed("opening"))?;
         let waited = tokio::time::timeout(PATIENCE, async {
             loop {
                 match file.try_lock() {

@@ -44,7 +44,7 @@ impl Repo {
             return Ok(Taken::Already(head));
         }
         if self.contains(commit, &head).await? {
-            self.forward(commit).await?;
+            self.forward(&head, commit).await?;
             return Ok(Taken::Forwarded(commit.clone()));
         }
         let Some((message, at)) = merge else { return Ok(Taken::Diverged) };
@@ -52,7 +52,7 @@ impl Repo {
             Together::Conflict { paths, .. } => Ok(Taken::Conflict(paths)),
             Together::Tree(tree) => {
                 let both = self.commit_of(&tree, &[&head, commit], message, at).await?;
-                self.forward(&both).await?;
+                self.forward(&head, &both).await?;
                 Ok(Taken::Merged(both))
             }
         }
@@ -68,8 +68,9 @@ impl Repo {
             return Err(GitError::WentOn { name: name.to_owned(), end: end.0 });
         }
         self.refuse_checked_out(name, &full).await?;
+        self.clear_lock(&full)?;
         self.git().run(self.here(), &["update-ref", "-d", &full, hash(at)?]).await?;
-        Ok(())
+        self.sync_ref(&full).await
     }
 
     /// Moves a branch back from a commit that was taken off it again. One that ends elsewhere is left alone.
@@ -83,8 +84,10 @@ impl Repo {
         let _alone = self.alone().await?;
         if self.end_of(&full).await?.as_ref() == Some(commit) {
             self.refuse_checked_out(name, &full).await?;
+            self.clear_lock(&full)?;
             let args = ["update-ref", &full, hash(back_to)?, hash(commit)?];
             self.git().run(self.here(), &args).await?;
+            self.sync_ref(&full).await?;
         }
         Ok(())
     }
@@ -108,10 +111,14 @@ impl Repo {
         }
     }
 
-    /// Moves the branch that is checked out, and its files, to a commit that has it all.
-    async fn forward(&self, to: &CommitId) -> Result<(), GitError> {
+    /// Moves the branch that is checked out, and its files, to a commit that has it all. All of it is on the disk then.
+    async fn forward(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
+        self.sync_commit(to, &[from]).await?;
         let args = ["merge", "--ff-only", "--quiet", "--no-verify-signatures", hash(to)?];
         self.git().run_with(self.here(), &args, With::default()).await?;
-        Ok(())
+        if let Some(branch) = self.checked_out().await? {
+            self.sync_ref(&format!("refs/heads/{branch}")).await?;
+        }
+        self.sync_files(from, to).await
     }
 }

@@ -89,7 +89,8 @@ impl Repo {
             move |source| GitError::Io { doing, path, source }
         };
         std::fs::create_dir_all(&one.to).map_err(failed("making", &one.to))?;
-        let scratch = tempfile::tempdir().map_err(failed("making", Path::new("a folder")))?;
+        let scratch = crate::temporary::temporary("index")
+            .map_err(failed("making", Path::new("a folder")))?;
         let index = scratch.path().join("index");
         let place = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
         let there = format!("{commit}^{{commit}}");

@@ -8,6 +8,7 @@ use types::{Artifact, Timestamp};
 use super::*;
 
 mod checkout;
+mod durable;
 mod ready;
 mod sharing;
 

@@ -43,7 +43,8 @@ pub(crate) async fn ask(
         GitRequest::Diff { path, staged, reference } => {
             let asked =
                 Diff { path: path.as_ref(), staged: *staged, reference: reference.as_deref() };
-            diff(&git, at, &asked, hidden).await
+            // A reference that an agent made up is no damage.
+            diff(&git, at, &asked, hidden).await.map_err(GitError::made_up)
         }
         GitRequest::Commit { message, files, at: time } => {
             commit(&git, at, message, files, *time).await

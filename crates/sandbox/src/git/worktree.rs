@@ -1,13 +1,15 @@
 //! Worktrees: one folder per attempt, each with an index of ours beside the one that git commands in the folder
 //! use. What an agent does to its folder's `.git`, or to the flags of its index, has no effect on what we see.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use types::CommitId;
 
 use super::call::{Place, With};
+use super::durable::sync_worktree;
 use super::tree::escaped;
 use super::{GitError, Repo, hash};
 use crate::local::STAGING;
@@ -41,10 +43,18 @@ impl Worktree {
         Self { dir, git_dir, index, exclude }
     }
 
+    /// Its commit, and that it is registered, survive a power cut from now on.
+    pub(super) async fn sync(&self, common: &Path) -> Result<(), GitError> {
+        sync_worktree(&self.git_dir, common).await
+    }
+
     /// Puts back what an agent, or a crash, may have changed around the files.
     fn restore(&self) -> Result<(), GitError> {
-        let lock = self.git_dir.join("bosun-index.lock");
-        gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock))?;
+        // Nobody else works in it, so a lock is of somebody who was killed.
+        for name in ["bosun-index.lock", "HEAD.lock"] {
+            let lock = self.git_dir.join(name);
+            gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock))?;
+        }
         let link = self.dir.join(".git");
         let wanted = [b"gitdir: ", self.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
         let found = std::fs::symlink_metadata(&link);
@@ -88,6 +98,32 @@ impl Repo {
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
         let _alone = self.alone().await?;
         self.remove(dir).await
+    }
+
+    /// Removes the registrations of worktrees below a folder that are not there any more; how many there were. Others'
+    /// are left alone, wherever they are.
+    pub async fn forget_worktrees(&self, below: &Path) -> Result<u64, GitError> {
+        let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
+        let list = self.inner.common.join("worktrees");
+        let left = |git_dir: &PathBuf| {
+            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+            let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
+            link.starts_with(&below) && link.parent().is_some_and(|dir| !dir.exists())
+        };
+        let find = || -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).filter(|path| left(path)).collect()
+        };
+        if find().is_empty() {
+            return Ok(0);
+        }
+        // One that is being made has no folder yet, but who makes it is alone.
+        let _alone = self.alone().await?;
+        let found = find();
+        for git_dir in &found {
+            crate::bring::remove(git_dir).map_err(failed("removing", git_dir))?;
+        }
+        Ok(found.len() as u64)
     }
 
     /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay.
@@ -145,7 +181,7 @@ impl Repo {
         let known = self.find_worktree(dir).ok();
         let files = std::fs::symlink_metadata(dir);
         if files.is_ok_and(|files| files.is_dir()) {
-            gone(std::fs::remove_dir_all(dir)).map_err(failed("removing", dir))?;
+            crate::bring::remove(dir).map_err(failed("removing", dir))?;
         } else {
             gone(std::fs::remove_file(dir)).map_err(failed("removing", dir))?;
         }

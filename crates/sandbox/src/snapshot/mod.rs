@@ -5,9 +5,11 @@
 
 mod carry;
 mod content;
+mod delta;
 mod diff;
 mod index;
 mod manifest;
+mod marks;
 mod objects;
 mod restore;
 mod rules;
@@ -117,6 +119,9 @@ impl Snapshots {
         if objects.folder().starts_with(&root) {
             return Err(SnapshotError::Inside);
         }
+        if objects.is_empty() {
+            marks::begin(objects.folder())?;
+        }
         Ok(Self { jail, objects, limits: Limits::USUAL, index: Mutex::new(Index::empty()) })
     }
 
@@ -150,8 +155,28 @@ impl Snapshots {
         carry::carry_out(&self.jail, &self.objects, plan)
     }
 
+    /// Notes that somebody may want these snapshots back, until he is forgotten.
+    pub fn mark(&self, owner: &str, trees: &[Digest]) -> Result<(), SnapshotError> {
+        marks::add(self.objects.folder(), owner, trees)
+    }
+
+    /// Forgets somebody, and every snapshot that nobody wants any more. Fails while others work in the same store.
+    pub fn forget(&self, owner: &str) -> Result<Swept, SnapshotError> {
+        marks::remove(self.objects.folder(), owner)?;
+        self.sweep()
+    }
+
+    /// Forgets every snapshot that nobody wants any more. Fails while others work in the same store.
+    pub fn sweep(&self) -> Result<Swept, SnapshotError> {
+        match marks::all(self.objects.folder())? {
+            Some(trees) => self.keep(&trees),
+            // Nobody noted anything when these were taken, so nobody knows what is wanted.
+            None => Ok(Swept::default()),
+        }
+    }
+
     /// Forgets every snapshot that is neither named here nor the last one taken here.
-    pub fn keep(&self, trees: &[Digest]) -> Result<Swept, SnapshotError> {
+    fn keep(&self, trees: &[Digest]) -> Result<Swept, SnapshotError> {
         let mut index = self.index();
         let mut needed = Needed::default();
         for tree in trees.iter().chain(&index.last) {

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use types::Digest;
 
 use super::SnapshotError;
+use super::delta;
 use super::stamp::Moment;
 
 /// What a sweep did to the store.
@@ -54,12 +55,24 @@ struct Place {
     pack: usize,
     offset: u64,
     bytes: usize,
+    /// Whether it is told by another content.
+    delta: bool,
 }
 
 /// The files' names begin with this.
 const NAME: &str = "pack-";
-/// Before each content stand its digest and its length: `<64 digits> <10 digits>\n`.
+/// Before each content stand its digest and its length: `<64 digits> <10 digits>\n`. The last of the ten is a letter
+/// where the content is told by another one.
 const HEADER: usize = 64 + 1 + 10 + 1;
+const DELTA: char = 'd';
+
+/// How a content is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Whole,
+    /// As what differs from another content.
+    Delta,
+}
 
 impl Objects {
     pub(super) fn open(store: &Path) -> Result<Self, SnapshotError> {
@@ -87,6 +100,11 @@ impl Objects {
         &self.folder
     }
 
+    /// Whether nothing is kept here yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.packs().all.is_empty()
+    }
+
     /// What time the file system says that it is.
     pub(super) fn now(&self) -> Result<Moment, SnapshotError> {
         let failed =
@@ -99,12 +117,27 @@ impl Objects {
 
     /// Keeps some bytes, and gives the digest under which they are found.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, SnapshotError> {
+        self.put_after(bytes, None)
+    }
+
+    /// The same for bytes that took the place of others, of which little may be different.
+    pub(super) fn put_after(
+        &self,
+        bytes: &[u8],
+        old: Option<Digest>,
+    ) -> Result<Digest, SnapshotError> {
         let digest = Digest::of(bytes);
-        let mut packs = self.packs();
-        if !packs.places.contains_key(&digest) {
-            let failed = |source| SnapshotError::Store { doing: "writing to", source };
-            packs.append(&self.folder, digest, bytes).map_err(failed)?;
+        if self.packs().places.contains_key(&digest) {
+            return Ok(digest);
         }
+        let old = old.filter(|_| bytes.len() >= delta::LARGE);
+        let short = old.filter(|old| self.packs().chain(old) < delta::LONGEST_CHAIN);
+        // What cannot be read is not built on.
+        let delta = short.and_then(|old| delta::record(old, &self.get(&old).ok()?, bytes));
+        let failed = |source| SnapshotError::Store { doing: "writing to", source };
+        let record = delta.as_deref().unwrap_or(bytes);
+        let kind = if delta.is_some() { Kind::Delta } else { Kind::Whole };
+        self.packs().append(&self.folder, digest, record, kind).map_err(failed)?;
         Ok(digest)
     }
 
@@ -116,13 +149,14 @@ impl Objects {
             // Another user of the store may have written it meanwhile.
             packs.look(&self.folder).map_err(failed)?;
         }
-        let place = packs.places.get(digest).copied();
-        let place = place.ok_or(SnapshotError::Gone { digest: *digest })?;
-        let bytes = packs.read(place).map_err(failed)?;
+        if !packs.places.contains_key(digest) {
+            return Err(SnapshotError::Gone { digest: *digest });
+        }
+        let bytes = packs.content(digest).map_err(failed)?;
         drop(packs);
-        match Digest::of(&bytes) == *digest {
-            true => Ok(bytes),
-            false => Err(SnapshotError::Damaged { digest: *digest }),
+        match bytes {
+            Some(bytes) if Digest::of(&bytes) == *digest => Ok(bytes),
+            _ => Err(SnapshotError::Damaged { digest: *digest }),
         }
     }
 
@@ -160,26 +194,37 @@ impl Packs {
         }
         for (number, pack) in self.all.iter_mut().enumerate() {
             let size = pack.file.metadata()?.len();
-            while let Some((digest, bytes)) = header(&pack.file, pack.end) {
+            while let Some((digest, bytes, kind)) = header(&pack.file, pack.end) {
                 let offset = pack.end + HEADER as u64;
                 let end = offset + bytes as u64;
                 if end > size {
                     break;
                 }
-                self.places.entry(digest).or_insert(Place { pack: number, offset, bytes });
+                let delta = kind == Kind::Delta;
+                self.places.entry(digest).or_insert(Place { pack: number, offset, bytes, delta });
                 pack.end = end;
             }
         }
         Ok(())
     }
 
-    fn append(&mut self, folder: &Path, digest: Digest, bytes: &[u8]) -> io::Result<()> {
+    fn append(
+        &mut self,
+        folder: &Path,
+        digest: Digest,
+        bytes: &[u8],
+        kind: Kind,
+    ) -> io::Result<()> {
         let number = match self.own {
             Some(number) => number,
             None => self.begin(folder)?,
         };
         let pack = &mut self.all[number];
-        let record = [format!("{digest} {:>10}\n", bytes.len()).as_bytes(), bytes].concat();
+        let header = match kind {
+            Kind::Whole => format!("{digest} {:>10}\n", bytes.len()),
+            Kind::Delta => format!("{digest} {:>9}{DELTA}\n", bytes.len()),
+        };
+        let record = [header.as_bytes(), bytes].concat();
         let offset = pack.end + HEADER as u64;
         if let Err(error) = pack.file.write_all_at(&record, pack.end) {
             // Half a record would hide what comes after it, so nothing comes after it.
@@ -187,7 +232,8 @@ impl Packs {
             return Err(error);
         }
         pack.end = offset + bytes.len() as u64;
-        self.places.insert(digest, Place { pack: number, offset, bytes: bytes.len() });
+        let delta = kind == Kind::Delta;
+        self.places.insert(digest, Place { pack: number, offset, bytes: bytes.len(), delta });
         Ok(())
     }
 
@@ -206,8 +252,52 @@ impl Packs {
         Ok(bytes)
     }
 
+    /// A content, put together from those that it is told by. Nothing where they do not fit.
+    fn content(&self, digest: &Digest) -> io::Result<Option<Vec<u8>>> {
+        let mut deltas = Vec::new();
+        let mut next = *digest;
+        let whole = loop {
+            let Some(place) = self.places.get(&next) else { return Ok(None) };
+            let record = self.read(*place)?;
+            if !place.delta {
+                break record;
+            }
+            let Some(common) = delta::common(&record) else { return Ok(None) };
+            if deltas.len() >= delta::LONGEST_CHAIN {
+                return Ok(None);
+            }
+            next = common.base;
+            deltas.push((common, record));
+        };
+        let told = deltas
+            .into_iter()
+            .rev()
+            .try_fold(whole, |old, (common, record)| delta::content(common, &record, &old));
+        Ok(told)
+    }
+
+    /// The content by which another one is told, if it is.
+    fn base(&self, digest: &Digest) -> Option<Digest> {
+        let place = self.places.get(digest).filter(|place| place.delta)?;
+        let mut header = [0; delta::HEADER];
+        self.all[place.pack].file.read_exact_at(&mut header, place.offset).ok()?;
+        delta::common(&header).map(|common| common.base)
+    }
+
+    /// How many contents have to be read for one besides itself.
+    fn chain(&self, digest: &Digest) -> usize {
+        let chain = std::iter::successors(self.base(digest), |next| self.base(next));
+        chain.take(delta::LONGEST_CHAIN).count()
+    }
+
     /// Files of which nothing is needed go; of those of which something is not needed, the rest moves to a new one.
     fn sweep(&mut self, folder: &Path, named: &HashSet<Digest>) -> io::Result<Swept> {
+        let mut named = named.clone();
+        let mut told: Vec<Digest> = named.iter().copied().collect();
+        // What is told by another content needs that one, too.
+        while let Some(digest) = told.pop() {
+            told.extend(self.base(&digest).filter(|base| named.insert(*base)));
+        }
         let mut swept = Swept::default();
         let mut dirty = vec![false; self.all.len()];
         for (digest, place) in &self.places {
@@ -230,8 +320,9 @@ impl Packs {
             }
             swept.kept += 1;
             if dirty[place.pack] {
-                let bytes = self.read(place)?;
-                self.append(folder, digest, &bytes)?;
+                let (bytes, kind) =
+                    (self.read(place)?, if place.delta { Kind::Delta } else { Kind::Whole });
+                self.append(folder, digest, &bytes, kind)?;
             }
         }
         if let Some(own) = self.own {
@@ -248,9 +339,13 @@ impl Packs {
 }
 
 /// What the header at that place says: whose content follows, and how long it is.
-fn header(file: &File, at: u64) -> Option<(Digest, usize)> {
+fn header(file: &File, at: u64) -> Option<(Digest, usize, Kind)> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, at).ok()?;
     let (digest, bytes) = std::str::from_utf8(&header).ok()?.strip_suffix('\n')?.split_once(' ')?;
-    Some((digest.parse().ok()?, bytes.trim_start().parse().ok()?))
+    let (bytes, kind) = match bytes.strip_suffix(DELTA) {
+        Some(bytes) => (bytes, Kind::Delta),
+        None => (bytes, Kind::Whole),
+    };
+    Some((digest.parse().ok()?, bytes.trim_start().parse().ok()?, kind))
 }

@@ -241,7 +241,11 @@ impl<'a> Walk<'a> {
         match read {
             Ok((bytes, read)) => {
                 self.bytes += bytes.len() as u64;
-                let content = self.objects.put(&bytes)?;
+                let old = match known.map(|seen| seen.entry) {
+                    Some(Entry::File { content, .. }) => Some(content),
+                    _ => None,
+                };
+                let content = self.objects.put_after(&bytes, old)?;
                 let mode = read.unwrap_or(stamp).permissions();
                 let entry =
                     if link { Entry::Link { content } } else { Entry::File { mode, content } };

@@ -47,3 +47,17 @@ async fn a_mixed_commit_has_files_of_both_and_texts_of_nobody() {
     assert_eq!(texts, [("code.sh", "new\n"), ("gone.sh", "z\n"), ("test.sh", "old\n")]);
     assert!(!scratch.exists());
 }
+
+#[tokio::test]
+async fn the_links_of_a_commit_are_told_with_their_targets() {
+    let fixture = fixture(&[("a", "1")]).await;
+    let tree = fixture.worktree("T1.1").await;
+    std::fs::create_dir(tree.join("d")).expect("a folder");
+    std::os::unix::fs::symlink("../a", tree.join("d/in")).expect("a link");
+    std::os::unix::fs::symlink("/etc/passwd", tree.join("out")).expect("a link");
+    let sealed = fixture.seal(&tree).await;
+    let links = fixture.repo.links(&sealed.commit).await.expect("links");
+    let links: Vec<(&str, &str)> = links.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    assert_eq!(links, [("d/in", "../a"), ("out", "/etc/passwd")]);
+    assert!(fixture.repo.links(&fixture.start).await.expect("links").is_empty());
+}

@@ -234,7 +234,7 @@ fn a_record_that_was_cut_off_is_not_read_and_hides_nothing_that_is_written_later
     assert_eq!(ground.text("second").as_deref(), Some("second"));
     assert_eq!(ground.snapshots.keep(&[first, second]).expect("a sweep").removed, 0);
     let packs = std::fs::read_dir(ground.place.path().join("store")).expect("the store").count();
-    assert_eq!(packs, 3, "the lock, and two files of which every byte is needed");
+    assert_eq!(packs, 4, "the lock, the marks, and two files of which every byte is needed");
     ground.restore(&first);
     ground.restore(&second);
 }
@@ -256,4 +256,42 @@ fn a_store_inside_of_the_workspace_is_refused_before_it_is_made() {
     let refused = Snapshots::new(&ground.root(), &inside);
     assert!(matches!(refused, Err(SnapshotError::Inside)));
     assert!(!ground.at("new").exists());
+}
+
+/// An edited line of a large file costs the line, however often.
+#[test]
+fn forty_edits_of_a_large_file_cost_little_more_than_the_file() {
+    let mut ground = Ground::new();
+    let line = |n: usize| format!("this is line {n} of a file that is really large\n");
+    let mut lines: Vec<String> = (0..20_000).map(line).collect();
+    let size = lines.concat().len() as u64;
+    let mut trees = Vec::new();
+    for edit in 0..40 {
+        lines[edit * 487 + 3] = format!("edited the {edit}th time\n");
+        ground.put("large", &lines.concat());
+        trees.push((ground.take(), lines.concat()));
+    }
+    let store = ground.place.path().join("store");
+    let kept = |store: &Path| -> u64 {
+        let files = std::fs::read_dir(store).expect("the store").flatten();
+        files.map(|file| file.metadata().expect("facts").len()).sum()
+    };
+    let bytes = kept(&store);
+    assert!(bytes < size * 3, "{bytes} bytes for a file of {size}");
+    ground.reopen();
+    for (tree, text) in [&trees[0], &trees[20], &trees[39]] {
+        ground.restore(tree);
+        assert_eq!(ground.text("large").as_deref(), Some(text.as_str()));
+    }
+    // What a kept one is told by stays with it.
+    ground.snapshots.mark("r_1", &[trees[30].0]).expect("a mark");
+    ground.snapshots.sweep().expect("a sweep");
+    ground.restore(&trees[30].0);
+    assert_eq!(ground.text("large").as_deref(), Some(trees[30].1.as_str()));
+    assert!(matches!(ground.snapshots.restore(&trees[31].0), Err(SnapshotError::Gone { .. })));
+    ground.put("large", "small now");
+    ground.take();
+    ground.snapshots.forget("r_1").expect("a sweep");
+    let bytes = kept(&store);
+    assert!(bytes < size / 10, "{bytes} bytes for nothing that anybody wants");
 }

@@ -1,0 +1,164 @@
+//! What processes that were killed left behind: folders of runs that are over, registrations of worktrees that are gone,
+//! prepared states that are not whole, temporary folders. Found by a few looks at names, so that it can be done at every
+//! start. What belongs to a run that somebody holds or that can be resumed is not touched, and neither are branches:
+//! those are results.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use engine::Machine as _;
+use types::{Event, LogId, RunId, Timestamp};
+
+use crate::door::{Bosun, DoorError};
+use crate::workshop::{INTENTS, WORKTREES};
+use crate::workspace;
+
+/// How many runs are looked at; the next sweep sees to the rest.
+const MOST_RUNS: usize = 64;
+/// How long folders that no log tells of are left alone: their log may be in another journal.
+const NOBODYS_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What was left behind and is gone now.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Leftovers {
+    /// The runs and conversations whose folders were removed.
+    pub runs: Vec<RunId>,
+    /// Worktrees that a repository still knew of.
+    pub registrations: u64,
+    /// Prepared states whose making was cut off.
+    pub prepared: u64,
+    /// Temporary folders of processes that are gone.
+    pub temporary: u64,
+}
+
+impl Leftovers {
+    /// Whether there was nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whose a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A run or a conversation that goes on, or may.
+    Open,
+    RunThatIsOver,
+    SessionThatIsOver,
+    Nobody,
+}
+
+impl Bosun {
+    /// Removes what was left behind, and what a repository knows of it if one is named. What cannot be removed is left
+    /// for the next time.
+    pub async fn sweep(&self, repository: Option<&Path>) -> Leftovers {
+        let home = self.shop.home.clone();
+        let names = tokio::task::spawn_blocking(move || {
+            let (temporary, prepared) = (sandbox::sweep_temporary(), workspace::sweep(&home));
+            (temporary, prepared, runs_below(&home))
+        });
+        let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };
+        let mut left = Leftovers { temporary, prepared, ..Leftovers::default() };
+        for run in runs.into_iter().take(MOST_RUNS) {
+            match self.swept(&run).await {
+                Ok(true) => left.runs.push(run),
+                Ok(false) => {}
+                Err(error) => tracing::debug!(%run, %error, "what a run left stays"),
+            }
+        }
+        if let Some(repository) = repository {
+            left.registrations = self.forget_worktrees(repository).await;
+        }
+        if !left.is_empty() {
+            tracing::info!(?left, "removed what was left behind");
+        }
+        left
+    }
+
+    async fn forget_worktrees(&self, repository: &Path) -> u64 {
+        let Ok(repo) = self.shop.repo(repository).await else { return 0 };
+        repo.forget_worktrees(&self.shop.home).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "registrations of worktrees stay");
+            0
+        })
+    }
+
+    /// Removes the folders of a run if it does not need them any more.
+    async fn swept(&self, run: &RunId) -> Result<bool, DoorError> {
+        if self.owner(run).await? == Owner::Open {
+            return Ok(false);
+        }
+        // Looked at once more by one alone: it may have been begun or gone on with since.
+        let lease = self.shop.journal.lease(&LogId::run(run.clone())).await?;
+        let owner = self.owner(run).await?;
+        match owner {
+            Owner::Open => return Ok(false),
+            Owner::RunThatIsOver => {
+                self.close(&self.load(run).await?).await?;
+            }
+            Owner::SessionThatIsOver | Owner::Nobody => {}
+        }
+        for folder in self.folders(run) {
+            sandbox::remove(&folder).map_err(|source| sandbox::GitError::Io {
+                doing: "removing",
+                path: folder.display().to_string(),
+                source,
+            })?;
+        }
+        drop(lease);
+        Ok(true)
+    }
+
+    async fn owner(&self, run: &RunId) -> Result<Owner, DoorError> {
+        let journal = &self.shop.journal;
+        let logs = journal.logs(Some(run)).await?;
+        let Some(log) = logs.iter().find(|log| log.log.attempt.is_none()) else {
+            let newest = self.folders(run).iter().filter_map(|folder| changed(folder)).max();
+            let age = newest.map(|newest| self.shop.clock.now().millis() - newest.millis());
+            let old = logs.is_empty() && age.is_some_and(|age| age > NOBODYS_MS);
+            return Ok(if old { Owner::Nobody } else { Owner::Open });
+        };
+        if self.is_session(run).await? {
+            let over = self.session_is_over(run).await?;
+            return Ok(if over { Owner::SessionThatIsOver } else { Owner::Open });
+        }
+        // After its end, a run has one line more at the most.
+        let last = journal.read(&log.log, log.last_seq.saturating_sub(2), 2).await?;
+        let over = last.iter().any(|line| matches!(line.event, Event::RunFinished { .. }));
+        Ok(if over { Owner::RunThatIsOver } else { Owner::Open })
+    }
+
+    async fn session_is_over(&self, run: &RunId) -> Result<bool, DoorError> {
+        let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
+        let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
+        else {
+            return Ok(false);
+        };
+        let mut machine = engine::Attempt::new(self.policy_of(run, brief.policy).await?);
+        let log = LogId::run(run.clone());
+        crate::drive::fold(&mut machine, &log, &*self.shop.journal).await?;
+        Ok(machine.is_over())
+    }
+
+    fn folders(&self, run: &RunId) -> [PathBuf; 2] {
+        [WORKTREES, INTENTS].map(|folder| self.shop.home.join(folder).join(run.as_str()))
+    }
+}
+
+/// The runs that have a folder below the product's home.
+fn runs_below(home: &Path) -> BTreeSet<RunId> {
+    let folders = [WORKTREES, INTENTS].map(|folder| std::fs::read_dir(home.join(folder)));
+    let entries = folders.into_iter().flatten().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// When something was last put into a folder or taken out of it.
+fn changed(folder: &Path) -> Option<Timestamp> {
+    let time = std::fs::metadata(folder).and_then(|facts| facts.modified()).ok()?;
+    let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
+}
+
+#[cfg(test)]
+mod tests;

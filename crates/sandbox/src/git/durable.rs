@@ -1,0 +1,92 @@
+//! What is on record is on the disk: before a commit or a branch is named to anybody, its objects, its references and the
+//! folders that hold them are synced. Git syncs what it writes itself (`core.fsync`), but not the folders, and not objects
+//! that somebody else wrote before it. Clones for checks are thrown away and never synced.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use types::CommitId;
+
+use super::worktree::{failed, gone};
+use super::{GitError, Repo, hash};
+use crate::durable::{sync, sync_files};
+
+/// No git of ours holds the lock of a reference for so long.
+const STALE: Duration = Duration::from_secs(10);
+
+/// For calls whose result nobody needs after a power cut.
+pub(super) const UNSYNCED: &str = "core.fsync=none";
+
+impl Repo {
+    /// Makes a commit durable, with everything in it that is not in `beyond`.
+    pub(super) async fn sync_commit(
+        &self,
+        commit: &CommitId,
+        beyond: &[&CommitId],
+    ) -> Result<(), GitError> {
+        if beyond.contains(&commit) {
+            return Ok(());
+        }
+        let mut args = vec!["rev-list", "--objects", "--no-object-names", hash(commit)?, "--not"];
+        for other in beyond {
+            args.push(hash(other)?);
+        }
+        let answer = self.git().run(self.here(), &args).await?;
+        let store = self.inner.common.join("objects");
+        let names = String::from_utf8_lossy(&answer.stdout).into_owned();
+        // An object that is in no file of its own is in a pack, which git syncs when it makes one.
+        let files = names.lines().filter_map(|name| {
+            let (folder, rest) = name.split_at_checked(2)?;
+            Some(store.join(folder).join(rest))
+        });
+        on_disk(files.collect(), store).await
+    }
+
+    /// Makes the present state of a reference durable, also that it is gone.
+    pub(super) async fn sync_ref(&self, full: &str) -> Result<(), GitError> {
+        let common = self.inner.common.clone();
+        // Where git keeps references in tables, they are there instead.
+        let tables = common.join("reftable");
+        if tables.is_dir() {
+            return on_disk(vec![tables.join("tables.list")], common).await;
+        }
+        on_disk(vec![common.join(full), common.join("packed-refs")], common).await
+    }
+
+    /// Removes the lock of a reference that somebody who was killed left. Only who is alone may ask for it, and only for
+    /// a reference that nobody but us writes.
+    pub(super) fn clear_lock(&self, full: &str) -> Result<(), GitError> {
+        let lock = self.inner.common.join(format!("{full}.lock"));
+        // A git whose caller was killed a moment ago may still be at work.
+        let age = std::fs::metadata(&lock).and_then(|facts| facts.modified());
+        let old = age.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STALE));
+        match old {
+            true => gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock)),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the files of the person's working tree durable that differ between two commits.
+    pub(super) async fn sync_files(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
+        let changes = self.changes(from, to).await?;
+        let root = self.root().to_owned();
+        let files = changes.0.iter().map(|change| root.join(change.path.as_str()));
+        // A link could lead to a device; only what is a file is opened.
+        let plain = |file: &PathBuf| std::fs::symlink_metadata(file).is_ok_and(|it| it.is_file());
+        on_disk(files.filter(plain).collect(), root).await
+    }
+}
+
+/// Makes a worktree's own git files durable, and that it is registered.
+pub(super) async fn sync_worktree(git_dir: &Path, common: &Path) -> Result<(), GitError> {
+    on_disk(vec![git_dir.join("HEAD"), git_dir.join("gitdir")], common.to_owned()).await
+}
+
+async fn on_disk(files: Vec<PathBuf>, top: PathBuf) -> Result<(), GitError> {
+    let place = top.clone();
+    let work = move || sync_files(&files, &top).and_then(|()| sync(&top));
+    match tokio::task::spawn_blocking(work).await {
+        Ok(synced) => synced.map_err(failed("syncing", &place)),
+        Err(error) => Err(failed("syncing", &place)(std::io::Error::other(error))),
+    }
+}

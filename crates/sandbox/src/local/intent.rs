@@ -1,0 +1,245 @@
+//! Changes to several files that are all made or all not, also when the process is killed or the power fails in the middle.
+//! What is to be done, and what is there before, is on the disk before the first file is touched; whoever opens the log
+//! again completes what was cut off, or takes it back where it cannot be completed. The log lies outside of the
+//! workspace. It does not know whether the call that wanted the changes was recorded as finished.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use types::{Recovered, WorkPath};
+
+use super::state::{Files, State};
+use crate::durable::sync;
+use crate::jail::Jail;
+use crate::search::Hidden;
+use crate::{Change, EnvError};
+
+/// What was done, a line each.
+const DONE: &str = "done";
+/// What is to be done, and what is to be taken back.
+const INTENT: &str = "intent";
+const UNDO: &str = "undo";
+/// Ends the names of changes that are not all that their call does.
+pub(super) const PART_OF_CALL: char = '~';
+
+/// The log of the changes in one workspace by one writer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntentLog {
+    folder: PathBuf,
+}
+
+/// One change, with what it is about to replace.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Step {
+    Put {
+        path: WorkPath,
+        before: State,
+        after: State,
+    },
+    /// `before` is what was at the new place.
+    Move {
+        path: WorkPath,
+        to: WorkPath,
+        before: State,
+    },
+}
+
+impl IntentLog {
+    /// The log in this folder, which is made with the first change.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Completes what was cut off in a workspace, or takes it back; what became of each name, also of those that were
+    /// complete before. What can be neither completed nor taken back stays noted and is not in the answer.
+    pub fn recover(&self, root: &Path) -> Result<BTreeMap<String, Recovered>, EnvError> {
+        let mut all = self.done();
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(all) };
+        let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+        let jail = Jail::open(root).map_err(failed)?;
+        let root = root.canonicalize().map_err(failed)?;
+        // What is hidden is so to agents; here it is only put back where it was.
+        let files = Files { jail: &jail, root: &root, hidden: &Hidden::default() };
+        for entry in entries.flatten() {
+            let (file, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            let Some((name, kind)) = file.rsplit_once('.') else { continue };
+            let steps = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+            let steps: Vec<Step> = match (kind, steps) {
+                (INTENT | UNDO, Some(steps)) => steps,
+                // A note that is not whole is of changes that were not begun.
+                _ => {
+                    fs::remove_file(&path).map_err(failed)?;
+                    continue;
+                }
+            };
+            let became = match kind == INTENT && forward(&steps, &files).is_ok() {
+                true => Some(Recovered::Finished),
+                false => back(&steps, &files).is_empty().then_some(Recovered::Undone),
+            };
+            for path in touched(&steps) {
+                files.clear_staging(path).map_err(failed)?;
+            }
+            if let Some(became) = became {
+                files.sync(&touched(&steps))?;
+                self.settle(name, became, &path).map_err(failed)?;
+                all.insert(name.to_owned(), became);
+            }
+        }
+        all.retain(|name, _| !name.ends_with(PART_OF_CALL));
+        Ok(all)
+    }
+
+    /// Makes changes that are all made or none.
+    pub(super) fn make(
+        &self,
+        name: &str,
+        changes: Vec<Change>,
+        files: &Files<'_>,
+    ) -> Result<(), EnvError> {
+        // One change is made in one step or fails, so that nothing has to be kept to take it back.
+        let alone = changes.len() == 1;
+        let steps = changes.iter().map(|change| Step::of(change, files, alone));
+        let steps = steps.collect::<Result<Vec<Step>, EnvError>>()?;
+        let noted = self.note(name, &steps).map_err(noting)?;
+        let made = changes.iter().try_for_each(|change| files.make(change));
+        let (became, noted) = match &made {
+            Ok(()) => (Recovered::Finished, noted),
+            Err(_) => {
+                // Whoever comes after a kill must not complete what is being taken back.
+                let undo = self.folder.join(format!("{name}.{UNDO}"));
+                fs::rename(&noted, &undo).and_then(|()| sync(&self.folder)).map_err(noting)?;
+                (Recovered::Undone, undo)
+            }
+        };
+        if let Err(cause) = made {
+            let stuck = back(&steps, files);
+            if !stuck.is_empty() {
+                fs::remove_file(&noted).map_err(noting)?;
+                return Err(EnvError::HalfDone { paths: stuck.join(", "), cause: Box::new(cause) });
+            }
+            self.settle(name, became, &noted).map_err(noting)?;
+            return Err(cause);
+        }
+        files.sync(&touched(&steps))?;
+        self.settle(name, became, &noted).map_err(noting)
+    }
+
+    /// Writes down what is to be done.
+    fn note(&self, name: &str, steps: &[Step]) -> io::Result<PathBuf> {
+        fs::create_dir_all(&self.folder)?;
+        let text = serde_json::to_vec(steps).map_err(io::Error::other)?;
+        let (part, whole) = (
+            self.folder.join(format!("{name}.part")),
+            self.folder.join(format!("{name}.{INTENT}")),
+        );
+        let mut file = File::create(&part)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        fs::rename(&part, &whole)?;
+        sync(&self.folder)?;
+        Ok(whole)
+    }
+
+    /// Writes down what became of it. The note itself is not needed any more.
+    fn settle(&self, name: &str, became: Recovered, noted: &Path) -> io::Result<()> {
+        let mut done = File::options().create(true).append(true).open(self.folder.join(DONE))?;
+        done.write_all(format!("{name} {}\n", became.word()).as_bytes())?;
+        done.sync_data()?;
+        fs::remove_file(noted)
+    }
+
+    /// What was done by each name. Of a name that is there twice nobody knows whether it was to be there once more.
+    fn done(&self) -> BTreeMap<String, Recovered> {
+        let text = fs::read_to_string(self.folder.join(DONE)).unwrap_or_default();
+        // A line that was cut off is of changes that are still noted.
+        let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let lines = whole.filter_map(|line| {
+            let (name, word) = line.rsplit_once(' ')?;
+            Some((name.to_owned(), Recovered::ALL.into_iter().find(|one| one.word() == word)?))
+        });
+        let mut all = BTreeMap::new();
+        let mut twice = Vec::new();
+        for (name, became) in lines {
+            if all.insert(name.clone(), became).is_some() {
+                twice.push(name);
+            }
+        }
+        all.retain(|name, _| !twice.contains(name));
+        all
+    }
+}
+
+impl Step {
+    fn of(change: &Change, files: &Files<'_>, alone: bool) -> Result<Self, EnvError> {
+        let path = change.path().clone();
+        let before = |path: &WorkPath| match alone {
+            true => Ok(State::NotKept),
+            false => files.state(path),
+        };
+        Ok(match change {
+            Change::Write { bytes, .. } => {
+                let after = State::File { mode: None, bytes: bytes.clone() };
+                Self::Put { before: before(&path)?, path, after }
+            }
+            Change::Delete { .. } => {
+                Self::Put { before: before(&path)?, path, after: State::Nothing }
+            }
+            Change::Move { to, .. } => Self::Move { path, to: to.clone(), before: before(to)? },
+        })
+    }
+}
+
+/// Completes all of them. Each may have been made already.
+fn forward(steps: &[Step], files: &Files<'_>) -> Result<(), EnvError> {
+    steps.iter().try_for_each(|step| match step {
+        Step::Put { path, after, .. } => files.put(path, after),
+        Step::Move { path, to, .. } if is_there(path, files)? => {
+            files.make(&Change::Move { path: path.clone(), to: to.clone() })
+        }
+        Step::Move { .. } => Ok(()),
+    })
+}
+
+/// Takes all of them back, the last one first; the paths that are not what they were. Each may not have been made at all.
+fn back(steps: &[Step], files: &Files<'_>) -> Vec<String> {
+    let undone = |step: &Step| match step {
+        Step::Put { path, before, .. } => files.put(path, before),
+        Step::Move { path, to, before } => {
+            if is_there(to, files)? && !is_there(path, files)? {
+                files.make(&Change::Move { path: to.clone(), to: path.clone() })?;
+            }
+            files.put(to, before)
+        }
+    };
+    let stuck = steps.iter().rev().filter(|step| undone(step).is_err());
+    stuck.flat_map(|step| touched(std::slice::from_ref(step))).map(WorkPath::to_string).collect()
+}
+
+fn is_there(path: &WorkPath, files: &Files<'_>) -> Result<bool, EnvError> {
+    match files.state(path) {
+        Ok(state) => Ok(state != State::Nothing),
+        // What is too large to be taken down is there.
+        Err(EnvError::TooLarge { .. } | EnvError::NotRegular { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+fn touched(steps: &[Step]) -> Vec<&WorkPath> {
+    let paths = steps.iter().flat_map(|step| match step {
+        Step::Put { path, .. } => [Some(path), None],
+        Step::Move { path, to, .. } => [Some(path), Some(to)],
+    });
+    paths.flatten().collect()
+}
+
+fn noting(source: io::Error) -> EnvError {
+    EnvError::Io { doing: "noting the changes in", path: WorkPath::root(), source }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Writing one file: beside it first, under a name of ours, and then in its place. Nothing here knows of other files.
+
+use std::io::Write as _;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use types::WorkPath;
+
+use super::STAGING;
+use crate::EnvError;
+use crate::jail::{self, Jail, refused};
+
+/// Replaces or creates a file. It has the mode that is given, else the one that it had. Its content is on the disk before
+/// it has its name, so that a power cut leaves the old file or the new one.
+pub(super) fn write(
+    jail: &Jail,
+    path: &WorkPath,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> Result<(), EnvError> {
+    if jail::is_protected(path) {
+        return Err(EnvError::Protected { path: path.clone() });
+    }
+    let failed = |errno| refused(errno, "writing", path);
+    let (folder, name) = jail.make_parent(path)?;
+    let before = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some(stat.st_mode),
+        Err(Errno::NOENT) => None,
+        Err(errno) => return Err(failed(errno)),
+    };
+    match before.map(FileType::from_raw_mode) {
+        None | Some(FileType::RegularFile) => {}
+        Some(FileType::Directory) => return Err(EnvError::IsFolder { path: path.clone() }),
+        Some(FileType::Symlink) => return Err(EnvError::ThroughLink { path: path.clone() }),
+        Some(_) => return Err(EnvError::NotRegular { path: path.clone() }),
+    }
+    let (staged, mut file) = stage(&folder).map_err(failed)?;
+    let filled = file
+        .write_all(bytes)
+        .map_err(|source| EnvError::Io { doing: "writing", path: path.clone(), source })
+        .and_then(|()| match mode.or(before) {
+            Some(mode) => {
+                let mode = Mode::from_raw_mode(mode) & Mode::from_raw_mode(0o777);
+                rustix::fs::fchmod(&file, mode).map_err(failed)
+            }
+            None => Ok(()),
+        })
+        .and_then(|()| rustix::fs::fdatasync(&file).map_err(failed))
+        .and_then(|()| rustix::fs::renameat(&folder, &staged, &folder, name).map_err(failed));
+    if filled.is_err() {
+        // The write failed and is reported; a staging file that stays behind is never sealed into a commit.
+        rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
+    }
+    filled
+}
+
+/// A new empty file beside the one to be written, under a name that nobody else has.
+pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for n in 0..10_000_u32 {
+        let name = format!("{STAGING}{}-{n}", std::process::id());
+        match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
+            Ok(fd) => return Ok((name, fd.into())),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
+}
