@@ -112,6 +112,14 @@ impl Session {
         self.say(Command::Interrupt { by: self.shared.by.clone() }).await
     }
 
+    /// Goes on with the last input, if a fault or a limit stopped the work on it: the model is asked again.
+    pub async fn go_on(&self) -> Result<(), SessionError> {
+        if self.state() != SessionState::Idle {
+            return Err(SessionError::Busy);
+        }
+        self.say(Command::Continue { by: self.shared.by.clone() }).await
+    }
+
     /// Answers a question or an approval that is open.
     pub async fn answer(&self, question: u32, text: impl Into<String>) -> Result<(), SessionError> {
         let (by, text) = (self.shared.by.clone(), text.into());

@@ -18,6 +18,7 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         }
         // Nothing in these was written by anybody.
         Command::Interrupt { .. }
+        | Command::Continue { .. }
         | Command::Change { .. }
         | Command::Compact { .. }
         | Command::Settle { .. }

@@ -56,6 +56,10 @@ pub enum Command {
     Interrupt {
         by: String,
     },
+    /// Go on with the input on which the work was stopped.
+    Continue {
+        by: String,
+    },
     /// From the next turn on, this is different.
     Change {
         change: Box<SessionChange>,

@@ -263,6 +263,8 @@ pub struct SessionView {
     pub window: Option<u64>,
     /// What waits for a person.
     pub question: Option<Asking>,
+    /// Why the work on the last input was stopped, if it was, and not by a person: it can be continued.
+    pub stopped: Option<crate::Decision>,
     /// What was said and is not heard yet.
     pub queued: Vec<String>,
     pub agents: Vec<AgentView>,

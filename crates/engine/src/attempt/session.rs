@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) room: Room,
     pub(super) end: Option<SessionEnd>,
     /// Why the work on the last input was stopped, if it was.
-    pub(super) stopped: Option<String>,
+    pub(super) stopped: Option<types::Decision>,
 }
 
 /// The last calls, by what they were, and how often a pattern in them was pointed out.

@@ -2,7 +2,7 @@
 
 use types::{AgentView, SessionState, SessionView};
 
-use super::Attempt;
+use super::{Attempt, decide};
 use super::session::{Session, SlotState, Talk};
 
 impl Attempt {
@@ -34,6 +34,7 @@ impl Attempt {
             context: root.context(),
             window: root.room.window,
             question: self.open_question().cloned(),
+            stopped: root.stopped.clone().filter(|by| by.rule.as_str() != decide::INTERRUPTED),
             queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
             agents: agents
                 .map(|agent| AgentView {

@@ -38,6 +38,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
             Input::Command(Command::Tell { how, by, text })
         }
         "interrupt" => Input::Command(Command::Interrupt { by: "ann".to_owned() }),
+        "continue" => Input::Command(Command::Continue { by: "ann".to_owned() }),
         "compact" => Input::Command(Command::Compact { by: "ann".to_owned() }),
         "change" => {
             let change = serde_json::from_str(rest).expect("a change as JSON");
@@ -128,6 +129,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         price: None,
         folder: None,
         policy: None,
+        output: None,
     }
 }
 
