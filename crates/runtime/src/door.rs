@@ -192,7 +192,11 @@ impl Bosun {
                 drive.take_posted().await?;
                 let status = drive.machine.status().word();
                 let over = engine::Machine::is_over(&drive.machine);
-                return Err(if over { DoorError::Over { run: run.clone(), status } } else { error });
+                return Err(if over {
+                    DoorError::Over { run: run.clone(), status }
+                } else {
+                    error
+                });
             }
         };
         Ok(self.launch(drive, repo))

@@ -77,7 +77,9 @@ pub(crate) enum Left {
 pub enum DriveError {
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("the repository {path} is gone; put it back, or say where it is now: `bosun resume {run} --repository PATH`")]
+    #[error(
+        "the repository {path} is gone; put it back, or say where it is now: `bosun resume {run} --repository PATH`"
+    )]
     RepositoryGone { run: types::RunId, path: String },
     #[error("bug: one input to {log} led to more than {MOST_EVENTS} events")]
     Endless { log: LogId },

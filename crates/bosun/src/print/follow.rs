@@ -48,17 +48,7 @@ impl Form {
     }
 }
 
-/// Stays with a run until it is over or nobody answers what it asks.
-pub(crate) async fn follow(
-    home: &Home,
-    bosun: &Bosun,
-    handle: Handle,
-    form: Form,
-) -> anyhow::Result<Exit> {
-    follow_with(home, bosun, handle, form, &[]).await
-}
-
-/// The same, with answers for the first questions that the run waits for.
+/// Stays with a run until it is over or nobody answers what it asks, with answers for its first questions.
 pub(crate) async fn follow_with(
     home: &Home,
     bosun: &Bosun,

@@ -68,8 +68,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             vec![Event::SessionTold { session, how, by, text }]
         }
         Command::Interrupt { by } => {
-            let decision =
-                Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
+            let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
             let by = format!("person:{by}");
             let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
             let paused = |session: &Session| Event::SessionPaused {
@@ -91,7 +90,8 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         }
         Command::Continue { .. }
         | Command::Compact { .. }
-        | Command::Restored { .. } | Command::Settle { .. } => vec![],
+        | Command::Restored { .. }
+        | Command::Settle { .. } => vec![],
     }
 }
 

@@ -2,8 +2,8 @@
 
 use types::{AgentView, SessionState, SessionView};
 
-use super::{Attempt, decide};
 use super::session::{Session, SlotState, Talk};
+use super::{Attempt, decide};
 
 impl Attempt {
     /// What it is doing.

@@ -7,7 +7,8 @@ use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
     AttemptId, Brief, Budget, Command, CommitId, Effort, Ending, Event, Fault, FaultClass, Input,
-    LogId, ModelRef, OutputSchema, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId, Telling,
+    LogId, ModelRef, OutputSchema, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
+    Telling,
 };
 
 use super::start::Scene;
@@ -125,8 +126,7 @@ impl Bosun {
         let (environment, by) = (new.environment, new.by);
         let tell = |text| Command::Tell { how: Telling::Submit, by: by.clone(), text };
         let first = new.first.map(|text| Input::Command(tell(text)));
-        let inputs: Vec<Input> =
-            [Input::Brief(Box::new(brief))].into_iter().chain(first).collect();
+        let inputs: Vec<Input> = [Input::Brief(Box::new(brief))].into_iter().chain(first).collect();
         drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
