@@ -85,7 +85,7 @@ fn two_tasks(place: &Place) -> Vec<String> {
          call = {{ tool = \"write_file\", path = \"b.txt\", content = \"b\\n\" }}\n\
          [[attempt.reply]]\nsubmit = {{ summary = \"done\" }}\n"
     );
-    let (repo, script) = stage::repository(place, &[("x.txt", "x\n")], &script);
+    let (repo, script) = stage::repository(place, &[("test.sh", "true\n")], &script);
     let words = ["run", "Write a.txt and b.txt", "--check", "true"];
     let words = words.map(str::to_owned).into_iter();
     words.chain(["--repo".to_owned(), text(&repo), "--script".to_owned(), text(&script)]).collect()
