@@ -39,8 +39,8 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
     /// Files that are written for the person when the run is over or left, whoever drives it then.
-    #[serde(default, skip_serializing_if = "Outputs::is_none")]
-    pub outputs: Outputs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Box<Outputs>>,
 }
 
 /// Where results are written. A relative path is meant from the repository.
@@ -53,14 +53,6 @@ pub struct Outputs {
     /// The newest version of the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
-}
-
-impl Outputs {
-    /// Whether nothing is written.
-    #[must_use]
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// What is asked of a run beside the goal, about its plan.
@@ -107,7 +99,7 @@ impl Request {
             checks: vec![],
             spec: None,
             planning: Planning::default(),
-            outputs: Outputs::default(),
+            outputs: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::plan::BadPlan;
 use runtime::{Bosun, presets};
 use serde_json::json;
-use types::{PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
+use types::{Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
 
 use crate::args;
 use crate::commands::run::{read, run};
@@ -39,8 +39,11 @@ pub(crate) fn request(
     request.planning.approve = planned.approve_plan;
     let top = presets::top(&args.repo);
     let from_top = |path: &PathBuf| from_repository(&top, path);
-    request.outputs.plan = args.only_plan.iter().flatten().map(from_top).next();
-    request.outputs.spec = planned.spec_out.as_ref().map(from_top);
+    let outputs = Outputs {
+        plan: args.only_plan.iter().flatten().map(from_top).next(),
+        spec: planned.spec_out.as_ref().map(from_top),
+    };
+    request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
     if let Some(path) = &planned.plan {
         let plan = engine::plan::read(policy, &request, &read(path)?);
         let plan = plan.map_err(|bad| Wrong::NotAPlan {
@@ -90,7 +93,8 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     let (machine, _) = whole(bosun, run).await?;
     let Some(request) = machine.request() else { return Ok(()) };
     let repository = bosun.view(run).await?.repository;
-    if let Some(path) = &request.outputs.spec {
+    let outputs = request.outputs.as_deref().cloned().unwrap_or_default();
+    if let Some(path) = &outputs.spec {
         let path = from_here(&repository, path);
         spec::write(&path, &spec::of_run(bosun, run).await?.text())?;
         print::note(&format!("wrote {}", path.display()));
@@ -98,7 +102,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     if !request.planning.only {
         return Ok(());
     }
-    let out = request.outputs.plan.as_ref().map(|path| from_here(&repository, path));
+    let out = outputs.plan.as_ref().map(|path| from_here(&repository, path));
     let Some(plan) = machine.plan() else { return Ok(()) };
     match form {
         Form::Json(_) => print::json(&json!({ "plan": plan }))?,
