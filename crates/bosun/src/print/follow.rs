@@ -113,7 +113,10 @@ async fn stay(
             let shown = tokio::select! {
                 left = &mut finished => break left,
                 Some(event) = events.next(), if unread.is_none() => screen.take(event).await,
-                Some(delta) = heard(&mut deltas) => Ok(screen.hear(&run, &delta)),
+                Some(delta) = heard(&mut deltas) => {
+                    screen.hear(&run, &delta);
+                    Ok(())
+                }
                 _ = tick.tick(), if unread.is_none() => screen.tick(),
             };
             if let Err(error) = shown {
@@ -134,15 +137,7 @@ async fn stay(
             None => break left,
         }
     };
-    // The run is over or left; what was recorded before that and is not shown yet comes now.
-    if left.view.ended.is_some() {
-        while let Some(event) = events.next().await {
-            screen.take(event).await?;
-        }
-    }
-    if let Some(live) = screen.live {
-        live.clear();
-    }
+    screen.live.into_iter().for_each(Live::clear);
     let exit = finish(home, &left, form)?;
     let wrong = match runs {
         Some(runs) => runs.end(&left.view).await?,

@@ -70,9 +70,7 @@ impl Bosun {
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
         let Some(solo) = new.policy.roles.get(&role).cloned() else {
-            let what = format!("the policy {} has no role {role}", new.policy.name);
-            let fault = Fault::new(FaultClass::Resource, "policy.no_role", what);
-            return Err(SessionError::Fault(fault));
+            return Err(no_role(&new.policy, &role));
         };
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let policy = Arc::new(new.policy);
@@ -124,9 +122,7 @@ impl Bosun {
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
-        let tell = |text| Command::Tell { how: Telling::Submit, by: by.clone(), text };
-        let first = new.first.map(|text| Input::Command(tell(text)));
-        let inputs: Vec<Input> = [Input::Brief(Box::new(brief))].into_iter().chain(first).collect();
+        let inputs = first_inputs(brief, new.first, &by);
         drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
@@ -207,4 +203,16 @@ impl Bosun {
         let policy = self.policy_of(run, brief.policy).await?;
         Ok((policy, self.place_of(run, brief.folder.as_deref().unwrap_or_default())))
     }
+}
+
+/// How a conversation begins, and what is said to it at once.
+fn first_inputs(brief: Brief, said: Option<String>, by: &str) -> Vec<Input> {
+    let tell = |text| Command::Tell { how: Telling::Submit, by: by.to_owned(), text };
+    let said = said.map(|text| Input::Command(tell(text)));
+    [Input::Brief(Box::new(brief))].into_iter().chain(said).collect()
+}
+
+fn no_role(policy: &Policy, role: &RoleId) -> SessionError {
+    let what = format!("the policy {} has no role {role}", policy.name);
+    SessionError::Fault(Fault::new(FaultClass::Resource, "policy.no_role", what))
 }
