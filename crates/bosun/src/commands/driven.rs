@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
-use types::{Envelope, RunId, SessionState, Status};
+use types::{Envelope, RunId, RunView, SessionState, Status};
 
 use crate::commands::sessions;
 use crate::home::Home;
@@ -35,6 +35,16 @@ pub(crate) async fn is_interrupted(
     status: Status,
 ) -> anyhow::Result<bool> {
     Ok(status == Status::Running && !bosun.is_driven(run).await?)
+}
+
+/// A run for programs; that nobody drives it is said beside what is recorded.
+pub(crate) fn json(view: &RunView, interrupted: bool) -> serde_json::Result<String> {
+    if !interrupted {
+        return serde_json::to_string(view);
+    }
+    let mut value = serde_json::to_value(view)?;
+    value["interrupted"] = true.into();
+    serde_json::to_string(&value)
 }
 
 /// Hands on every line of a run or a session as it is recorded, until it is over. That nobody drives it is said, and

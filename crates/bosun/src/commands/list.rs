@@ -14,7 +14,8 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
     let mut all: Vec<(Timestamp, String)> = vec![];
     for view in bosun.list().await? {
         let interrupted = driven::is_interrupted(&bosun, &view.run, view.status).await?;
-        let line = if args.json { json(&view, interrupted)? } else { line(&view, interrupted) };
+        let line =
+            if args.json { driven::json(&view, interrupted)? } else { line(&view, interrupted) };
         all.push((view.started, line));
     }
     for known in sessions::all(&bosun).await? {
@@ -29,15 +30,6 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
         print::line(&line)?;
     }
     Ok(Exit::Done)
-}
-
-/// For programs; that nobody drives a run that should be going on is said beside what is recorded.
-fn json(view: &RunView, interrupted: bool) -> anyhow::Result<String> {
-    let mut value = serde_json::to_value(view)?;
-    if interrupted {
-        value["interrupted"] = true.into();
-    }
-    Ok(value.to_string())
 }
 
 fn line(view: &RunView, interrupted: bool) -> String {

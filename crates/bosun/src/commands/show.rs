@@ -48,7 +48,8 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     } else if args.gates {
         print::text(&engine::gate::report::all(&view))?;
     } else if args.json {
-        print::json(&view)?;
+        let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
+        print::line(&driven::json(&view, interrupted)?)?;
     } else {
         print::text(&report::report(&view, home))?;
         if driven::is_interrupted(&bosun, &run, view.status).await? {
