@@ -327,6 +327,9 @@ pub(crate) struct Doctor {
 pub(crate) struct Resume {
     /// The run [default: the newest one that is not over]
     pub(crate) run: Option<RunId>,
+    /// Where the run's repository, or the session's folder, is now, if it was moved
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub(crate) repository: Option<PathBuf>,
     /// Print the events as JSON lines, and the report as the last one
     #[arg(long)]
     pub(crate) json: bool,

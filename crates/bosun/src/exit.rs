@@ -232,6 +232,10 @@ fn of_door(error: &DoorError) -> Exit {
         }
         DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
         DoorError::NoSuchRun { .. } | DoorError::NoSuchSession { .. } => Exit::NoSuchRun,
+        DoorError::Moved { .. }
+        | DoorError::OtherRepository { .. }
+        | DoorError::Drive(DriveError::RepositoryGone { .. }) => Exit::NotARepository,
+        DoorError::Kept { .. } => Exit::CannotWrite,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
     }

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use engine::Run;
 use futures::Stream;
 use sandbox::{GitError, Repo};
 use store::{Journal, JournalError};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::{
@@ -16,7 +15,8 @@ use types::{
     RunView,
 };
 
-use crate::drive::{self, Drive, DriveError, Posted, WhenWaiting};
+use crate::drive::{self, Drive, DriveError};
+use crate::driver::drive_run;
 use crate::hub::Delta;
 use crate::models::{KeepError, keep_script};
 use crate::perform::run::RunHands;
@@ -25,9 +25,6 @@ use crate::prompts::Prompts;
 use crate::shop::{Setup, Shop};
 use crate::watch::{Mix, watch};
 use crate::workshop::Workshop;
-
-/// How often the inbox is looked into for commands of other processes.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Bosun, ready to work.
 #[derive(Debug, Clone)]
@@ -76,6 +73,21 @@ pub enum DoorError {
     NoSuchSession { run: RunId },
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
+    #[error(
+        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repository PATH`"
+    )]
+    Moved { run: RunId, path: String },
+    #[error(
+        "{path} is not the repository of run {run}: it does not have the commit {commit}; name the right one: \
+         `bosun resume {run} --repository PATH`"
+    )]
+    OtherRepository { run: RunId, path: String, commit: String },
+    #[error("writing {path}")]
+    Kept {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("the policy that run {run} was started with cannot be read: {cause}")]
     Policy { run: RunId, cause: String },
     #[error("bug: the loop of run {run} broke down")]
@@ -84,6 +96,17 @@ pub enum DoorError {
         #[source]
         source: tokio::task::JoinError,
     },
+}
+
+impl DoorError {
+    /// Whether somebody else drives the run.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        let (Self::Journal(error) | Self::Drive(DriveError::Journal(error))) = self else {
+            return false;
+        };
+        matches!(error, JournalError::Busy { .. })
+    }
 }
 
 /// A run that is being driven.
@@ -157,14 +180,29 @@ impl Bosun {
 
     /// Goes on with a run from where its log ends.
     pub async fn resume(&self, run: &RunId) -> Result<Handle, DoorError> {
-        let drive = self.held(run).await?;
+        let mut drive = self.held(run).await?;
         if engine::Machine::is_over(&drive.machine) {
-            // Whoever drove it to its end may have died before everything was in order.
+            // Whoever drove it to its end may have died before everything was in order; what was said to it since
+            // says nothing any more.
+            drive.take_posted().await?;
             self.close(&drive.machine).await?;
             let status = drive.machine.status().word();
             return Err(DoorError::Over { run: run.clone(), status });
         }
-        let repo = self.shop.repo(&repository(&drive.machine)).await?;
+        let repo = match self.repository_of(&drive.machine).await {
+            Ok(repo) => repo,
+            Err(error) => {
+                // It can be ended also without its repository.
+                drive.take_posted().await?;
+                let status = drive.machine.status().word();
+                let over = engine::Machine::is_over(&drive.machine);
+                return Err(if over {
+                    DoorError::Over { run: run.clone(), status }
+                } else {
+                    error
+                });
+            }
+        };
         self.sweep(Some(repo.root())).await;
         Ok(self.launch(drive, repo))
     }
@@ -177,7 +215,7 @@ impl Bosun {
 
     /// Puts the repository of a run that is over in order; nothing, if it is gone.
     pub(crate) async fn close(&self, run: &Run) -> Result<Option<Repo>, GitError> {
-        let repo = match self.shop.repo(&repository(run)).await {
+        let repo = match self.shop.repo(&self.path_of(run)).await {
             Err(GitError::NotARepository { .. }) => return Ok(None),
             repo => repo?,
         };
@@ -185,27 +223,18 @@ impl Bosun {
         Ok(Some(repo))
     }
 
-    /// Says something to a run or a conversation. Whoever drives it hears it soon; if nobody does, it is heard when it is resumed.
-    pub async fn post(&self, run: &RunId, command: &Command) -> Result<(), DoorError> {
+    /// Says something to a run or a conversation, and returns the number under which it waits in the inbox. Whoever
+    /// drives it hears it soon; if nobody does, it is heard when it is resumed. See [`Bosun::deliver`].
+    pub async fn post(&self, run: &RunId, command: &Command) -> Result<u64, DoorError> {
         if !self.is_session(run).await? {
             self.load(run).await?;
         }
-        self.shop.journal.post(run, self.shop.clock.now(), command).await?;
-        Ok(())
-    }
-
-    /// Whether somebody, here or in another process, is driving the run right now.
-    pub async fn is_driven(&self, run: &RunId) -> Result<bool, DoorError> {
-        match self.shop.journal.lease(&LogId::run(run.clone())).await {
-            Ok(_) => Ok(false),
-            Err(JournalError::Busy { .. }) => Ok(true),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.shop.journal.post(run, self.shop.clock.now(), command).await?)
     }
 
     /// A run as it stands.
     pub async fn view(&self, run: &RunId) -> Result<RunView, DoorError> {
-        Ok(self.load(run).await?.view(self.shop.clock.now()))
+        Ok(self.shown(&self.load(run).await?))
     }
 
     /// All runs, the newest first. Conversations are not among them.
@@ -299,62 +328,8 @@ impl Bosun {
             broken: Arc::default(),
             away: Arc::default(),
         };
-        let task = tokio::spawn(work(drive, hands, run.clone()));
+        let task = tokio::spawn(drive_run(self.clone(), drive, hands));
         Handle { run, suspend, task }
-    }
-}
-
-fn repository(run: &Run) -> PathBuf {
-    run.survey().map(|survey| PathBuf::from(&survey.repository)).unwrap_or_default()
-}
-
-async fn work(mut drive: Drive<Run>, hands: RunHands, run: RunId) -> Result<Left, DoorError> {
-    // What was said while nobody drove the run is heard before anything is done.
-    for (number, command) in hands.shop.journal.posted(&run).await? {
-        drive.take(&Input::Command(command), Some(number)).await?;
-    }
-    let (sender, mut inbox) = mpsc::channel(16);
-    let listening = tokio::spawn(listen(hands.shop.clone(), run, sender));
-    let left = drive.run(&hands, &mut inbox, &hands.suspend, WhenWaiting::Leave).await;
-    listening.abort();
-    let left = left?;
-    let broken = hands.broken.lock().ok().and_then(|mut broken| broken.take());
-    if let Some(error) = broken {
-        return Err(error.into());
-    }
-    let view = drive.machine.view(hands.shop.clock.now());
-    if left == drive::Left::Over
-        && let Err(error) = hands.workshop.close(&drive.machine).await
-    {
-        // The run is over all the same, and whoever opens it again tries once more.
-        tracing::warn!(run = %view.run, %error, "cleaning up after a run");
-    }
-    let away = hands.away.lock().ok().and_then(|mut away| away.take());
-    Ok(Left { view, suspended: left == drive::Left::Suspended, away })
-}
-
-/// Hands on what is put into the run's inbox, each command once.
-pub(crate) async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
-    let mut handed_on = 0;
-    let mut ticks = tokio::time::interval(LOOK_EVERY);
-    loop {
-        ticks.tick().await;
-        let commands = match shop.journal.posted(&run).await {
-            Ok(commands) => commands,
-            Err(error) => {
-                tracing::warn!(%run, %error, "looking into the inbox");
-                continue;
-            }
-        };
-        for (number, command) in commands {
-            if number <= handed_on {
-                continue;
-            }
-            handed_on = number;
-            if sender.send(Posted { number: Some(number), command, heard: None }).await.is_err() {
-                return;
-            }
-        }
     }
 }
 

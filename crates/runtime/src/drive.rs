@@ -87,6 +87,10 @@ pub(crate) enum Left {
 pub enum DriveError {
     #[error(transparent)]
     Journal(#[from] JournalError),
+    #[error(
+        "the repository {path} is gone; put it back, or say where it is now: `bosun resume {run} --repository PATH`"
+    )]
+    RepositoryGone { run: types::RunId, path: String },
     #[error("bug: one input to {log} led to more than {MOST_EVENTS} events")]
     Endless { log: LogId },
 }
@@ -131,25 +135,46 @@ impl<M: Machine> Drive<M> {
         input: &Input,
         taken: Option<u64>,
     ) -> Result<(), DriveError> {
+        self.take_all(std::slice::from_ref(input), taken).await
+    }
+
+    /// The same for several inputs, of which all are on record or none.
+    pub(crate) async fn take_all(
+        &mut self,
+        inputs: &[Input],
+        taken: Option<u64>,
+    ) -> Result<(), DriveError> {
         let now = self.around.clock.now();
         let mut batch: Vec<Clean> = Vec::new();
-        let mut events = self.machine.decide(input, now);
-        // Also an input that says nothing new, such as a timer, may make something due.
-        loop {
-            for event in events {
-                let clean = self.around.redactor.clean(event);
-                self.machine.apply(clean.event(), now);
-                batch.push(clean);
-            }
-            if batch.len() > MOST_EVENTS {
-                return Err(DriveError::Endless { log: self.log.clone() });
-            }
-            events = self.machine.decide(&Input::Due, now);
-            if events.is_empty() {
-                break;
+        for input in inputs {
+            let mut events = self.machine.decide(input, now);
+            // Also an input that says nothing new, such as a timer, may make something due.
+            loop {
+                for event in events {
+                    let clean = self.around.redactor.clean(event);
+                    self.machine.apply(clean.event(), now);
+                    batch.push(clean);
+                }
+                if batch.len() > MOST_EVENTS {
+                    return Err(DriveError::Endless { log: self.log.clone() });
+                }
+                events = self.machine.decide(&Input::Due, now);
+                if events.is_empty() {
+                    break;
+                }
             }
         }
         self.store(&batch, now, taken).await
+    }
+
+    /// Takes everything that waits in the run's inbox; whether there was something.
+    pub(crate) async fn take_posted(&mut self) -> Result<bool, DriveError> {
+        let posted = self.around.journal.posted(&self.log.run).await?;
+        let some = !posted.is_empty();
+        for (number, command) in posted {
+            self.take(&Input::Command(command), Some(number)).await?;
+        }
+        Ok(some)
     }
 
     async fn store(

@@ -45,6 +45,7 @@ mod by_hand;
 mod clock;
 mod door;
 mod drive;
+mod driver;
 mod flight;
 mod hub;
 mod look;
@@ -53,6 +54,7 @@ mod perform;
 pub mod presets;
 mod projected;
 mod prompts;
+mod repository;
 mod runs;
 mod session;
 mod setting;
@@ -69,6 +71,7 @@ pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
+pub use driver::Delivered;
 pub use flight::Order;
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use models::{KeepError, Models};
@@ -93,6 +96,9 @@ use types::{Fault, FaultClass};
 fn fault(error: &DriveError) -> Fault {
     match error {
         DriveError::Journal(error) => error.fault(),
+        DriveError::RepositoryGone { .. } => {
+            Fault::new(FaultClass::Resource, "git.no_repository", error.to_string())
+        }
         DriveError::Endless { .. } => Fault::new(FaultClass::Bug, "bug", error.to_string()),
     }
 }

@@ -112,8 +112,8 @@ impl Session {
         self.say(Command::Interrupt { by: self.shared.by.clone() }).await
     }
 
-    /// Goes on with the input that has no answer yet because its model could not be reached (see
-    /// [`SessionView::unanswered`]). Nothing happens where there is none.
+    /// Goes on with the last input, if its model could not be reached, or a fault or a limit stopped the work on it. Nothing
+    /// happens where there is none.
     pub async fn go_on(&self) -> Result<(), SessionError> {
         self.say(Command::GoOn { by: self.shared.by.clone() }).await
     }

@@ -1,8 +1,6 @@
 //! What becomes of the result of a run that is over: the person takes it onto their own branch, or throws it away. Both
 //! are on record as the one line that may follow the end of a run, and both can be repeated after a crash.
 
-use std::path::Path;
-
 use engine::Run;
 use sandbox::{GitError, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
@@ -69,14 +67,14 @@ impl Bosun {
     /// Takes a run's result onto the branch that is checked out in the person's repository.
     pub async fn accept(&self, run: &RunId, how: &Acceptance) -> Result<Settlement, SettleError> {
         let mut drive = self.finished(run).await?;
-        let view = drive.machine.view(self.shop.clock.now());
+        let view = self.shown(&drive.machine);
         if view.status != Status::Done && !how.force {
             return Err(SettleError::NotDone { run: run.clone(), status: view.status.word() });
         }
         if view.head == view.base {
             return Err(SettleError::Nothing { run: run.clone() });
         }
-        let repo = self.shop.repo(Path::new(&view.repository)).await?;
+        let repo = self.repository_of(&drive.machine).await?;
         let (started, now) =
             (drive.machine.survey().and_then(|s| s.branch.clone()), repo.checked_out().await?);
         if started != now {
@@ -105,7 +103,7 @@ impl Bosun {
     /// Throws a run's result away: its branch and its worktrees. What was taken cannot be.
     pub async fn discard(&self, run: &RunId, by: &str) -> Result<Settlement, SettleError> {
         let mut drive = self.finished(run).await?;
-        let view = drive.machine.view(self.shop.clock.now());
+        let view = self.shown(&drive.machine);
         // A repository that is gone has nothing left to throw away.
         if let Some(repo) = self.close(&drive.machine).await? {
             repo.drop_branch(&view.branch, &view.head).await?;
@@ -118,7 +116,7 @@ impl Bosun {
     async fn finished(&self, run: &RunId) -> Result<Drive<Run>, SettleError> {
         // Judged by what is on record once nobody else can add to it: what was settled meanwhile is not settled again.
         let drive = self.held(run).await?;
-        let view = drive.machine.view(self.shop.clock.now());
+        let view = self.shown(&drive.machine);
         let open = view.questions.iter().find(|asked| asked.answer.is_none());
         if let (Status::Waiting, Some(asked)) = (view.status, open) {
             let (question, text) = (asked.id, types::one_line(&asked.text, 200));
@@ -141,7 +139,7 @@ impl Bosun {
     ) -> Result<Settlement, SettleError> {
         let command = Command::Settle { settled: settled.clone() };
         drive.take(&Input::Command(command), None).await.map_err(DoorError::from)?;
-        Ok(Settlement { view: drive.machine.view(self.shop.clock.now()), settled, taken })
+        Ok(Settlement { view: self.shown(&drive.machine), settled, taken })
     }
 }
 

@@ -327,7 +327,8 @@ async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<(
         if starts_like(line.attempt.as_ref(), &line.event, wanted) {
             let command =
                 Command::Cancel { by: "person".to_owned(), reason: "changed my mind".to_owned() };
-            return Ok(bosun.post(run, &command).await?);
+            bosun.post(run, &command).await?;
+            return Ok(());
         }
     }
     Ok(())

@@ -173,6 +173,9 @@ pub struct Brief {
     pub folder: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
+    /// For a conversation that stands alone: the form that its last reply must have, if it must have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<crate::OutputSchema>,
 }
 
 /// What an attempt at a task works on.

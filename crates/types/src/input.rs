@@ -59,7 +59,7 @@ pub enum Command {
     Interrupt {
         by: String,
     },
-    /// Go on with the input that could not be answered, because its model was away.
+    /// Go on with the input that has no answer, because its model was away or the work on it was stopped.
     GoOn {
         by: String,
     },

@@ -38,6 +38,21 @@ pub struct Request {
     /// How the plan comes about, and how far the run goes.
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
+    /// Files that are written for the person when the run is over or left, whoever drives it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Box<Outputs>>,
+}
+
+/// Where results are written. A relative path is meant from the repository.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outputs {
+    /// The plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// The newest version of the spec.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
 }
 
 /// What is asked of a run beside the goal, about its plan.
@@ -84,6 +99,7 @@ impl Request {
             checks: vec![],
             spec: None,
             planning: Planning::default(),
+            outputs: None,
         }
     }
 }
@@ -112,7 +128,7 @@ pub enum AttachmentKind {
 /// What the repository looked like when the request came in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Survey {
-    /// Where the repository is on this machine.
+    /// Where the repository was on the machine when the request came in. A hint: it may have been moved since.
     pub repository: String,
     pub base: CommitId,
     #[serde(default, skip_serializing_if = "Option::is_none")]

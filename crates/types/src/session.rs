@@ -265,6 +265,8 @@ pub struct SessionView {
     pub question: Option<Asking>,
     /// Why the last input has no answer yet, where its model could not be reached. Going on with it makes sense.
     pub unanswered: Option<Fault>,
+    /// Why the work on the last input was stopped, if it was, and not by a person: it can be continued.
+    pub stopped: Option<crate::Decision>,
     /// What was said and is not heard yet.
     pub queued: Vec<String>,
     pub agents: Vec<AgentView>,

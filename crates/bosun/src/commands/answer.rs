@@ -1,10 +1,10 @@
 //! `bosun answer`: answer a question that a run waits for, and go on with it.
 
-use runtime::Order;
+use runtime::{Delivered, Order};
 use types::Command;
 
 use crate::args;
-use crate::commands::sessions;
+use crate::commands::{driven, plan, sessions};
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{
@@ -22,11 +22,16 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
     let open: Vec<_> = open.map(|asked| (asked.id, asked.terms.as_ref())).collect();
     let (question, text) = args.said(&open)?;
     let command = Command::Answer { by: home::person(), question, text };
-    bosun.post(&args.run, &command).await?;
-    if bosun.is_driven(&args.run).await? {
-        print::note("handed on to the process that drives the run");
-        return Ok(Exit::Done);
+    match driven::patiently(&args.run, bosun.deliver(&args.run, &command)).await? {
+        Delivered::Taken => {
+            print::note("handed on: the process that drives the run has taken it");
+            Ok(Exit::Done)
+        }
+        Delivered::Here(handle) => {
+            let form = Form::choose(args.json, Order::Arrival);
+            let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
+            plan::hand_out(&bosun, form, &args.run).await?;
+            Ok(over.told())
+        }
     }
-    let handle = bosun.resume(&args.run).await?;
-    follow::follow(home, &bosun, handle, Form::choose(args.json, Order::Arrival)).await
 }

@@ -1,11 +1,10 @@
 //! `bosun cancel`: stop a run for good, whoever is driving it.
 
-use futures::StreamExt as _;
-use runtime::{DoorError, Mix, Order};
+use runtime::{Delivered, DoorError, Order};
 use types::{Command, Status};
 
 use crate::args;
-use crate::commands::sessions;
+use crate::commands::{driven, sessions};
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print;
@@ -20,17 +19,17 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
         return Err(DoorError::Over { run: args.run, status: view.status.word() }.into());
     }
     let command = Command::Cancel { by: home::person(), reason: args.reason };
-    bosun.post(&args.run, &command).await?;
-    if bosun.is_driven(&args.run).await? {
-        // Whoever drives it hears it soon; the end of the log says that it is done.
-        let mut lines = Box::pin(bosun.watch(&args.run, Mix::Live));
-        while let Some(line) = lines.next().await {
-            line?;
+    let ended = async {
+        match bosun.deliver(&args.run, &command).await {
+            Ok(Delivered::Here(handle)) => {
+                handle.finished().await?;
+            }
+            Ok(Delivered::Taken) | Err(DoorError::Over { .. }) => {}
+            Err(error) => return Err(error),
         }
-    } else {
-        bosun.resume(&args.run).await?.finished().await?;
-    }
-    let view = bosun.view(&args.run).await?;
+        bosun.until_over(&args.run).await
+    };
+    let view = driven::patiently(&args.run, ended).await?;
     if args.json {
         print::json(&view)?;
     } else {

@@ -1,12 +1,11 @@
 //! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
 
-use futures::StreamExt as _;
 use runtime::store::{Journal, LogSummary};
-use runtime::{Bosun, Mix, Order, Projected};
+use runtime::{Bosun, Order, Projected};
 use types::{Digest, Envelope, Event, LogId, RunId};
 
 use crate::args;
-use crate::commands::{newest, sessions};
+use crate::commands::{driven, newest, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, lines};
@@ -24,14 +23,16 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
         return verify(&bosun, &run).await;
     }
     if let Some(words) = args.words {
-        return told(&bosun, &run, words, args.follow).await;
+        return told(home, &bosun, &run, words, args.follow).await;
     }
     if args.follow {
-        let mut all = Box::pin(bosun.watch(&run, Mix::Live));
-        while let Some(line) = all.next().await {
-            let line = line?;
-            if args.json { print::json(&line)? } else { print::line(&lines::recorded(&line))? }
-        }
+        let show = async |line: &Envelope| {
+            if args.json {
+                return print::json(line);
+            }
+            Ok(print::line(&lines::recorded(line))?)
+        };
+        driven::follow(home, &bosun, &run, show).await?;
         return Ok(Exit::Done);
     }
     let log = LogId { run, attempt: args.attempt };
@@ -46,6 +47,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
 
 /// The run and its attempts in other words: what is recorded so far, or until it is over.
 async fn told(
+    home: &Home,
     bosun: &Bosun,
     run: &RunId,
     words: args::Words,
@@ -53,10 +55,8 @@ async fn told(
 ) -> anyhow::Result<Exit> {
     let mut projected = Projected::new(words.into(), bosun.journal().clone());
     if follow {
-        let mut all = Box::pin(bosun.watch(run, Mix::Live));
-        while let Some(line) = all.next().await {
-            tell(&mut projected, &line?).await?;
-        }
+        let show = async |line: &Envelope| tell(&mut projected, line).await;
+        driven::follow(home, bosun, run, show).await?;
         return Ok(Exit::Done);
     }
     for line in runtime::recorded(&**bosun.journal(), run).await? {

@@ -1,12 +1,12 @@
 //! `bosun plan`: have a plan made, and stop there; and what a run is told about its spec and its plan.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::plan::BadPlan;
-use runtime::Bosun;
+use runtime::{Bosun, presets};
 use serde_json::json;
-use types::{PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
+use types::{Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
 
 use crate::args;
 use crate::commands::run::{read, run};
@@ -37,6 +37,13 @@ pub(crate) fn request(
     }
     request.planning.only = args.only_plan.is_some();
     request.planning.approve = planned.approve_plan;
+    let top = presets::top(&args.repo);
+    let from_top = |path: &PathBuf| from_repository(&top, path);
+    let outputs = Outputs {
+        plan: args.only_plan.iter().flatten().map(from_top).next(),
+        spec: planned.spec_out.as_ref().map(from_top),
+    };
+    request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
     if let Some(path) = &planned.plan {
         let plan = engine::plan::read(policy, &request, &read(path)?);
         let plan = plan.map_err(|bad| Wrong::NotAPlan {
@@ -53,19 +60,49 @@ pub(crate) fn request(
     Ok(request)
 }
 
-/// What is handed out when a run is over or left: its plan, if that was all that was asked for, and its spec.
-pub(crate) async fn hand_out(
-    bosun: &Bosun,
-    args: &args::Run,
-    form: Form,
-    run: &RunId,
-) -> anyhow::Result<()> {
-    if let Some(path) = &args.planned.spec_out {
-        spec::write(path, &spec::of_run(bosun, run).await?.text())?;
+/// A path as it goes on record: as it was given, if it is absolute, and otherwise as it leads there from the repository.
+fn from_repository(top: &Path, path: &Path) -> String {
+    let whole = match std::path::absolute(path) {
+        Ok(whole) if path.is_relative() => whole,
+        _ => return path.display().to_string(),
+    };
+    let same = top.components().zip(whole.components()).take_while(|(a, b)| a == b).count();
+    let up = top.components().skip(same).map(|_| "..".as_ref());
+    let down = whole.components().skip(same).map(std::path::Component::as_os_str);
+    up.chain(down).collect::<PathBuf>().display().to_string()
+}
+
+/// A path of the record, as it is reached from here.
+fn from_here(repository: &str, path: &str) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in Path::new(repository).join(path).components() {
+        match part {
+            std::path::Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    let here = std::path::absolute(".").unwrap_or_default();
+    whole.strip_prefix(here).map(Path::to_owned).unwrap_or(whole)
+}
+
+/// What is handed out when a run is over or left, by whoever drove it: its plan, if that was all that was asked for, and
+/// its spec. What was asked for is on record.
+pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::Result<()> {
+    let (machine, _) = whole(bosun, run).await?;
+    let Some(request) = machine.request() else { return Ok(()) };
+    let repository = bosun.view(run).await?.repository;
+    let outputs = request.outputs.as_deref().cloned().unwrap_or_default();
+    if let Some(path) = &outputs.spec {
+        let path = from_here(&repository, path);
+        spec::write(&path, &spec::of_run(bosun, run).await?.text())?;
         print::note(&format!("wrote {}", path.display()));
     }
-    let Some(out) = &args.only_plan else { return Ok(()) };
-    let (machine, _) = whole(bosun, run).await?;
+    if !request.planning.only {
+        return Ok(());
+    }
+    let out = outputs.plan.as_ref().map(|path| from_here(&repository, path));
     let Some(plan) = machine.plan() else { return Ok(()) };
     match form {
         Form::Json(_) => print::json(&json!({ "plan": plan }))?,
@@ -73,7 +110,7 @@ pub(crate) async fn hand_out(
         // Whoever reads these expects nothing else.
         Form::Told(_) | Form::Quiet => {}
     }
-    if let Some(path) = out {
+    if let Some(path) = &out {
         spec::write(path, &written(plan, path)?)?;
         print::note(&format!(
             "wrote {}; edit it, then: bosun run --plan {} ...",

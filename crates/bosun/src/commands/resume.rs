@@ -4,13 +4,23 @@ use runtime::Order;
 use types::Status;
 
 use crate::args;
-use crate::commands::{pick, sessions};
+use crate::commands::{pick, plan, sessions};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
-use crate::print::follow::{self, Form};
+use crate::print::{
+    self,
+    follow::{self, Form},
+};
 
 pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
+    if let (Some(run), Some(path)) = (&args.run, &args.repository) {
+        let bound = bosun.rebind(run, path).await?;
+        print::note(&format!("{run} works in {} from now on", bound.display()));
+        if sessions::one(&bosun, run).await?.is_none() && bosun.view(run).await?.ended.is_some() {
+            return Ok(Exit::Done);
+        }
+    }
     if let Some(run) = &args.run
         && let Some(known) = sessions::one(&bosun, run).await?
     {
@@ -24,5 +34,8 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     let open = |status| matches!(status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, |view| open(view.status), Wrong::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;
-    follow::follow(home, &bosun, handle, Form::choose(args.json, Order::Arrival)).await
+    let form = Form::choose(args.json, Order::Arrival);
+    let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
+    plan::hand_out(&bosun, form, &run).await?;
+    Ok(over.told())
 }

@@ -71,7 +71,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     if args.response {
         show::respond(&bosun, &run).await?;
     }
-    plan::hand_out(&bosun, &args, form, &run).await?;
+    plan::hand_out(&bosun, form, &run).await?;
     Ok(over)
 }
 

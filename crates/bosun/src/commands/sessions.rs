@@ -3,15 +3,15 @@
 
 use std::fmt::Write as _;
 
-use futures::StreamExt as _;
 use runtime::{Bosun, SessionError};
 use serde_json::json;
 use types::{
-    Command, Event, LogId, QuestionView, RunId, SessionId, SessionState, SessionView, Status,
+    Command, Event, LogId, OutputSchema, QuestionView, RunId, SessionState, SessionView, Status,
     Timestamp, count,
 };
 
 use crate::args;
+use crate::commands::driven;
 use crate::commands::solo::{self, Voice};
 use crate::exit::Exit;
 use crate::home::{self, Home};
@@ -23,6 +23,8 @@ pub(crate) struct Known {
     pub(crate) run: RunId,
     pub(crate) started: Timestamp,
     pub(crate) folder: String,
+    /// The form that its last reply must have.
+    pub(crate) output: Option<OutputSchema>,
     /// The first thing that was said to it.
     pub(crate) about: String,
     pub(crate) view: SessionView,
@@ -41,8 +43,8 @@ pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Kno
         _ => None,
     });
     let (folder, about) = (brief.folder.clone().unwrap_or_default(), about.unwrap_or_default());
-    let view = bosun.session_view(run).await?;
-    Ok(Some(Known { run: run.clone(), started: first.at, folder, about, view }))
+    let (output, view) = (brief.output.clone(), bosun.session_view(run).await?);
+    Ok(Some(Known { run: run.clone(), started: first.at, folder, output, about, view }))
 }
 
 /// All sessions, the newest first.
@@ -139,9 +141,15 @@ impl Known {
 
 /// The newest session, if it was cut off in the middle of its work and nothing newer is there to be resumed.
 pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
-    let open =
-        |view: &SessionView| view.state == SessionState::Processing || view.unanswered.is_some();
-    let session = all(bosun).await?.into_iter().find(|known| open(&known.view));
+    let failed = |known: &Known| {
+        let rule = known.view.stopped.as_ref().map(|decision| decision.rule.as_str());
+        known.view.state == SessionState::Idle && rule == Some("session.model_failed")
+    };
+    let cut = |known: &Known| {
+        let view = &known.view;
+        view.state == SessionState::Processing || view.unanswered.is_some() || failed(known)
+    };
+    let session = all(bosun).await?.into_iter().find(cut);
     let runs = bosun.list().await?;
     let newest = runs.iter().find(|view| matches!(view.status, Status::Running | Status::Waiting));
     Ok(session.filter(|known| newest.is_none_or(|view| known.started > view.started)))
@@ -154,8 +162,11 @@ pub(crate) async fn resume(
     known: Known,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let unanswered = known.view.unanswered.is_some();
-    if known.view.state == SessionState::Idle && !unanswered {
+    let idle = known.view.state == SessionState::Idle;
+    let open = known.view.unanswered.is_some() || known.view.stopped.is_some();
+    // A reply that must have a form may be there and not be looked at yet.
+    let unchecked = known.output.is_some() && known.view.turns > 0;
+    if idle && !open && !unchecked {
         print::note(&format!(
             "it waits for the next input: {} chat --resume {}",
             home.flag(),
@@ -165,10 +176,10 @@ pub(crate) async fn resume(
     }
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
-    if unanswered {
+    if idle && open {
         session.go_on().await?;
     }
-    solo::stay(home, bosun, &session, Voice::json(json), None, last).await
+    solo::stay(home, bosun, &session, Voice::json(json), known.output.as_ref(), last).await
 }
 
 /// Answers what a session asks, and goes on with it if nobody else does.
@@ -181,16 +192,15 @@ pub(crate) async fn answer(
     let open = known.view.question.iter();
     let open: Vec<_> = open.map(|asked| (asked.question, asked.terms.as_deref())).collect();
     let (question, text) = args.said(&open)?;
-    if bosun.is_driven(&known.run).await? {
-        let command = Command::Answer { by: home::person(), question, text };
-        bosun.post(&known.run, &command).await?;
-        print::note("handed on to the process that drives the session");
-        return Ok(Exit::Done);
-    }
     let last = last_line(bosun, &known.run).await?;
-    let session = bosun.reopen(&known.run, &home::person()).await?;
-    session.answer(question, text).await?;
-    solo::stay(home, bosun, &session, Voice::json(args.json), None, last).await
+    let by = home::person();
+    let command = Command::Answer { by: by.clone(), question, text };
+    let delivered = bosun.deliver_to_session(&known.run, &command, &by);
+    let Some(session) = driven::patiently(&known.run, delivered).await? else {
+        print::note("handed on: the process that drives the session has taken it");
+        return Ok(Exit::Done);
+    };
+    solo::stay(home, bosun, &session, Voice::json(args.json), known.output.as_ref(), last).await
 }
 
 /// Closes a session for good, whoever is driving it.
@@ -202,20 +212,16 @@ pub(crate) async fn cancel(
     if known.view.state == SessionState::Closed {
         return Err(SessionError::Closed.into());
     }
-    if bosun.is_driven(&known.run).await? {
-        let command = Command::Cancel { by: home::person(), reason: args.reason };
-        bosun.post(&known.run, &command).await?;
-        let mut lines = bosun.journal().follow(LogId::run(known.run.clone()), 0);
-        let ends =
-            |event: &Event| matches!(event, Event::SessionEnded { session: SessionId::ROOT, .. });
-        while let Some(line) = lines.next().await {
-            if ends(&line?.event) {
-                break;
-            }
+    let by = home::person();
+    let command = Command::Cancel { by: by.clone(), reason: args.reason };
+    let closed = async {
+        match bosun.deliver_to_session(&known.run, &command, &by).await {
+            Ok(Some(session)) => session.abort().await,
+            Ok(None) | Err(SessionError::Closed) => bosun.until_closed(&known.run, &by).await,
+            Err(error) => Err(error),
         }
-    } else {
-        bosun.reopen(&known.run, &home::person()).await?.abort().await?;
-    }
+    };
+    driven::patiently(&known.run, closed).await?;
     let Some(known) = one(bosun, &known.run).await? else { return Ok(Exit::Done) };
     if args.json {
         print::json(&known.json())?;

@@ -5,7 +5,7 @@ use runtime::{Bosun, Clock as _, Order, RealClock};
 use types::RunId;
 
 use crate::args;
-use crate::commands::{newest, prove, sessions, spec, whole};
+use crate::commands::{driven, newest, prove, sessions, spec, whole};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, report};
@@ -48,9 +48,13 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     } else if args.gates {
         print::text(&engine::gate::report::all(&view))?;
     } else if args.json {
-        print::json(&view)?;
+        let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
+        print::line(&driven::json(&view, interrupted)?)?;
     } else {
         print::text(&report::report(&view, home))?;
+        if driven::is_interrupted(&bosun, &run, view.status).await? {
+            print::line(&format!("  interrupted: {} resume {run}", home.flag()))?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 use runtime::llm;
-use runtime::{Bosun, NewSession, Projected, Session, SessionItem};
+use runtime::{Bosun, NewSession, Projected, Session, SessionError, SessionItem};
 use serde_json::{Value, json};
 use types::{
     Block, Budget, Event, ModelRef, ModelReply, OutputSchema, Policy, SessionId, SessionState,
@@ -35,14 +35,19 @@ pub(crate) async fn solo(
     policy.unattended |= run::unattended();
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
     let model = run::model(home, bosun, args.script.as_deref(), model).await?;
-    let new =
-        NewSession { policy, budget, by: home::person(), ..NewSession::new(&args.repo, model)? };
-    let session = bosun.open(new).await?;
     let text = match &wanted {
         None => args.goal.clone(),
         Some(wanted) => format!("{}\n\n{}", args.goal, asks(wanted)),
     };
-    session.submit(text).await?;
+    let new = NewSession {
+        policy,
+        budget,
+        by: home::person(),
+        first: Some(text),
+        output: wanted.clone(),
+        ..NewSession::new(&args.repo, model)?
+    };
+    let session = bosun.open(new).await?;
     stay(home, bosun, &session, Voice::of(bosun, args), wanted.as_ref(), 0).await
 }
 
@@ -78,8 +83,11 @@ pub(crate) async fn stay(
         let state = tokio::select! {
             () = stop.cancelled() => {
                 session.suspend().await?;
+                while let Some(item) = items.next().await {
+                    watch.show(&item).await?;
+                }
                 print::note(&format!("stopped; everything is kept. Go on with: {} resume {}", home.flag(), session.id()));
-                return Ok(Exit::Cancelled);
+                break (Exit::Cancelled, None);
             }
             state = watch.until_rest(bosun, session, &mut items) => state?,
         };
@@ -103,6 +111,18 @@ pub(crate) async fn stay(
         }
     };
     listening.abort();
+    session.suspend().await?;
+    // Somebody may have answered after the last look, while this process still had the session.
+    if exit == Exit::Waiting && bosun.has_posted(session.id()).await? {
+        match bosun.reopen(session.id(), &home::person()).await {
+            Ok(again) => {
+                let (voice, seen) = (watch.voice, watch.seen);
+                return Box::pin(stay(home, bosun, &again, voice, wanted, seen)).await;
+            }
+            Err(SessionError::Door(error)) if error.is_busy() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     finish(home, bosun, session, &watch.voice, exit, object).await
 }
 
@@ -115,7 +135,6 @@ async fn finish(
     object: Option<Value>,
 ) -> anyhow::Result<Exit> {
     let (reply, run) = (session.last_words().await?, session.id().clone());
-    session.suspend().await?;
     let known = sessions::one(bosun, &run).await?;
     if let Some(fault) = known.as_ref().and_then(|known| known.view.unanswered.as_ref()) {
         print::note(&talk::away(fault, home, &run));

@@ -1,18 +1,20 @@
 //! Staying with a run until it is over: shows what happens as it happens, and takes Ctrl-C as the wish to leave
 //! everything as it is.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use engine::{Machine as _, Run};
 use futures::StreamExt as _;
+use runtime::store::JournalError;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, Event, RunId, Status};
+use types::{Envelope, Event, LogId, RunId, Status};
 
 use super::live::{Live, progress};
-use super::{json, line, lines, note, prompt, report, text};
+use super::{is_closed_pipe, json, line, lines, note, prompt, report, text};
 use crate::commands::strict;
 use crate::exit::Exit;
 use crate::home::Home;
@@ -46,17 +48,7 @@ impl Form {
     }
 }
 
-/// Stays with a run until it is over or nobody answers what it asks.
-pub(crate) async fn follow(
-    home: &Home,
-    bosun: &Bosun,
-    handle: Handle,
-    form: Form,
-) -> anyhow::Result<Exit> {
-    follow_with(home, bosun, handle, form, &[]).await
-}
-
-/// The same, with answers for the first questions that the run waits for.
+/// Stays with a run until it is over or nobody answers what it asks, with answers for its first questions.
 pub(crate) async fn follow_with(
     home: &Home,
     bosun: &Bosun,
@@ -112,43 +104,59 @@ async fn stay(
     tick.reset();
     let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
-        let listening = tokio::spawn(take_signals(handle.suspender()));
+        let suspend = handle.suspender();
+        let listening = tokio::spawn(take_signals(suspend.clone()));
         let finished = handle.finished();
         tokio::pin!(finished);
+        let mut unread = None;
         let left = loop {
-            tokio::select! {
-                left = &mut finished => break left?,
-                Some(event) = events.next() => screen.show(&event?).await?,
-                Some(delta) = heard(&mut deltas) => screen.hear(&run, &delta),
-                _ = tick.tick() => screen.tick()?,
+            let shown = tokio::select! {
+                left = &mut finished => break left,
+                Some(event) = events.next(), if unread.is_none() => screen.take(event).await,
+                Some(delta) = heard(&mut deltas) => {
+                    screen.hear(&run, &delta);
+                    Ok(())
+                }
+                _ = tick.tick(), if unread.is_none() => screen.tick(),
+            };
+            if let Err(error) = shown {
+                // Nobody reads any more: the run is left in good order, and it is said how to go on with it.
+                suspend.cancel();
+                unread = Some(error);
             }
         };
         listening.abort();
-        // Whoever is asked has seen the question: it is on record, and comes with the next events.
-        while screen.asked < left.view.questions.len() {
-            let Some(event) = events.next().await else { break };
-            screen.show(&event?).await?;
+        if let Some(error) = unread {
+            return given_up(home, &run, left?, error);
         }
+        // Also what was recorded before a failure, or before somebody is asked, is shown.
+        screen.catch_up(bosun, &run, mix, &mut events).await?;
+        let left = left?;
         match screen.answered(bosun, &left, answers.next().copied()).await? {
             Some(next) => handle = next,
             None => break left,
         }
     };
-    // The run is over or left; what was recorded before that and is not shown yet comes now.
-    if left.view.ended.is_some() {
-        while let Some(event) = events.next().await {
-            screen.show(&event?).await?;
-        }
-    }
-    if let Some(live) = screen.live {
-        live.clear();
-    }
+    screen.live.into_iter().for_each(Live::clear);
     let exit = finish(home, &left, form)?;
     let wrong = match runs {
         Some(runs) => runs.end(&left.view).await?,
         None => None,
     };
     Ok(Over { exit, wrong })
+}
+
+/// A run that was left because what it said could not be shown any more.
+fn given_up(home: &Home, run: &RunId, left: Left, error: anyhow::Error) -> anyhow::Result<Over> {
+    if !is_closed_pipe(&error) {
+        return Err(error);
+    }
+    if !left.suspended {
+        return Ok(Over { exit: Exit::of(left.view.status), wrong: None });
+    }
+    let go_on = format!("{} resume {run}", home.flag());
+    note(&format!("nobody reads the output any more; everything is kept. Go on with: {go_on}"));
+    Ok(Over { exit: Exit::Cancelled, wrong: None })
 }
 
 /// The next piece of what is going on; nothing any more when nobody listens.
@@ -170,8 +178,8 @@ struct Screen {
     teller: lines::Teller,
     live: Option<Live>,
     projected: Option<Projected>,
-    /// How many of the run's questions were shown.
-    asked: usize,
+    /// The last line of each log that was shown.
+    seen: BTreeMap<LogId, u64>,
 }
 
 impl Screen {
@@ -185,7 +193,7 @@ impl Screen {
                 Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
                 _ => None,
             },
-            asked: 0,
+            seen: BTreeMap::new(),
         })
     }
 
@@ -229,9 +237,31 @@ impl Screen {
         }
     }
 
+    async fn take(&mut self, event: Result<Envelope, JournalError>) -> anyhow::Result<()> {
+        self.show(&event?).await
+    }
+
+    /// Shows everything that is recorded by now. A mix in groups has the lines of an attempt only when it is over.
+    async fn catch_up(
+        &mut self,
+        bosun: &Bosun,
+        run: &RunId,
+        mix: Mix,
+        events: &mut (impl futures::Stream<Item = Result<Envelope, JournalError>> + Unpin),
+    ) -> anyhow::Result<()> {
+        let mut logs = bosun.journal().logs(Some(run)).await?;
+        logs.retain(|log| mix == Mix::Live || log.log.attempt.is_none());
+        while logs.iter().any(|log| self.seen.get(&log.log).is_none_or(|seen| *seen < log.last_seq))
+        {
+            let Some(event) = events.next().await else { break };
+            self.take(event).await?;
+        }
+        Ok(())
+    }
+
     async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
-        let of_run = event.attempt.is_none();
-        self.asked += usize::from(of_run && matches!(event.event, Event::QuestionAsked { .. }));
+        let log = LogId { run: event.run.clone(), attempt: event.attempt.clone() };
+        self.seen.insert(log, event.seq);
         if let Some(projected) = &mut self.projected {
             return projected.line(event).await?.iter().try_for_each(json);
         }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use runtime::{Bosun, Handle, Left};
+use runtime::{Bosun, Delivered, Handle, Left};
 use tokio::sync::oneshot;
 use types::{Command, QuestionView, Status};
 
@@ -19,8 +19,13 @@ pub(crate) async fn answered_here(bosun: &Bosun, left: &Left) -> anyhow::Result<
     text(&format!("\n{}", question::shown(&view.run, asked, now, false)))?;
     let Some(said) = answer_to(asked).await? else { return Ok(None) };
     let command = Command::Answer { by: home::person(), question: asked.id, text: said };
-    bosun.post(&view.run, &command).await?;
-    Ok(Some(bosun.resume(&view.run).await?))
+    match bosun.deliver(&view.run, &command).await? {
+        Delivered::Here(handle) => Ok(Some(handle)),
+        Delivered::Taken => {
+            note("handed on: another process drives the run now, and has taken it");
+            Ok(None)
+        }
+    }
 }
 
 /// Answers for somebody who is not here, and goes on with the run.

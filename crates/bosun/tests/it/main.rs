@@ -9,6 +9,8 @@ mod twice;
 mod crash;
 // The commands of the real binary, with good and with bad input.
 mod commands;
+// Who drives a run: leaving, killing, promises, lost lines.
+mod driver;
 // One question to one model.
 mod ask;
 // A model that breaks off or stays away.

@@ -207,7 +207,7 @@ fn report(agent: &Session) -> serde_json::Value {
     let fault = match &agent.end {
         Some(SessionEnd::Failed { fault }) => Some(fault.what.clone()),
         Some(_) => Some("it was closed".to_owned()),
-        None => agent.stopped.clone(),
+        None => agent.stopped.as_ref().map(|decision| decision.reason.clone()),
     };
     let mut report = json!({
         "agent": agent.id.0,

@@ -39,7 +39,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.round.clear();
                 session.talk = away::talk_after(session, fault.as_ref());
-                session.stopped = Some(decision.reason.clone());
+                session.stopped = Some(decision.clone());
             }
         }
         Event::SessionCompacted { session, how, .. } => room::apply(attempt, *session, how),
@@ -173,6 +173,10 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.turn = *turn;
                 session.asked_output = max_output.unwrap_or(session.most_output);
+                if session.talk == Talk::Idle && !summary {
+                    // The work on an input that was stopped goes on; its time begins anew.
+                    (session.began, session.stopped) = (at, None);
+                }
                 let resting = match session.talk {
                     Talk::Waiting { summary: Some(resting), .. } => resting,
                     Talk::Idle => Resting::Yes,

@@ -13,6 +13,8 @@ use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
+/// The rule by which a person stops the work on an input.
+pub(super) const INTERRUPTED: &str = "session.interrupted";
 /// The fault that making room may cure.
 const TOO_LONG: &str = "model.context_too_long";
 /// How many empty replies in a row are too many; before that the same is asked again.
@@ -78,8 +80,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             vec![Event::SessionTold { session, how, by, text }]
         }
         Command::Interrupt { by } => {
-            let decision =
-                Decision::new(RuleId::fixed("session.interrupted"), format!("{by} stopped it"));
+            let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
             let by = format!("person:{by}");
             let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
             let paused = |session: &Session| Event::SessionPaused {
@@ -91,6 +92,9 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             busy.map(paused).collect()
         }
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
+        Command::GoOn { .. } if root.talk == Talk::Idle && root.stopped.is_some() => {
+            vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
+        }
         Command::Change { change } => {
             vec![Event::SessionChanged { session, change: change.clone() }]
         }

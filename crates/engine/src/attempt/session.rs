@@ -56,7 +56,7 @@ pub(super) struct Session {
     pub(super) room: Room,
     pub(super) end: Option<SessionEnd>,
     /// Why the work on the last input was stopped, if it was.
-    pub(super) stopped: Option<String>,
+    pub(super) stopped: Option<types::Decision>,
     /// Requests in a row that failed, and when the first of them did.
     pub(super) failures: u32,
     pub(super) failing_since: Timestamp,

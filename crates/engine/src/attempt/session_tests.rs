@@ -278,6 +278,25 @@ fn after_any_other_fault_the_person_can_try_again() {
     same(&only(&bench.tell("submit again"), &["model"]), "model.asked t2");
 }
 
+/// The same is asked again, in the same words; there is nothing to go on with after a reply or when a person stopped it.
+#[test]
+fn an_input_on_which_the_work_was_stopped_is_gone_on_with() {
+    let mut bench = open();
+    same(&bench.tell("go_on"), "");
+    bench.tell("submit go\nmodel is_told model.overloaded");
+    let before = bench.machine.history().to_vec();
+    assert!(bench.machine.view().expect("it has begun").stopped.is_some());
+    same(&bench.tell("go_on"), "model.asked t2");
+    assert_eq!(bench.machine.history(), before);
+    assert_eq!(bench.machine.state(), SessionState::Processing);
+    assert_eq!(bench.machine.view().expect("it has begun").stopped, None);
+    same(&bench.tell("go_on"), "");
+    bench.tell("model says done");
+    same(&bench.tell("go_on"), "");
+    bench.tell("submit more\ninterrupt");
+    assert_eq!(bench.machine.view().expect("it has begun").stopped, None);
+}
+
 #[test]
 fn an_empty_reply_is_asked_for_again_and_then_given_up() {
     let mut bench = open();

@@ -2,8 +2,8 @@
 
 use types::{AgentView, SessionState, SessionView};
 
-use super::Attempt;
 use super::session::{Session, SlotState, Talk};
+use super::{Attempt, decide};
 
 impl Attempt {
     /// What it is doing.
@@ -35,6 +35,7 @@ impl Attempt {
             window: root.room.window,
             question: self.open_question().cloned(),
             unanswered: root.away().cloned(),
+            stopped: root.stopped.clone().filter(|by| by.rule.as_str() != decide::INTERRUPTED),
             queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
             agents: agents
                 .map(|agent| AgentView {

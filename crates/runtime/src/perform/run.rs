@@ -62,7 +62,7 @@ impl Hands<Run> for RunHands {
                 }
                 other => Err(Fault::bug(format!("a run cannot perform {:?}", other.id()))),
             };
-            done.unwrap_or_else(Outcome::Broke)
+            hands.still_there(done).unwrap_or_else(Outcome::Broke)
         })
     }
 }
@@ -98,6 +98,16 @@ impl RunHands {
         }
         self.suspend.cancel();
         fault.clone()
+    }
+
+    /// What came of an effect, unless the repository is gone: that is nobody's failure, and no attempt is spent on it.
+    fn still_there(&self, done: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let repo = self.workshop.repo();
+        if repo.common_dir().is_dir() {
+            return done;
+        }
+        let (run, path) = (self.run.clone(), repo.root().display().to_string());
+        Err(self.give_up(DriveError::RepositoryGone { run, path }))
     }
 
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
-    AttemptId, Brief, Budget, CommitId, Effort, Ending, Event, Fault, FaultClass, Input, LogId,
-    ModelRef, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
+    AttemptId, Brief, Budget, Command, CommitId, Effort, Ending, Event, Fault, FaultClass, Input,
+    LogId, ModelRef, OutputSchema, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
+    Telling,
 };
 
 use super::start::Scene;
@@ -30,6 +31,10 @@ pub struct NewSession {
     /// What the person always wants, said after everything else.
     pub instruction: Option<String>,
     pub budget: Budget,
+    /// What is said to it first; on record together with its beginning, so that no crash comes between.
+    pub first: Option<String>,
+    /// The form that its last reply must have. It is kept and not enforced here: whoever reads the reply checks it.
+    pub output: Option<OutputSchema>,
     /// Where it may write; everywhere in the folder unless something else is said.
     pub scope: Scope,
     /// In place of the folder: a container, another machine, memory.
@@ -50,6 +55,8 @@ impl NewSession {
             effort: None,
             instruction: None,
             budget: Budget::default(),
+            first: None,
+            output: None,
             scope: Scope(vec![types::Artifact::everything()]),
             environment: None,
             by: SOMEBODY.to_owned(),
@@ -63,9 +70,7 @@ impl Bosun {
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
         let Some(solo) = new.policy.roles.get(&role).cloned() else {
-            let what = format!("the policy {} has no role {role}", new.policy.name);
-            let fault = Fault::new(FaultClass::Resource, "policy.no_role", what);
-            return Err(SessionError::Fault(fault));
+            return Err(no_role(&new.policy, &role));
         };
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let policy = Arc::new(new.policy);
@@ -110,14 +115,15 @@ impl Bosun {
             price,
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
+            output: new.output,
             model: new.model,
         };
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        let first = Input::Brief(Box::new(brief));
-        drive.take(&first, None).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
+        let inputs = first_inputs(brief, new.first, &by);
+        drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
@@ -136,15 +142,23 @@ impl Bosun {
         }
     }
 
-    /// Goes on with a conversation from where its log ends.
+    /// Goes on with a conversation from where its log ends, and with what was said to it since.
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
-        let drive =
+        let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        if drive.machine.is_over() {
+        // What was said while nobody drove it is heard before anybody sees how it stands.
+        let over = drive.machine.is_over();
+        drive.take_posted().await.map_err(DoorError::from)?;
+        // It can be ended also without its folder.
+        if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
+        }
+        if !folder.is_dir() {
+            let path = folder.display().to_string();
+            return Err(DoorError::Moved { run: run.clone(), path }.into());
         }
         let by = by.to_owned();
         self.converse(drive, Scene { policy, folder: &folder, environment: None, by })
@@ -190,6 +204,18 @@ impl Bosun {
             return Err(DoorError::NoSuchSession { run: run.clone() });
         };
         let policy = self.policy_of(run, brief.policy).await?;
-        Ok((policy, PathBuf::from(brief.folder.clone().unwrap_or_default())))
+        Ok((policy, self.place_of(run, brief.folder.as_deref().unwrap_or_default())))
     }
+}
+
+/// How a conversation begins, and what is said to it at once.
+fn first_inputs(brief: Brief, said: Option<String>, by: &str) -> Vec<Input> {
+    let tell = |text| Command::Tell { how: Telling::Submit, by: by.to_owned(), text };
+    let said = said.map(|text| Input::Command(tell(text)));
+    [Input::Brief(Box::new(brief))].into_iter().chain(said).collect()
+}
+
+fn no_role(policy: &Policy, role: &RoleId) -> SessionError {
+    let what = format!("the policy {} has no role {role}", policy.name);
+    SessionError::Fault(Fault::new(FaultClass::Resource, "policy.no_role", what))
 }

@@ -7,11 +7,12 @@ use engine::Attempt;
 use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use types::{Artifact, Brief, Envelope, Input, LogId, Policy, Proof, RunId, Rung, SessionView};
+use types::{Artifact, Brief, Envelope, LogId, Policy, Proof, RunId, Rung, SessionView};
 
 use super::{Keeper, Session, SessionError, Shared};
-use crate::door::{Bosun, listen};
+use crate::door::Bosun;
 use crate::drive::{Drive, DriveError, Left, Posted, WhenWaiting};
+use crate::driver::listen;
 use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor, looked_for};
@@ -147,9 +148,6 @@ struct Driven {
 
 impl Driven {
     async fn go(mut self, shop: Arc<Shop>, suspend: CancellationToken) -> Result<(), DriveError> {
-        for (number, command) in shop.journal.posted(&self.run).await? {
-            self.drive.take(&Input::Command(command), Some(number)).await?;
-        }
         let (noted, bosun) = (intents(&shop, &self.run), Bosun { shop: shop.clone() });
         // Nobody waits for it.
         tokio::spawn(async move { bosun.sweep(None).await });

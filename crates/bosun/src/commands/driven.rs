@@ -1,0 +1,101 @@
+//! Runs that another process may be driving: waiting for it to take a command, following it, and saying when nobody
+//! drives a run any more. Who drives what is known by the runtime; here it is only said.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use runtime::{Bosun, Mix};
+use types::{Envelope, RunId, RunView, SessionState, Status};
+
+use crate::commands::sessions;
+use crate::home::Home;
+use crate::print;
+
+/// How long another process is waited for before that is said.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often somebody who follows a run looks whether it is still driven.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Waits for what another process has to do, and says so if it takes long.
+pub(crate) async fn patiently<T>(run: &RunId, waiting: impl Future<Output = T>) -> T {
+    tokio::pin!(waiting);
+    match tokio::time::timeout(PATIENCE, &mut waiting).await {
+        Ok(done) => done,
+        Err(_) => {
+            print::note(&format!("waiting for the process that drives {run}; Ctrl-C leaves"));
+            waiting.await
+        }
+    }
+}
+
+/// Whether a run that should be going on is driven by nobody.
+pub(crate) async fn is_interrupted(
+    bosun: &Bosun,
+    run: &RunId,
+    status: Status,
+) -> anyhow::Result<bool> {
+    Ok(status == Status::Running && !bosun.is_driven(run).await?)
+}
+
+/// A run for programs; that nobody drives it is said beside what is recorded.
+pub(crate) fn json(view: &RunView, interrupted: bool) -> serde_json::Result<String> {
+    if !interrupted {
+        return serde_json::to_string(view);
+    }
+    let mut value = serde_json::to_value(view)?;
+    value["interrupted"] = true.into();
+    serde_json::to_string(&value)
+}
+
+/// Hands on every line of a run or a session as it is recorded, until it is over. That nobody drives it is said, and
+/// it is followed all the same: somebody may go on with it.
+pub(crate) async fn follow(
+    home: &Home,
+    bosun: &Bosun,
+    run: &RunId,
+    mut show: impl AsyncFnMut(&Envelope) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut lines = Box::pin(bosun.watch(run, Mix::Live));
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    looks.reset();
+    let mut said = false;
+    loop {
+        tokio::select! {
+            biased;
+            line = lines.next() => {
+                let Some(line) = line else { return Ok(()) };
+                said = false;
+                show(&line?).await?;
+            }
+            _ = looks.tick(), if !said => {
+                if let Some(why) = alone(home, bosun, run).await? {
+                    print::note(&why);
+                    said = true;
+                }
+            }
+        }
+    }
+}
+
+/// What to say about a run or session that is not over and that nobody drives.
+async fn alone(home: &Home, bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<String>> {
+    if bosun.is_driven(run).await? {
+        return Ok(None);
+    }
+    let (flag, what) = (home.flag(), format!("nobody drives {run}"));
+    let said = if let Some(known) = sessions::one(bosun, run).await? {
+        match known.view.state {
+            SessionState::Closed => return Ok(None),
+            SessionState::AwaitingInput => format!("{what}: it asks; {flag} answer {run} \"…\""),
+            SessionState::Idle => format!("{what}: it is idle; {flag} chat --resume {run}"),
+            SessionState::Processing => format!("{what}: it was interrupted; {flag} resume {run}"),
+        }
+    } else {
+        match bosun.view(run).await?.status {
+            Status::Waiting => format!("{what}: it asks; {flag} answer {run} \"…\""),
+            Status::Running => format!("{what}: it was interrupted; {flag} resume {run}"),
+            _ => return Ok(None),
+        }
+    };
+    Ok(Some(format!("{said}. Still following; Ctrl-C leaves")))
+}
