@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError};
+use crate::{Clean, JournalError, Loss};
 
 /// The longest line that is stored; whatever is larger belongs into a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -23,8 +23,11 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Become the one writer of a log; it need not exist yet.
     ///
     /// Fails with [`JournalError::Busy`] while somebody else holds it, in this process or in another one. A holder
-    /// that died holds nothing.
+    /// that died holds nothing. Fails with [`JournalError::Lost`] where the run's logs lost lines that were acknowledged.
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError>;
+
+    /// Whether somebody holds the lease on a log, in this process or in another one. Writes nothing.
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError>;
 
     /// Append all or nothing. What is returned is durable, and is exactly what a later read returns.
     ///
@@ -58,6 +61,19 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// Check the whole chain of a log against its recorded head.
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError>;
+
+    /// What was acknowledged and is no longer there, of one run or of all. A run with losses cannot be leased: what is
+    /// gone from its logs may have happened, and would be done again.
+    async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
+        let _ = of;
+        Ok(Vec::new())
+    }
+
+    /// Go on without what a run has lost; returns what that was.
+    async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
+        let _ = (run, at);
+        Ok(Vec::new())
+    }
 
     /// Keep bytes under their hash; the same bytes are kept once. Text must have been scrubbed before.
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError>;

@@ -158,6 +158,10 @@ impl Journal for MemoryJournal {
         Ok(Lease::new(log.clone(), generation, hold))
     }
 
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError> {
+        Ok(self.shared.lock().logs.get(log).is_some_and(|log| log.leased))
+    }
+
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         if !lease.hold::<Hold>().is_some_and(|hold| Arc::ptr_eq(&hold.shared, &self.shared)) {
             let (log, generation) = (lease.log().clone(), lease.generation());

@@ -3,6 +3,8 @@
 
 mod damage;
 mod files;
+mod loss;
+mod reading;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -165,7 +167,7 @@ async fn a_full_disk_acknowledges_nothing_and_damages_nothing() {
     let mut opened = open::open(&path).await.expect("a database");
     let limit = "PRAGMA max_page_count = 40";
     sqlx::query(limit).execute(&mut opened.writer).await.expect("a small disk");
-    let journal = SqliteJournal::start(opened);
+    let journal = SqliteJournal::start(&path, opened);
     let id = log("r_ab");
     let lease = journal.lease(&id).await.expect("a lease");
     let text = "x".repeat(9_000);
