@@ -191,11 +191,7 @@ impl Bosun {
 
     /// Whether somebody, here or in another process, is driving the run right now.
     pub async fn is_driven(&self, run: &RunId) -> Result<bool, DoorError> {
-        match self.shop.journal.lease(&LogId::run(run.clone())).await {
-            Ok(_) => Ok(false),
-            Err(JournalError::Busy { .. }) => Ok(true),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.shop.journal.is_leased(&LogId::run(run.clone())).await?)
     }
 
     /// A run as it stands.

@@ -38,7 +38,9 @@ pub enum JournalError {
     NoBlob { digest: Digest },
     #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
     DamagedBlob { digest: Digest },
-    #[error("format {version} of the journal is newer than this program; update it to go on")]
+    #[error(
+        "the journal was written by a newer Bosun (format {version}); nothing is wrong with it: update this program to go on"
+    )]
     TooNew { version: u32 },
     #[error("{path} is not a journal; name another file, or move this one away")]
     NotAJournal { path: PathBuf },
@@ -50,6 +52,12 @@ pub enum JournalError {
     },
     #[error("the journal was opened for reading only")]
     ReadOnly,
+    #[error("{doing}: the journal's file is damaged; keep it as evidence and restore a backup")]
+    Corrupt {
+        doing: &'static str,
+        #[source]
+        source: Arc<dyn Error + Send + Sync>,
+    },
     #[error("{doing}: the disk failed; check the disk, free some space, then try again")]
     Disk {
         doing: &'static str,
@@ -117,6 +125,7 @@ impl JournalError {
             Self::NotAJournal { .. } => (Structural, "journal.not_a_journal"),
             Self::CannotWrite { .. } => (Resource, "journal.cannot_write"),
             Self::ReadOnly => (Bug, "journal.read_only"),
+            Self::Corrupt { .. } => (Safety, "journal.corrupt"),
             Self::Disk { .. } => (Resource, "journal.disk"),
             Self::Full => (Resource, "journal.full"),
             Self::TooLarge { .. } => (Structural, "journal.too_large"),

@@ -3,9 +3,11 @@
 
 use std::any::Any;
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::{Clean, JournalError, Loss};
@@ -25,6 +27,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Fails with [`JournalError::Busy`] while somebody else holds it, in this process or in another one. A holder
     /// that died holds nothing. Fails with [`JournalError::Lost`] where the run's logs lost lines that were acknowledged.
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError>;
+
+    /// Keep a lease that would expire otherwise; see [`Lease::renew_every`]. Fails with [`JournalError::Fenced`] once
+    /// somebody else has it.
+    async fn renew(&self, lease: &Lease) -> Result<(), JournalError> {
+        let _ = lease;
+        Ok(())
+    }
 
     /// Whether somebody holds the lease on a log, in this process or in another one. Writes nothing.
     async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError>;
@@ -111,13 +120,38 @@ pub struct Lease {
     log: LogId,
     generation: u64,
     hold: Box<dyn Any + Send + Sync>,
+    expiry: Option<(Duration, watch::Receiver<bool>)>,
 }
 
 impl Lease {
     /// For implementors: dropping `hold` must give the log free.
     #[must_use]
     pub fn new(log: LogId, generation: u64, hold: impl Any + Send + Sync) -> Self {
-        Self { log, generation, hold: Box::new(hold) }
+        Self { log, generation, hold: Box::new(hold), expiry: None }
+    }
+
+    /// For implementors whose leases expire: how often it wants to be renewed, and what turns true when it is lost.
+    #[must_use]
+    pub fn expiring(mut self, renew_every: Duration, lost: watch::Receiver<bool>) -> Self {
+        self.expiry = Some((renew_every, lost));
+        self
+    }
+
+    /// How often the holder has to renew it; nothing if it lasts as long as the holder lives.
+    #[must_use]
+    pub fn renew_every(&self) -> Option<Duration> {
+        self.expiry.as_ref().map(|(every, _)| *every)
+    }
+
+    /// Waits until somebody else has it: everything that its holder does has to stop then. A lease that lasts as long as
+    /// its holder lives is never lost.
+    pub async fn lost(&self) {
+        if let Some((_, lost)) = &self.expiry
+            && lost.clone().wait_for(|lost| *lost).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
     }
 
     #[must_use]

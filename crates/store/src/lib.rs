@@ -20,4 +20,4 @@ pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BY
 pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
-pub use sqlite::{HeadsFile, SqliteJournal};
+pub use sqlite::{HeadsFile, Restore, SqliteJournal};

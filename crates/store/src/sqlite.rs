@@ -2,6 +2,7 @@
 //! one writer that commits together what waits together; reads have connections of their own and never wait for it.
 //! Beside the database stands a file with the acknowledged end of every log, which shows what damage took away.
 
+mod backup;
 mod code;
 mod ends;
 mod heads;
@@ -26,6 +27,7 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, inbox};
+pub use backup::Restore;
 use heads::{Heads, Recorded};
 use lock::{Held, Locks};
 use open::Opened;
@@ -103,6 +105,11 @@ impl SqliteJournal {
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
         self.shared.writing()?.desk.ask(Work::Rest).await.map(|_| ())
+    }
+
+    /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
+    pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
+        backup::write(self.shared.readers.options(), to).await
     }
 
     /// What is known of the file beside the database that has the end of every log.

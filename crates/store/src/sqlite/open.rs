@@ -108,7 +108,7 @@ fn prepare(path: &Path) -> Result<Prepared, JournalError> {
 }
 
 /// Make a folder that only its owner may enter, and make sure that it is still there after a power cut.
-fn make_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }

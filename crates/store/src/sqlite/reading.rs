@@ -189,7 +189,8 @@ fn wal_bytes(path: &Path) -> u64 {
     fs::metadata(with(path, "-wal")).map_or(0, |found| found.len())
 }
 
-fn with(path: &Path, suffix: &str) -> PathBuf {
+/// The name of a file beside another.
+pub(super) fn with(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
