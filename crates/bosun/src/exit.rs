@@ -155,6 +155,12 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     }
 }
 
+/// What to do about an error that does not say so itself: one of the disk, anywhere below a command.
+pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    (error.chain().any(is_disk) && !error.chain().any(|cause| cause.is::<JournalError>()))
+        .then_some("check that the disk has room and may be written to, then try again")
+}
+
 /// Whether the disk is what failed.
 fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|error| {

@@ -32,15 +32,8 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.code(),
         Err(error) => {
-            print::error(&error);
-            let exit = exit::of_error(&error);
-            if exit == exit::Exit::CannotWrite {
-                print::note(
-                    "bosun: see that the disk is there, has room and may be written to, and try again; nothing that \
-                     was recorded is lost",
-                );
-            }
-            exit.code()
+            print::error(&error, exit::advice(&error));
+            exit::of_error(&error).code()
         }
     }
 }

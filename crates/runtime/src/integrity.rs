@@ -39,6 +39,19 @@ pub enum Flaw {
 }
 
 impl Flaw {
+    /// The log that it is about.
+    #[must_use]
+    pub fn log(&self) -> Option<&LogId> {
+        match self {
+            Self::Log(JournalError::Damaged { log, .. } | JournalError::UnknownLog { log }) => {
+                Some(log)
+            }
+            Self::Log(JournalError::Lost { loss }) => Some(&loss.log),
+            Self::Log(_) => None,
+            Self::Blob { log, .. } | Self::End { log } | Self::Gone { log } => Some(log),
+        }
+    }
+
     /// Whether it only cannot be judged, because a newer program wrote it.
     #[must_use]
     pub fn is_newer(&self) -> bool {
@@ -158,5 +171,48 @@ fn blobs(event: &Event) -> Vec<Digest> {
             end.output.blob.iter().chain(report).map(|blob| blob.digest).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Batch, MemoryJournal, Redactor};
+    use types::{BlobRef, CallId, CallOutcome, SessionId, Shown, Timestamp};
+
+    use super::*;
+
+    async fn output(journal: &MemoryJournal, log: &str, bytes: &[u8]) {
+        let log: LogId = log.parse().expect("a log id");
+        let blob = BlobRef { digest: Digest::of(bytes), bytes: bytes.len() as u64 };
+        let event = Event::ToolFinished {
+            call: CallId { session: SessionId::ROOT, turn: 1, index: 1 },
+            outcome: CallOutcome::Ok,
+            output: Shown { text: "cut".into(), removed: 1, blob: Some(blob) },
+            images: vec![],
+            files: vec![],
+            trees: None,
+        };
+        let lease = journal.lease(&log).await.expect("a lease");
+        let events = [Redactor::none().clean(event)];
+        let at = Timestamp::from_millis(0);
+        let batch = Batch { expect: 0, at, events: &events, taken: None };
+        journal.append(&lease, batch).await.expect("an append");
+    }
+
+    #[tokio::test]
+    async fn an_output_that_is_gone_is_a_flaw_and_the_check_goes_on() {
+        let journal = MemoryJournal::new();
+        for (log, bytes) in [("r_aa/T1.1", "gone"), ("r_bb", "kept"), ("r_cc", "gone too")] {
+            output(&journal, log, bytes.as_bytes()).await;
+        }
+        journal.put_blob(b"kept").await.expect("a blob");
+        let checked = integrity(&journal, None).await.expect("a check");
+        assert_eq!(checked.intact.len(), 3, "also the log of an open attempt");
+        let flawed: Vec<String> =
+            checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
+        assert_eq!(flawed, ["r_cc", "r_aa/T1.1"]);
+        let run = "r_bb".parse().expect("an id");
+        let one = integrity(&journal, Some(&run)).await.expect("a check");
+        assert!(one.flaws.is_empty() && one.intact.len() == 1 && one.blobs == 1);
     }
 }

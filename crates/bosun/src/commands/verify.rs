@@ -1,13 +1,18 @@
 //! `bosun log --verify`: whether everything on record is as it was written, and what is not; and `--accept-loss`, a
 //! person's word that a run may go on without what it lost.
 
+use std::collections::BTreeSet;
+
 use runtime::store::HeadsFile;
 use runtime::{Clock as _, Flaw, Integrity, Order, RealClock, integrity};
-use types::{RunId, count};
+use types::{LogId, RunId, count};
 
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print;
+
+/// How many logs with flaws are named in the sum.
+const NAMED: usize = 5;
 
 /// Checks one run, or all, and lists everything that is wrong.
 pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<Exit> {
@@ -30,22 +35,30 @@ pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<E
     })
 }
 
-/// Prints what a check came to: what is intact to standard output, everything else to standard error.
+/// Prints what a check came to: every log and every flaw, and the sum of it to standard error.
 pub(crate) fn told(checked: &Integrity) -> anyhow::Result<()> {
     for log in &checked.intact {
         print::line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
     }
     for flaw in &checked.flaws {
-        print::note(&format!("bosun: {flaw}"));
+        print::line(&format!(
+            "{:<24} {flaw}",
+            flaw.log().map_or_else(String::new, LogId::to_string)
+        ))?;
     }
     let logs = count(checked.intact.len() as u64, "log");
-    let blobs = count(checked.blobs as u64, "output, policy or script");
     if checked.flaws.is_empty() {
+        let blobs = count(checked.blobs as u64, "blob");
         print::note(&format!("nothing was changed or cut off: {logs}, {blobs}"));
-    } else {
-        let flaws = count(checked.flaws.len() as u64, "flaw");
-        print::note(&format!("{flaws}; {logs} as written"));
+        return Ok(());
     }
+    let named: BTreeSet<String> =
+        checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
+    let (flaws, named) = (
+        count(checked.flaws.len() as u64, "flaw"),
+        named.into_iter().take(NAMED).collect::<Vec<_>>().join(", "),
+    );
+    print::note(&format!("bosun: {flaws} ({named}); {logs} as written"));
     Ok(())
 }
 
