@@ -1,6 +1,8 @@
 //! Where all logs end, as the database has it, compared with the heads file. Rows of logs that were lost are not given
 //! to others, so that the heads file keeps their names until somebody has accepted the loss.
 
+use std::collections::BTreeSet;
+
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -13,12 +15,13 @@ use crate::Loss;
 pub(super) async fn reconcile(
     connection: &mut SqliteConnection,
     heads: &Heads,
-    recorded: &Recorded,
+    mut recorded: Recorded,
 ) -> Result<Vec<Loss>, Broken> {
-    if agrees(connection, recorded).await? {
+    if agrees(connection, &recorded).await? {
         return Ok(Vec::new());
     }
-    let losses = heads.reconcile(recorded, &stored(connection).await?);
+    heads.erase_all(&mut recorded, &removed(connection).await?);
+    let losses = heads.reconcile(&recorded, &stored(connection).await?);
     if !losses.is_empty() {
         skip_rows(connection, recorded.last_row()).await?;
     }
@@ -33,7 +36,22 @@ pub(super) async fn losses(
     if agrees(connection, recorded).await? {
         return Ok(Vec::new());
     }
-    Ok(recorded.losses(&stored(connection).await?))
+    let mut losses = recorded.losses(&stored(connection).await?);
+    let removed = removed(connection).await?;
+    losses.retain(|loss| !removed.contains(&loss.log.to_string()));
+    Ok(losses)
+}
+
+/// The logs that were removed on purpose, in a journal that has them on record: those are not lost.
+async fn removed(connection: &mut SqliteConnection) -> Result<BTreeSet<String>, Broken> {
+    let broken = Broken::while_("reading which logs were removed");
+    let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'removed'";
+    let there = sqlx::query_scalar::<_, i64>(there).fetch_one(&mut *connection).await;
+    if there.map_err(&broken)? == 0 {
+        return Ok(BTreeSet::new());
+    }
+    let names = sqlx::query_scalar("SELECT name FROM removed").fetch_all(connection).await;
+    Ok(names.map_err(&broken)?.into_iter().collect())
 }
 
 /// Whether both have the same number of logs and of lines. That is cheap to ask, also with very many logs.

@@ -5,7 +5,7 @@
 //! One record of fixed length for each row of `logs`, at the place of its number, as text with a checksum. They are
 //! not evidence against somebody who can write this file: that is what a head that was noted elsewhere is for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -74,6 +74,14 @@ impl Heads {
     pub(super) fn sync(&self) {
         // What is not synced may be older after a power cut, which is no harm.
         self.file.sync_data().ok();
+    }
+
+    /// Forget every log of the file that is in this list.
+    pub(super) fn erase_all(&self, recorded: &mut Recorded, names: &BTreeSet<String>) {
+        for (row, _) in recorded.logs.extract_if(.., |_, (log, _)| names.contains(&log.to_string()))
+        {
+            self.erase(row);
+        }
     }
 
     /// Bring the file in line with the database, except for logs that lost something, and count if it had to be made

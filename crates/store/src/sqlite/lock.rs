@@ -14,8 +14,8 @@ use nix::libc;
 
 /// The byte that is held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
-/// The byte that everybody shares who has the journal open for writing.
-const OPEN: i64 = i64::MAX - 1;
+/// The byte that everybody who has the journal open holds together.
+const USING: i64 = 1 << 62;
 
 #[derive(Debug)]
 pub(super) struct Locks {
@@ -50,9 +50,9 @@ impl Locks {
         Some(Arc::new(Self { file, path, held: Mutex::default() }))
     }
 
-    /// Say that the journal is open, as long as the file is. False if somebody keeps everybody out.
-    pub(super) fn enter(&self) -> io::Result<bool> {
-        granted(set(&self.file, OPEN, 1, libc::F_RDLCK))
+    /// Say that the journal is being used, until the file is closed; whether that is possible now. Does not wait.
+    pub(super) fn share(&self) -> io::Result<bool> {
+        granted(set(&self.file, USING, 1, libc::F_RDLCK))
     }
 
     /// Keep everybody out who opens the journal or writes a log, until the file is closed. False if somebody is there.
@@ -62,7 +62,7 @@ impl Locks {
 
     /// Whether somebody else has the journal open for writing.
     pub(super) fn is_open(&self) -> io::Result<bool> {
-        is_locked(&self.file, OPEN)
+        is_locked(&self.file, USING)
     }
 
     /// Whether a byte is locked, here or elsewhere.

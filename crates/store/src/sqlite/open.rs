@@ -65,7 +65,7 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
         .await
         .map_err(Broken::while_("opening the journal"))
         .map_err(broken)?;
-    let losses = ends::reconcile(&mut writer, &heads, &recorded).await.map_err(broken)?;
+    let losses = ends::reconcile(&mut writer, &heads, recorded).await.map_err(broken)?;
     drop(opening);
     let readers = options.pragma("query_only", "ON");
     Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses })
@@ -89,11 +89,6 @@ fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     make_folder(folder).map_err(|source| cannot(folder.to_owned(), source))?;
     let locks = Locks::open(path).map_err(|(path, source)| cannot(path, source))?;
     let opening = wait_for_turn(&locks)?;
-    match locks.enter() {
-        Ok(true) => {}
-        Ok(false) => return Err(JournalError::Locked),
-        Err(source) => return Err(cannot(locks.path.clone(), source)),
-    }
     // An existing database is never opened here: closing it again would take SQLite's own locks away.
     let mut options = OpenOptions::new();
     match options.read(true).write(true).create_new(true).mode(0o600).open(path) {
@@ -125,7 +120,12 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
 fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
     let started = Instant::now();
     loop {
-        match locks.hold(OPENING) {
+        let opening = match locks.share() {
+            Ok(true) => locks.hold(OPENING),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match opening {
             Ok(Some(opening)) => return Ok(opening),
             Ok(None) if started.elapsed() > PATIENCE => return Err(JournalError::Locked),
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),

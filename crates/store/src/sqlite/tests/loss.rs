@@ -167,3 +167,26 @@ async fn a_log_that_was_rewritten_with_a_new_chain_is_noticed() {
     assert!(matches!(error, JournalError::Damaged { seq: 3, .. }), "{error}");
     journal.lease(&log("r_ab")).await.expect_err("another end");
 }
+
+#[tokio::test]
+async fn a_log_that_was_removed_on_record_is_not_lost() {
+    let (_folder, path) = folder();
+    let journal = open(&path).await;
+    filled(&journal, &log("r_ab"), 3).await;
+    filled(&journal, &log("r_cd"), 3).await;
+    drop(journal);
+    let sql = "CREATE TABLE IF NOT EXISTS removed (name TEXT, run TEXT, last_seq INTEGER, head TEXT, at INTEGER, by TEXT);
+        INSERT INTO removed (name, run, last_seq, head, at, by) SELECT name, run, last_seq, head, 0, 'ann' FROM logs
+        WHERE name = 'r_ab';
+        DELETE FROM lines WHERE log = (SELECT id FROM logs WHERE name = 'r_ab');
+        DELETE FROM logs WHERE name = 'r_ab'";
+    damage::edit(&path, sql).await;
+    let reading = SqliteJournal::read_only(&path, false).await.expect("a read").expect("a journal");
+    assert!(reading.losses(None).await.expect("losses").is_empty());
+    drop(reading);
+    let journal = open(&path).await;
+    assert!(journal.losses(None).await.expect("losses").is_empty());
+    journal.verify(&log("r_cd")).await.expect("an intact log");
+    let again = journal.lease(&log("r_ab")).await.expect("nothing stands against it");
+    append(&journal, &again, 0, "a new log of this name").await.expect("an append");
+}

@@ -83,7 +83,7 @@ async fn a_writer_that_was_stopped_while_it_opened_is_not_waited_for() {
     at_rest(&path).await;
     let stopped = Locks::open(&path).expect("a lock file");
     let _opening = stopped.hold(lock::OPENING).expect("a lock").expect("nobody opens it");
-    assert!(stopped.enter().expect("a lock"));
+    assert!(stopped.share().expect("a lock"));
     let journal = reading(&path, false).await;
     assert_eq!(journal.verify(&log("r_ab")).await.expect("an intact log").last_seq, 3);
     drop(journal);
@@ -100,7 +100,7 @@ async fn a_database_that_is_locked_as_a_whole_is_read_from_a_copy() {
         .expect("a connection");
     sqlx::raw_sql("BEGIN EXCLUSIVE").execute(&mut other).await.expect("an exclusive lock");
     let stopped = Locks::open(&path).expect("a lock file");
-    assert!(stopped.enter().expect("a lock"));
+    assert!(stopped.share().expect("a lock"));
     let journal = reading(&path, false).await;
     assert_eq!(journal.verify(&log("r_ab")).await.expect("an intact log").last_seq, 3);
 }
