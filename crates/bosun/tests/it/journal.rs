@@ -139,14 +139,20 @@ fn a_journal_is_backed_up_while_it_is_written_to_and_restored() {
     let good = std::fs::read(&copy).expect("a backup");
     let mut bad = good.clone();
     let wanted = b"\"event\":\"run.accepted\"";
-    let at = bad.windows(wanted.len()).position(|window| window == wanted).expect("a line");
-    bad[at + 13] = b'f';
+    let places: Vec<usize> =
+        (0..bad.len() - wanted.len()).filter(|at| bad[*at..].starts_with(wanted)).collect();
+    for at in places {
+        bad[at + 13] = b'f';
+    }
     std::fs::write(place.path().join("bad.db"), &bad).expect("a file");
     let before = std::fs::read(journal(&place, "")).expect("a journal");
     let (exit, _, said) = code(&place, &["restore", "bad.db"]);
     assert!(exit == 76 && said.contains("nothing was restored"), "{exit}: {said}");
-    let (exit, _, said) = code(&place, &["restore", "script.toml"]);
+    let (exit, _, said) = code(&place, &["restore", "none.db"]);
     assert_eq!(exit, 65, "{said}");
+    std::fs::write(place.path().join("letter.db"), "not a database\n".repeat(100)).expect("a file");
+    let (exit, _, said) = code(&place, &["restore", "letter.db"]);
+    assert!(exit == 76 && said.contains("is not a journal"), "{exit}: {said}");
     assert_eq!(std::fs::read(journal(&place, "")).expect("a journal"), before);
 
     let lines = |place: &Place| stdout(&place.run(&["log", &run, "--json"])).lines().count();
@@ -155,7 +161,7 @@ fn a_journal_is_backed_up_while_it_is_written_to_and_restored() {
     assert!(exit == 0 && said.contains("journal.db.before-"), "{exit}: {said}");
     assert!(lines(&place) <= later && lines(&place) > 0);
     let (exit, _, said) = code(&place, &["log", "--verify"]);
-    assert_eq!(exit, 0, "{said}");
+    assert!(exit == 0 && !said.contains("missing"), "{exit}: {said}");
     assert_eq!(std::fs::read(&copy).expect("a backup"), good);
     let kept = state(&place.home());
     let aside = kept.iter().filter(|(path, ..)| path.to_string_lossy().contains(".before-"));

@@ -12,6 +12,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::sqlite::SqliteConnectOptions;
 
 use super::code::Broken;
+use super::heads::Heads;
 use super::lock::Locks;
 use super::open::make_folder;
 use super::reading::with;
@@ -117,6 +118,7 @@ impl Restore {
         }
         sync_folder(&self.database)?;
         fs::rename(&self.staged, &self.database)?;
+        Heads::open(&self.database).map_err(|(_, error)| error)?.begin();
         sync_folder(&self.database)
     }
 }

@@ -61,6 +61,12 @@ impl Heads {
         }
     }
 
+    /// Begin anew, on purpose.
+    pub(super) fn begin(&self) {
+        self.put(0, &record(0, &Digest::ZERO, TITLE));
+        self.sync();
+    }
+
     /// Note the end of a log. A note that cannot be written leaves an older one, which claims less.
     pub(super) fn note(&self, row: i64, log: &LogId, tip: Tip) {
         self.put(row, &record(tip.seq, &tip.head, &log.to_string()));
@@ -78,10 +84,13 @@ impl Heads {
 
     /// Forget every log of the file that is in this list.
     pub(super) fn erase_all(&self, recorded: &mut Recorded, names: &BTreeSet<String>) {
-        for (row, _) in recorded.logs.extract_if(.., |_, (log, _)| names.contains(&log.to_string()))
-        {
-            self.erase(row);
-        }
+        recorded.logs.retain(|row, (log, _)| {
+            let gone = names.contains(&log.to_string());
+            if gone {
+                self.erase(*row);
+            }
+            !gone
+        });
     }
 
     /// Bring the file in line with the database, except for logs that lost something, and count if it had to be made

@@ -1,6 +1,7 @@
 //! The journal on disk: the conformance suite, two processes at one file, and a disk that is full. Another process is
 //! played by a second journal on the same file: it has its own connections and its own open lock file.
 
+mod backup;
 mod damage;
 mod files;
 mod loss;
