@@ -151,7 +151,7 @@ impl Lease {
         {
             return;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     #[must_use]

@@ -323,7 +323,7 @@ impl Journal for SqliteJournal {
         for (row, (log, _)) in recorded.logs.iter().filter(|(_, (log, _))| log.run == *run) {
             match self.shared.readers.row(log).await? {
                 Some(found) if found == *row => {
-                    heads.note(*row, log, self.shared.readers.end(log).await?)
+                    heads.note(*row, log, self.shared.readers.end(log).await?);
                 }
                 _ => heads.erase(*row),
             }
