@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod journal;
 mod prove;
 mod question;
 mod rules;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use journal::{Backup, Restore};
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
@@ -65,6 +67,10 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what was recorded of a run
     Log(Log),
+    /// Copy the journal into a new file while runs go on
+    Backup(Backup),
+    /// Put a backup in the journal's place
+    Restore(Restore),
     /// Write what a run came to as a signed proof that needs no journal, or verify one
     Prove(Prove),
     /// Explain what was decided in a run: by which rule, from what, and why not by another
@@ -369,7 +375,10 @@ pub(crate) struct Log {
     /// Go on printing what is recorded until the run is over
     #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
     pub(crate) follow: bool,
-    /// Check that nothing was changed or cut off since it was written, in the run's log and all its attempts'
+    /// Check that nothing was changed, cut off or lost since it was written: all logs of the run, or of all runs where none is named, and what they point to
     #[arg(long, conflicts_with_all = ["json", "attempt"])]
     pub(crate) verify: bool,
+    /// Go on without what the run's logs lost when the journal's files were damaged
+    #[arg(long, requires = "run", conflicts_with_all = ["json", "attempt", "verify", "follow", "words"])]
+    pub(crate) accept_loss: bool,
 }

@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 pub(crate) mod answer;
 pub(crate) mod ask;
+pub(crate) mod backup;
 pub(crate) mod cancel;
 pub(crate) mod chat;
 pub(crate) mod demo;
@@ -29,6 +30,7 @@ pub(crate) mod spec;
 pub(crate) mod strict;
 pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod verify;
 pub(crate) mod why;
 
 use engine::{Machine as _, Run};

@@ -1,5 +1,6 @@
 //! Exit codes, in one place, and which error leads to which. The README has the same table.
 
+use std::io;
 use std::process::ExitCode;
 
 use runtime::presets::PolicyError;
@@ -140,11 +141,36 @@ pub(crate) enum Wrong {
     NotAProof { path: String, cause: String },
     #[error("{0}")]
     Tampered(String),
+    #[error("run {run} lost nothing")]
+    NoLoss { run: types::RunId },
+    #[error("{path} is there already, and a backup replaces nothing; name another file")]
+    Exists { path: String },
+    #[error("{path} is not a backup; name a file that `bosun backup` wrote")]
+    NoBackup { path: String },
 }
 
 /// The exit code for an error, found by what is at the bottom of it.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
-    error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
+    match error.chain().find_map(of_cause).unwrap_or(Exit::Failed) {
+        Exit::Failed if error.chain().any(is_disk) => Exit::CannotWrite,
+        exit => exit,
+    }
+}
+
+/// What to do about an error that does not say so itself: one of the disk, anywhere below a command.
+pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    (error.chain().any(is_disk) && !error.chain().any(|cause| cause.is::<JournalError>()))
+        .then_some("check that the disk has room and may be written to, then try again")
+}
+
+/// Whether the disk is what failed.
+fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref::<io::Error>().is_some_and(|error| {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        const IO_ERROR: i32 = 5;
+        matches!(error.kind(), FileTooLarge | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
+            || error.raw_os_error() == Some(IO_ERROR)
+    })
 }
 
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
@@ -213,6 +239,8 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         Wrong::NoCommit { .. } | Wrong::BadSignature { .. } => Exit::Failed,
         Wrong::NotAProof { .. } => Exit::BadFile,
         Wrong::Tampered(_) => Exit::Damaged,
+        Wrong::NoLoss { .. } | Wrong::Exists { .. } => Exit::Usage,
+        Wrong::NoBackup { .. } => Exit::BadFile,
     }
 }
 
@@ -241,10 +269,23 @@ fn of_door(error: &DoorError) -> Exit {
     }
 }
 
+/// What git says when the disk fails.
+const DISK: [&str; 4] = [
+    "No space left on device",
+    "Read-only file system",
+    "Input/output error",
+    "Disk quota exceeded",
+];
+
 fn of_git(error: &GitError) -> Exit {
     match error {
         GitError::NotARepository { .. } | GitError::NoCommit => Exit::NotARepository,
         GitError::Dirty { .. } => Exit::DirtyTree,
+        GitError::Io { source, .. } if is_disk(source) => Exit::CannotWrite,
+        // Git says it in words alone.
+        GitError::Failed { stderr, .. } if DISK.iter().any(|said| stderr.contains(said)) => {
+            Exit::CannotWrite
+        }
         _ => Exit::Failed,
     }
 }
@@ -255,10 +296,13 @@ fn of_journal(error: &JournalError) -> Exit {
         JournalError::Damaged { .. }
         | JournalError::NoBlob { .. }
         | JournalError::DamagedBlob { .. }
+        | JournalError::Lost { .. }
+        | JournalError::Corrupt { .. }
         | JournalError::NotAJournal { .. } => Exit::Damaged,
-        JournalError::CannotWrite { .. } | JournalError::Full | JournalError::Stopped => {
-            Exit::CannotWrite
-        }
+        JournalError::CannotWrite { .. }
+        | JournalError::Disk { .. }
+        | JournalError::Full
+        | JournalError::Stopped => Exit::CannotWrite,
         JournalError::UnknownLog { .. } => Exit::NoSuchRun,
         _ => Exit::Failed,
     }

@@ -7,11 +7,14 @@ use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
-use runtime::store::{Redactor, SqliteJournal};
+use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
-use crate::models;
+use crate::{models, print};
+
+/// How many losses are named before the rest is counted.
+const LOSSES: usize = 5;
 
 /// The folder with the journal and the worktrees.
 #[derive(Debug)]
@@ -51,10 +54,48 @@ impl Home {
 
     /// Bosun with the journal that is kept here.
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
-        let folder = self.folder()?;
-        let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
+        let journal = SqliteJournal::open(&self.journal()?).await?;
         let journal = self.journal.get_or_init(|| journal).clone();
-        let mut setup = Setup::new(Arc::new(journal), folder);
+        self.with(Arc::new(journal), order).await
+    }
+
+    /// Bosun that only looks at the journal that is kept here: nothing is written, and no writer is waited for. Whoever
+    /// wants to see what is recorded later says so with `follow`.
+    pub(crate) async fn read(&self, follow: bool) -> anyhow::Result<Bosun> {
+        let journal: Arc<dyn Journal> =
+            match SqliteJournal::read_only(&self.journal()?, follow).await? {
+                Some(journal) => Arc::new(self.journal.get_or_init(|| journal).clone()),
+                None => Arc::new(MemoryJournal::new()),
+            };
+        self.with(journal, Order::Arrival).await
+    }
+
+    /// Where the journal is.
+    pub(crate) fn journal(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.folder()?.join("journal.db"))
+    }
+
+    /// What is known of the file that has the ends of all logs, once the journal is open.
+    pub(crate) fn heads_file(&self) -> Option<HeadsFile> {
+        self.journal.get().map(SqliteJournal::heads_file)
+    }
+
+    /// The journal itself, once it is open and there is one.
+    pub(crate) fn opened(&self) -> Option<&SqliteJournal> {
+        self.journal.get()
+    }
+
+    async fn with(&self, journal: Arc<dyn Journal>, order: Order) -> anyhow::Result<Bosun> {
+        let losses = journal.losses(None).await?;
+        for loss in losses.iter().take(LOSSES) {
+            print::note(&format!("bosun: warning: {loss}, which had been acknowledged"));
+        }
+        if !losses.is_empty() {
+            let more = losses.len().saturating_sub(LOSSES);
+            let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
+            print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
+        }
+        let mut setup = Setup::new(journal, self.folder()?);
         setup.redactor = self.redactor();
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;

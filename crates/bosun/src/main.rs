@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.code(),
         Err(error) => {
-            print::error(&error);
+            print::error(&error, exit::advice(&error));
             exit::of_error(&error).code()
         }
     }
@@ -56,6 +56,8 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
+        Command::Backup(args) => commands::backup::backup(&home, args).await,
+        Command::Restore(args) => commands::backup::restore(&home, args).await,
         Command::Prove(args) => Box::pin(commands::prove::prove(&home, args)).await,
         Command::Why(args) => commands::why::why(&home, args).await,
         Command::Policy(args) => commands::policy::policy(&args),

@@ -43,8 +43,8 @@ pub(crate) fn note(text: &str) {
     anstream::eprintln!("{text}");
 }
 
-/// The error with everything that led to it, on one line.
-pub(crate) fn error(error: &anyhow::Error) {
+/// The error with everything that led to it, and what to do about it, on one line.
+pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>) {
     if is_closed_pipe(error) {
         return;
     }
@@ -55,7 +55,8 @@ pub(crate) fn error(error: &anyhow::Error) {
             causes.push(cause);
         }
     }
-    note(&format!("bosun: {}", causes.join(": ")));
+    let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+    note(&format!("bosun: {}{advice}", causes.join(": ")));
 }
 
 /// Whoever read our output has read enough.

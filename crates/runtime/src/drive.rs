@@ -205,6 +205,10 @@ impl<M: Machine> Drive<M> {
     ) -> Result<Left, DriveError> {
         let mut flight = Flight::new(self.around.order, suspend.child_token());
         let left = self.fly(hands, inbox, suspend, waiting, &mut flight).await;
+        if matches!(left, Err(DriveError::Journal(JournalError::Fenced { .. }))) {
+            // Somebody else drives it now: nothing of ours goes on, and nothing is recorded as ended.
+            suspend.cancel();
+        }
         flight.land().await;
         left
     }
@@ -219,6 +223,7 @@ impl<M: Machine> Drive<M> {
     ) -> Result<Left, DriveError> {
         let Seen { workspace, recovered } = hands.look(&self.machine).await;
         self.take(&Input::Woke { workspace, recovered }, None).await?;
+        let mut renewal = self.lease.renew_every().map(tokio::time::interval);
         loop {
             if self.machine.is_over() {
                 return Ok(Left::Over);
@@ -235,6 +240,8 @@ impl<M: Machine> Drive<M> {
             tokio::select! {
                 biased;
                 () = suspend.cancelled() => return Ok(Left::Suspended),
+                () = self.lease.lost() => return Err(self.fenced().into()),
+                () = due(&mut renewal) => self.around.journal.renew(&self.lease).await?,
                 Some(posted) = inbox.recv() => {
                     self.take(&Input::Command(posted.command), posted.number).await?;
                     // Whoever does not wait for this word does not need it.
@@ -245,6 +252,11 @@ impl<M: Machine> Drive<M> {
                 }
             }
         }
+    }
+
+    fn fenced(&self) -> JournalError {
+        let (log, generation) = (self.log.clone(), self.lease.generation());
+        JournalError::Fenced { log, generation }
     }
 
     fn start_effects<H: Hands<M> + ?Sized>(&self, hands: &H, flight: &mut Flight) {
@@ -264,6 +276,14 @@ impl<M: Machine> Drive<M> {
     pub(crate) async fn head(&self) -> Result<Digest, DriveError> {
         let last = self.around.journal.lines(&self.log, self.seq.saturating_sub(1), 1).await?;
         Ok(last.last().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+    }
+}
+
+/// Waits until a lease has to be renewed; for ever, if it need not.
+async fn due(renewal: &mut Option<tokio::time::Interval>) {
+    match renewal {
+        Some(interval) => drop(interval.tick().await),
+        None => std::future::pending().await,
     }
 }
 

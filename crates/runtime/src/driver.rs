@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Run;
-use store::JournalError;
 use tokio::sync::mpsc;
 use types::{Command, LogId, RunId, RunView};
 
@@ -101,11 +100,7 @@ impl Bosun {
 
     /// Whether somebody, here or in another process, is driving the run right now.
     pub async fn is_driven(&self, run: &RunId) -> Result<bool, DoorError> {
-        match self.shop.journal.lease(&LogId::run(run.clone())).await {
-            Ok(_) => Ok(false),
-            Err(JournalError::Busy { .. }) => Ok(true),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.shop.journal.is_leased(&LogId::run(run.clone())).await?)
     }
 
     /// Whether something that was said to a run or a conversation was not heard yet.

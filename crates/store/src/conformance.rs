@@ -9,7 +9,7 @@ mod side;
 
 use std::sync::Arc;
 
-use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Timestamp};
+use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Span, Timestamp};
 
 use crate::{Batch, Clean, Journal, JournalError, Lease, Redactor};
 
@@ -24,6 +24,7 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     lines::logs_are_listed_with_the_newest_first(&*make().await).await;
     lease::a_log_has_one_writer_at_a_time(&*make().await).await;
     lease::an_outdated_or_foreign_lease_writes_nothing(&*make().await, &*make().await).await;
+    lease::looking_for_a_holder_takes_no_lease(&*make().await).await;
     lease::many_logs_are_written_at_once(make().await).await;
     follow::a_follower_gets_the_past_and_then_the_present(&*make().await).await;
     follow::a_follower_may_come_before_the_log(&*make().await).await;
@@ -32,6 +33,11 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     side::a_command_waits_until_it_is_answered(&*make().await).await;
     side::a_command_is_answered_all_or_nothing(&*make().await).await;
     side::an_inbox_is_bounded_and_holds_no_keys(&*make().await).await;
+}
+
+/// The same for leases that expire: they do so `after` they were last renewed, as told by a clock that `pass` moves.
+pub async fn expiry(journal: &dyn Journal, after: Span, pass: impl Fn(Span)) {
+    lease::a_lease_that_is_not_renewed_expires_and_says_so(journal, after, pass).await;
 }
 
 fn log(text: &str) -> LogId {

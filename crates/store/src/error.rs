@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use types::{Digest, Fault, FaultClass, LogId, Retry, RunId, Span};
 
+use crate::Loss;
+
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error("log {log} has a writer already; wait until that one ends, or stop it first")]
@@ -27,11 +29,18 @@ pub enum JournalError {
         #[source]
         why: Damage,
     },
+    #[error(
+        "{loss}, which had been acknowledged: the journal's files were damaged; restore a backup with `bosun restore \
+        FILE`, or go on without it after `bosun log {} --accept-loss`", .loss.log.run
+    )]
+    Lost { loss: Loss },
     #[error("there is no blob {digest}")]
     NoBlob { digest: Digest },
     #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
     DamagedBlob { digest: Digest },
-    #[error("format {version} of the journal is newer than this program; update it to go on")]
+    #[error(
+        "the journal was written by a newer Bosun (format {version}); nothing is wrong with it: update this program to go on"
+    )]
     TooNew { version: u32 },
     #[error("{path} is not a journal; name another file, or move this one away")]
     NotAJournal { path: PathBuf },
@@ -40,6 +49,20 @@ pub enum JournalError {
         path: PathBuf,
         #[source]
         source: io::Error,
+    },
+    #[error("the journal was opened for reading only")]
+    ReadOnly,
+    #[error("{doing}: the journal's file is damaged; keep it as evidence and restore a backup")]
+    Corrupt {
+        doing: &'static str,
+        #[source]
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    #[error("{doing}: the disk failed; check the disk, free some space, then try again")]
+    Disk {
+        doing: &'static str,
+        #[source]
+        source: Arc<dyn Error + Send + Sync>,
     },
     #[error("the disk is full, nothing was written; free some space and resume")]
     Full,
@@ -95,11 +118,15 @@ impl JournalError {
             Self::Fenced { .. } => (Safety, "journal.fenced"),
             Self::UnknownLog { .. } => (Structural, "journal.unknown_log"),
             Self::Damaged { .. } => (Safety, "journal.damaged"),
+            Self::Lost { .. } => (Safety, "journal.lost"),
             Self::NoBlob { .. } => (Structural, "journal.no_blob"),
             Self::DamagedBlob { .. } => (Safety, "journal.damaged_blob"),
             Self::TooNew { .. } => (Structural, "journal.too_new"),
             Self::NotAJournal { .. } => (Structural, "journal.not_a_journal"),
             Self::CannotWrite { .. } => (Resource, "journal.cannot_write"),
+            Self::ReadOnly => (Bug, "journal.read_only"),
+            Self::Corrupt { .. } => (Safety, "journal.corrupt"),
+            Self::Disk { .. } => (Resource, "journal.disk"),
             Self::Full => (Resource, "journal.full"),
             Self::TooLarge { .. } => (Structural, "journal.too_large"),
             Self::Unreadable { .. } => (Structural, "journal.unreadable"),

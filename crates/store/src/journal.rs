@@ -3,12 +3,14 @@
 
 use std::any::Any;
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError};
+use crate::{Clean, JournalError, Loss};
 
 /// The longest line that is stored; whatever is larger belongs into a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -23,8 +25,18 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Become the one writer of a log; it need not exist yet.
     ///
     /// Fails with [`JournalError::Busy`] while somebody else holds it, in this process or in another one. A holder
-    /// that died holds nothing.
+    /// that died holds nothing. Fails with [`JournalError::Lost`] where the run's logs lost lines that were acknowledged.
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError>;
+
+    /// Keep a lease that would expire otherwise; see [`Lease::renew_every`]. Fails with [`JournalError::Fenced`] once
+    /// somebody else has it.
+    async fn renew(&self, lease: &Lease) -> Result<(), JournalError> {
+        let _ = lease;
+        Ok(())
+    }
+
+    /// Whether somebody holds the lease on a log, in this process or in another one. Writes nothing.
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError>;
 
     /// Append all or nothing. What is returned is durable, and is exactly what a later read returns.
     ///
@@ -58,6 +70,19 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// Check the whole chain of a log against its recorded head.
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError>;
+
+    /// What was acknowledged and is no longer there, of one run or of all. A run with losses cannot be leased: what is
+    /// gone from its logs may have happened, and would be done again.
+    async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
+        let _ = of;
+        Ok(Vec::new())
+    }
+
+    /// Go on without what a run has lost; returns what that was.
+    async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
+        let _ = (run, at);
+        Ok(Vec::new())
+    }
 
     /// Keep bytes under their hash; the same bytes are kept once. Text must have been scrubbed before.
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError>;
@@ -95,13 +120,38 @@ pub struct Lease {
     log: LogId,
     generation: u64,
     hold: Box<dyn Any + Send + Sync>,
+    expiry: Option<(Duration, watch::Receiver<bool>)>,
 }
 
 impl Lease {
     /// For implementors: dropping `hold` must give the log free.
     #[must_use]
     pub fn new(log: LogId, generation: u64, hold: impl Any + Send + Sync) -> Self {
-        Self { log, generation, hold: Box::new(hold) }
+        Self { log, generation, hold: Box::new(hold), expiry: None }
+    }
+
+    /// For implementors whose leases expire: how often it wants to be renewed, and what turns true when it is lost.
+    #[must_use]
+    pub fn expiring(mut self, renew_every: Duration, lost: watch::Receiver<bool>) -> Self {
+        self.expiry = Some((renew_every, lost));
+        self
+    }
+
+    /// How often the holder has to renew it; nothing if it lasts as long as the holder lives.
+    #[must_use]
+    pub fn renew_every(&self) -> Option<Duration> {
+        self.expiry.as_ref().map(|(every, _)| *every)
+    }
+
+    /// Waits until somebody else has it: everything that its holder does has to stop then. A lease that lasts as long as
+    /// its holder lives is never lost.
+    pub async fn lost(&self) {
+        if let Some((_, lost)) = &self.expiry
+            && lost.clone().wait_for(|lost| *lost).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending::<()>().await;
     }
 
     #[must_use]

@@ -9,6 +9,7 @@ mod error;
 mod inbox;
 mod journal;
 mod line;
+mod loss;
 mod memory;
 mod redact;
 mod sqlite;
@@ -16,6 +17,7 @@ mod tail;
 
 pub use error::{Damage, JournalError};
 pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED};
+pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
-pub use sqlite::SqliteJournal;
+pub use sqlite::{HeadsFile, Restore, SqliteJournal};

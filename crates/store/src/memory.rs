@@ -2,11 +2,13 @@
 //! ends with the process. One lock around everything; nothing waits while it is held.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
+use tokio::sync::watch;
+use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Span, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
@@ -23,12 +25,38 @@ impl MemoryJournal {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// A journal whose leases end after a while unless they are renewed, as they do where holders are on other
+    /// machines. `now` says what time it is.
+    #[must_use]
+    pub fn with_expiry(after: Span, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        let expiry = Some(Expiry { after, now: Box::new(now) });
+        Self { shared: Arc::new(Shared { expiry, ..Shared::default() }) }
+    }
+}
+
+struct Expiry {
+    after: Span,
+    now: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Expiry {
+    fn next(&self) -> Timestamp {
+        (self.now)().after(self.after)
+    }
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expiry(after {:?})", self.after)
+    }
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     kept: Mutex<Kept>,
     tails: Tails,
+    expiry: Option<Expiry>,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +73,10 @@ struct Log {
     tip: Tip,
     generation: u64,
     leased: bool,
+    /// When the lease ends unless it is renewed.
+    until: Option<Timestamp>,
+    /// Tells the holder that the lease is lost.
+    lost: watch::Sender<bool>,
     /// Its place among all logs, in the order in which they were made.
     place: usize,
     created: Timestamp,
@@ -59,6 +91,8 @@ impl Default for Log {
             tip: Tip::EMPTY,
             generation: 0,
             leased: false,
+            until: None,
+            lost: watch::Sender::new(false),
             place: 0,
             created: never,
             updated: never,
@@ -70,12 +104,14 @@ impl Default for Log {
 struct Hold {
     shared: Arc<Shared>,
     log: LogId,
+    generation: u64,
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
         if let Some(log) = self.shared.lock().logs.get_mut(&self.log) {
-            log.leased = false;
+            // Somebody else may have it by now.
+            log.leased &= log.generation != self.generation;
         }
     }
 }
@@ -83,6 +119,12 @@ impl Drop for Hold {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody holds a log and may still do so.
+    fn is_held(&self, log: &Log) -> bool {
+        let over = |expiry: &Expiry| log.until.is_some_and(|until| until <= (expiry.now)());
+        log.leased && !self.expiry.as_ref().is_some_and(over)
     }
 
     fn rows(&self, id: &LogId, page: Page) -> (Tip, Vec<(u64, String)>) {
@@ -142,20 +184,43 @@ impl Log {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
-        let generation = {
-            let mut kept = self.shared.lock();
-            let place = kept.logs.len();
-            let entry =
-                kept.logs.entry(log.clone()).or_insert_with(|| Log { place, ..Log::default() });
-            if entry.leased {
-                return Err(JournalError::Busy { log: log.clone() });
-            }
-            entry.leased = true;
-            entry.generation += 1;
-            entry.generation
+        let mut kept = self.shared.lock();
+        let place = kept.logs.len();
+        let entry = kept.logs.entry(log.clone()).or_insert_with(|| Log { place, ..Log::default() });
+        if self.shared.is_held(entry) {
+            return Err(JournalError::Busy { log: log.clone() });
+        }
+        let lost = watch::Sender::new(false);
+        let listening = lost.subscribe();
+        std::mem::replace(&mut entry.lost, lost).send_replace(true);
+        entry.leased = true;
+        entry.generation += 1;
+        entry.until = self.shared.expiry.as_ref().map(Expiry::next);
+        let generation = entry.generation;
+        drop(kept);
+        let hold = Hold { shared: self.shared.clone(), log: log.clone(), generation };
+        let lease = Lease::new(log.clone(), generation, hold);
+        Ok(match &self.shared.expiry {
+            None => lease,
+            Some(expiry) => lease.expiring(expiry.after.duration() / 3, listening),
+        })
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), JournalError> {
+        let mut kept = self.shared.lock();
+        let log = kept.logs.get_mut(lease.log());
+        let log = log.filter(|log| log.leased && log.generation == lease.generation());
+        let fenced = || {
+            let (log, generation) = (lease.log().clone(), lease.generation());
+            JournalError::Fenced { log, generation }
         };
-        let hold = Hold { shared: self.shared.clone(), log: log.clone() };
-        Ok(Lease::new(log.clone(), generation, hold))
+        log.ok_or_else(fenced)?.until = self.shared.expiry.as_ref().map(Expiry::next);
+        Ok(())
+    }
+
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError> {
+        let kept = self.shared.lock();
+        Ok(kept.logs.get(log).is_some_and(|log| self.shared.is_held(log)))
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
@@ -261,5 +326,18 @@ mod tests {
     #[tokio::test]
     async fn the_journal_in_memory_keeps_every_promise() {
         crate::conformance::run(async || Arc::new(MemoryJournal::new()) as Arc<dyn Journal>).await;
+    }
+
+    #[tokio::test]
+    async fn leases_in_memory_expire_by_the_clock_that_is_given() {
+        let now = Arc::new(Mutex::new(Timestamp::from_millis(0)));
+        let clock = now.clone();
+        let after = Span::seconds(30);
+        let journal = MemoryJournal::with_expiry(after, move || *clock.lock().expect("a time"));
+        crate::conformance::expiry(&journal, after, |span| {
+            let mut now = now.lock().expect("a time");
+            *now = now.after(span);
+        })
+        .await;
     }
 }

@@ -1,29 +1,38 @@
 //! The embedded journal: one SQLite file with a write-ahead log, synced at every commit. Appends of all logs go through
 //! one writer that commits together what waits together; reads have connections of their own and never wait for it.
+//! Beside the database stands a file with the acknowledged end of every log, which shows what damage took away.
 
+mod backup;
 mod code;
+mod ends;
+mod heads;
 mod lock;
 mod open;
 mod readers;
+mod reading;
 mod stroke;
 mod watch;
 mod work;
 mod writer;
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use tempfile::TempDir;
 use tokio::task::AbortHandle;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
-use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, inbox};
+use crate::{Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, inbox};
+pub use backup::Restore;
+use heads::{Heads, Recorded};
 use lock::{Held, Locks};
 use open::Opened;
 use readers::Readers;
+use reading::{Found, Readable};
 use work::{Append, Done, Leased, Work};
 use writer::Desk;
 
@@ -35,11 +44,24 @@ pub struct SqliteJournal {
 
 #[derive(Debug)]
 struct Shared {
-    desk: Desk,
+    path: PathBuf,
+    /// Not there in a journal that was opened for reading.
+    writing: Option<Writing>,
     readers: Readers,
-    locks: Arc<Locks>,
+    /// The lock file, if there is one.
+    locks: Option<Arc<Locks>>,
+    losses: Mutex<Vec<Loss>>,
     tails: Arc<Tails>,
     watcher: AbortHandle,
+    /// What is read in the original's stead.
+    _copy: Option<TempDir>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    desk: Desk,
+    heads: Arc<Heads>,
+    locks: Arc<Locks>,
 }
 
 impl Drop for Shared {
@@ -48,31 +70,126 @@ impl Drop for Shared {
     }
 }
 
+/// What is known of the file beside the database that has the end of every log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadsFile {
+    /// It says what it always said.
+    Whole,
+    /// It had to be made anew so many times; what was lost before that cannot be told.
+    Remade(u64),
+    /// It is not there, or cannot be read.
+    Missing,
+    /// So many of its records cannot be read.
+    Damaged(usize),
+}
+
 impl SqliteJournal {
     /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
     /// used.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
-        Ok(Self::start(open::open(path).await?))
+        Ok(Self::start(path, open::open(path).await?))
+    }
+
+    /// Open a journal only to read it. Nothing is made or changed, and no writer is waited for, so read-only media will
+    /// do. Nothing if there is no journal yet. Somebody who wants to see what is written later says so with `follow`.
+    pub async fn read_only(path: &Path, follow: bool) -> Result<Option<Self>, JournalError> {
+        match reading::read(path, follow).await? {
+            Found::Nothing => Ok(None),
+            Found::Journal(readable) => Ok(Some(Self::look(path, *readable))),
+            // It has to be brought up to date, which is writing.
+            Found::Older => Self::open(path).await.map(Some),
+        }
     }
 
     /// Bring everything into the one file: nothing more is to be written for now. What was acknowledged is durable
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
-        self.shared.desk.ask(Work::Rest).await.map(|_| ())
+        self.shared.writing()?.desk.ask(Work::Rest).await.map(|_| ())
     }
 
-    fn start(opened: Opened) -> Self {
+    /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
+    pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
+        backup::write(self.shared.readers.options(), to).await
+    }
+
+    /// What is known of the file beside the database that has the end of every log.
+    #[must_use]
+    pub fn heads_file(&self) -> HeadsFile {
+        let recorded = Recorded::read(&self.shared.path);
+        match (recorded.remade, recorded.damaged) {
+            (None, _) => HeadsFile::Missing,
+            (Some(_), damaged) if damaged > 0 => HeadsFile::Damaged(damaged),
+            (Some(0), _) => HeadsFile::Whole,
+            (Some(times), _) => HeadsFile::Remade(times),
+        }
+    }
+
+    fn start(path: &Path, opened: Opened) -> Self {
         let tails = Arc::new(Tails::default());
-        let desk = Desk::open(opened.writer, opened.locks.clone(), tails.clone());
-        let watcher = tokio::spawn(watch::watch(opened.readers.clone(), tails.clone()));
+        let Opened { writer, readers, locks, heads, losses } = opened;
+        let desk = Desk::open(writer, locks.clone(), heads.clone(), tails.clone());
+        let watcher = tokio::spawn(watch::watch(readers.clone(), tails.clone()));
         let shared = Shared {
-            desk,
-            readers: Readers::new(opened.readers),
-            locks: opened.locks,
+            path: path.to_owned(),
+            writing: Some(Writing { desk, heads, locks: locks.clone() }),
+            readers: Readers::new(readers, None),
+            locks: Some(locks),
+            losses: Mutex::new(losses),
             tails,
             watcher: watcher.abort_handle(),
+            _copy: None,
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    fn look(path: &Path, readable: Readable) -> Self {
+        let tails = Arc::new(Tails::default());
+        let Readable { options, still, locks, losses, copy } = readable;
+        let watcher = tokio::spawn(watch::watch(options.clone(), tails.clone()));
+        let shared = Shared {
+            path: path.to_owned(),
+            writing: None,
+            readers: Readers::new(options, still),
+            locks,
+            losses: Mutex::new(losses),
+            tails,
+            watcher: watcher.abort_handle(),
+            _copy: copy,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+}
+
+impl Shared {
+    fn writing(&self) -> Result<&Writing, JournalError> {
+        self.writing.as_ref().ok_or(JournalError::ReadOnly)
+    }
+
+    fn losses(&self) -> MutexGuard<'_, Vec<Loss>> {
+        self.losses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails if a log of this run lost something.
+    fn lost_nothing(&self, run: &RunId) -> Result<(), JournalError> {
+        let losses = self.losses();
+        let lost = losses.iter().find(|loss| loss.log.run == *run).cloned();
+        lost.map_or(Ok(()), |loss| Err(JournalError::Lost { loss }))
+    }
+
+    /// Compare the end of a log with what the heads file says.
+    fn compare(&self, log: &LogId, row: i64, tip: Tip) -> Result<(), JournalError> {
+        let Some((name, noted)) = Recorded::at(&self.path, row) else { return Ok(()) };
+        if name != *log || noted.seq < tip.seq || noted == tip {
+            return Ok(());
+        }
+        if noted.seq == tip.seq {
+            let why = crate::Damage::Changed;
+            return Err(JournalError::Damaged { log: log.clone(), seq: tip.seq, why });
+        }
+        let (kept, acknowledged, head) = (tip.seq, noted.seq, noted.head);
+        let loss = Loss { log: log.clone(), kept, acknowledged, head };
+        self.losses().push(loss.clone());
+        Err(JournalError::Lost { loss })
     }
 }
 
@@ -90,8 +207,10 @@ struct Hold {
 #[async_trait]
 impl Journal for SqliteJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
-        match self.shared.desk.ask(Work::Lease(log.clone())).await? {
+        self.shared.lost_nothing(&log.run)?;
+        match self.shared.writing()?.desk.ask(Work::Lease(log.clone())).await? {
             Done::Leased(Leased { held, row, generation, tip }) => {
+                self.shared.compare(log, row, tip)?;
                 let (turn, known) = (tokio::sync::Mutex::default(), Arc::new(Mutex::new(tip)));
                 Ok(Lease::new(log.clone(), generation, Hold { held, row, turn, known }))
             }
@@ -99,9 +218,19 @@ impl Journal for SqliteJournal {
         }
     }
 
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError> {
+        let Some(locks) = &self.shared.locks else { return Ok(false) };
+        let Some(row) = self.shared.readers.row(log).await? else { return Ok(false) };
+        locks.is_held(row).map_err(|source| JournalError::Disk {
+            doing: "looking for the holder of a lease",
+            source: Arc::new(source),
+        })
+    }
+
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
+        let writing = self.shared.writing()?;
         let (log, generation) = (lease.log().clone(), lease.generation());
-        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&self.shared.locks));
+        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&writing.locks));
         let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
         let _turn = hold.turn.lock().await;
         let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +249,7 @@ impl Journal for SqliteJournal {
             taken: batch.taken,
             known: hold.known.clone(),
         };
-        self.shared.desk.ask(Work::Append(append)).await?;
+        writing.desk.ask(Work::Append(append)).await?;
         Ok(written.envelopes)
     }
 
@@ -156,7 +285,52 @@ impl Journal for SqliteJournal {
     }
 
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {
-        self.shared.readers.verify(log).await
+        let lost = self.shared.losses().iter().find(|loss| loss.log == *log).cloned();
+        if let Some(loss) = lost {
+            return Err(JournalError::Lost { loss });
+        }
+        let row = self.shared.readers.row(log).await?;
+        let noted = row.and_then(|row| Recorded::at(&self.shared.path, row));
+        let summary = self.shared.readers.verify(log).await?;
+        // The lines before the noted end were checked to be the ones that lead to it; it must be the same end.
+        let fits = |(name, noted): &(LogId, Tip)| {
+            name == log && (1..=summary.last_seq).contains(&noted.seq)
+        };
+        if let Some((_, noted)) = noted.filter(fits) {
+            let found = self.shared.readers.lines(log, noted.seq - 1, 1).await?;
+            if found.first().map(|line| Digest::of(line.as_bytes())) != Some(noted.head) {
+                let (log, seq, why) = (log.clone(), noted.seq, crate::Damage::Changed);
+                return Err(JournalError::Damaged { log, seq, why });
+            }
+        }
+        Ok(summary)
+    }
+
+    async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
+        let mut losses = self.shared.losses().clone();
+        losses.retain(|loss| of.is_none_or(|run| loss.log.run == *run));
+        Ok(losses)
+    }
+
+    async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
+        let heads = &self.shared.writing()?.heads;
+        let accepted = self.losses(Some(run)).await?;
+        heads.accepted(at, &accepted).map_err(|source| {
+            let path = self.shared.path.clone();
+            JournalError::CannotWrite { path, source }
+        })?;
+        let recorded = Recorded::read(&self.shared.path);
+        for (row, (log, _)) in recorded.logs.iter().filter(|(_, (log, _))| log.run == *run) {
+            match self.shared.readers.row(log).await? {
+                Some(found) if found == *row => {
+                    heads.note(*row, log, self.shared.readers.end(log).await?);
+                }
+                _ => heads.erase(*row),
+            }
+        }
+        heads.sync();
+        self.shared.losses().retain(|loss| loss.log.run != *run);
+        Ok(accepted)
     }
 
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
@@ -167,7 +341,7 @@ impl Journal for SqliteJournal {
         let blob = BlobRef { digest, bytes: bytes.len() as u64 };
         if !self.shared.readers.has_blob(&digest).await? {
             let bytes = Arc::new(bytes.to_vec());
-            self.shared.desk.ask(Work::Keep { digest, bytes }).await?;
+            self.shared.writing()?.desk.ask(Work::Keep { digest, bytes }).await?;
         }
         Ok(blob)
     }
@@ -187,7 +361,7 @@ impl Journal for SqliteJournal {
         command: &Command,
     ) -> Result<u64, JournalError> {
         let command = inbox::write(command)?;
-        match self.shared.desk.ask(Work::Post { run: run.clone(), at, command }).await? {
+        match self.shared.writing()?.desk.ask(Work::Post { run: run.clone(), at, command }).await? {
             Done::Posted(number) => Ok(number),
             _ => Err(JournalError::Stopped),
         }

@@ -65,6 +65,10 @@ impl Journal for Cutting {
         self.inner.lease(log).await
     }
 
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError> {
+        self.inner.is_leased(log).await
+    }
+
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         self.alive()?;
         let mut numbered = batch.events.iter().zip(batch.expect + 1..);

@@ -1,6 +1,5 @@
 //! `bosun list`: all runs and sessions, the newest first.
 
-use runtime::Order;
 use types::{RunView, Timestamp};
 
 use crate::args;
@@ -10,7 +9,7 @@ use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let mut all: Vec<(Timestamp, String)> = vec![];
     for view in bosun.list().await? {
         let interrupted = driven::is_interrupted(&bosun, &view.run, view.status).await?;

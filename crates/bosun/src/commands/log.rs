@@ -1,11 +1,11 @@
 //! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
 
 use runtime::store::{Journal, LogSummary};
-use runtime::{Bosun, Order, Projected};
+use runtime::{Bosun, Projected};
 use types::{Digest, Envelope, Event, LogId, RunId};
 
 use crate::args;
-use crate::commands::{driven, newest, sessions};
+use crate::commands::{driven, newest, sessions, verify};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, lines};
@@ -13,14 +13,17 @@ use crate::print::{self, lines};
 const PAGE: usize = 1_000;
 
 pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    if args.verify {
+        return verify::verify(home, args.run.as_ref()).await;
+    }
+    if args.accept_loss {
+        return verify::accept_loss(home, args.run.ok_or(Wrong::NoRuns)?).await;
+    }
+    let bosun = home.read(args.follow).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     // Also reads the policy that the run was started with, and checks it against its hash.
     if sessions::one(&bosun, &run).await?.is_none() {
         bosun.view(&run).await?;
-    }
-    if args.verify {
-        return verify(&bosun, &run).await;
     }
     if let Some(words) = args.words {
         return told(home, &bosun, &run, words, args.follow).await;
@@ -96,15 +99,6 @@ async fn readable(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
             print::line(&lines::recorded(line))?;
         }
     }
-}
-
-/// Says that every log of the run is as it was written, with the hash of its last line.
-async fn verify(bosun: &Bosun, run: &RunId) -> anyhow::Result<Exit> {
-    for log in chains(&**bosun.journal(), run).await? {
-        print::line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
-    }
-    print::note("nothing was changed or cut off");
-    Ok(Exit::Done)
 }
 
 /// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.

@@ -1,6 +1,6 @@
 //! `bosun questions`: everything that waits for a person, with the command that answers it.
 
-use runtime::{Clock as _, Order, RealClock};
+use runtime::{Clock as _, RealClock};
 use serde_json::json;
 use types::{QuestionView, RunId};
 
@@ -11,7 +11,7 @@ use crate::home::Home;
 use crate::print::{self, question};
 
 pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let now = RealClock.now();
     let mut open: Vec<(RunId, QuestionView)> = Vec::new();
     for view in bosun.list().await?.into_iter().filter(|view| view.ended.is_none()) {

@@ -1,7 +1,7 @@
 //! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
 
 use engine::projection::{junit, project_state, response, sarif};
-use runtime::{Bosun, Clock as _, Order, RealClock};
+use runtime::{Bosun, Clock as _, RealClock};
 use types::RunId;
 
 use crate::args;
@@ -11,7 +11,7 @@ use crate::home::Home;
 use crate::print::{self, report};
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let run = newest(&bosun, args.run.clone(), Wrong::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
         if args.of_a_run() {

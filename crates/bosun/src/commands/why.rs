@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use engine::explain::{Looked, Why, decision, is_about, is_decided, place, why as explain};
 use owo_colors::OwoColorize as _;
-use runtime::Order;
 use types::{AttemptId, Envelope, Event, RunId, TaskId};
 
 use crate::args;
@@ -17,7 +16,7 @@ use crate::print::{self, one_line};
 const SHOWN: usize = 200;
 
 pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
         return Err(Wrong::NotARun { run }.into());

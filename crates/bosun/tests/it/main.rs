@@ -15,6 +15,8 @@ mod driver;
 mod ask;
 // A model that breaks off or stays away.
 mod away;
+// Damage to the journal, readers, backups.
+mod journal;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.

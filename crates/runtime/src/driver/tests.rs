@@ -50,6 +50,10 @@ impl Journal for Gap {
         let (journal, posts) = (self.inner.clone(), self.posts.clone());
         Ok(Lease::new(log.clone(), generation, Leaving { lease, journal, posts }))
     }
+    async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError> {
+        self.inner.is_leased(log).await
+    }
+
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         let kinds = batch.events.iter().map(|event| event.event().kind()).collect();
         self.stored.lock().expect("a lock").push(kinds);

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use sandbox::{EnvError, Environment, LocalEnvironment};
-use store::MemoryJournal;
+use store::{Journal as _, MemoryJournal};
 use tokio_util::sync::CancellationToken;
-use types::{DirEntry, ExecRequest, ExecResult, Facts, SessionState, WorkPath};
+use types::{
+    DirEntry, ExecRequest, ExecResult, Facts, LogId, SessionState, Span, Timestamp, WorkPath,
+};
 
 use crate::{Bosun, NewSession, Session, SessionError, SessionItem, Setup, Words};
 
@@ -71,10 +73,13 @@ struct Stage {
 
 impl Stage {
     fn set() -> Self {
+        Self::with(Arc::new(MemoryJournal::new()))
+    }
+
+    fn with(journal: Arc<MemoryJournal>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder");
         std::fs::write(folder.path().join("work/a.txt"), "one\n").expect("a file");
-        let journal = Arc::new(MemoryJournal::new());
         let bosun = Bosun::new(Setup::new(journal, folder.path().join("state")));
         Self { bosun, folder, left: Arc::default() }
     }
@@ -145,4 +150,31 @@ async fn whoever_follows_from_the_middle_gets_every_line_once_and_in_order() {
         .await;
     let wanted: Vec<u64> = (4..4 + lines.len() as u64).collect();
     assert_eq!(lines, wanted);
+}
+
+/// Where leases expire, whoever lost one stops: nothing is written, and nothing goes on.
+#[tokio::test]
+async fn a_driver_whose_lease_is_lost_stops_everything() {
+    let now = Arc::new(AtomicU32::new(0));
+    let clock = now.clone();
+    let time = move || Timestamp::from_millis(i64::from(clock.load(Ordering::SeqCst)));
+    let journal = Arc::new(MemoryJournal::with_expiry(Span::seconds(30), time));
+    let stage = Stage::with(journal.clone());
+    let session = stage.open().await;
+    let log = LogId::run(session.id().clone());
+    let other = loop {
+        now.fetch_add(30_000, Ordering::SeqCst);
+        match journal.lease(&log).await {
+            Ok(other) => break other,
+            // It was renewed in time.
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    let before = journal.lines(&log, 0, 100).await.expect("lines");
+    session.shared.inbox.closed().await;
+    assert!(matches!(session.submit("Go on").await, Err(SessionError::Closed)));
+    let error = session.suspend().await.expect_err("somebody else has it");
+    assert!(error.to_string().contains("no longer valid"), "{error}");
+    assert_eq!(journal.lines(&log, 0, 100).await.expect("lines"), before);
+    drop(other);
 }

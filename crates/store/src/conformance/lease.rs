@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use types::LogId;
+use types::{LogId, Span};
 
 use super::{batch, count_to, log, said, text};
 use crate::{Journal, JournalError, Lease};
@@ -41,6 +41,48 @@ pub(super) async fn an_outdated_or_foreign_lease_writes_nothing(
         assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
     }
     assert_eq!(journal.read(&id, 0, 10).await.expect("a read").len(), 1);
+}
+
+pub(super) async fn looking_for_a_holder_takes_no_lease(journal: &dyn Journal) {
+    let id = log("r_ab");
+    assert!(!journal.is_leased(&id).await.expect("a look"));
+    let lease = journal.lease(&id).await.expect("a lease");
+    assert!(journal.is_leased(&id).await.expect("a look"));
+    journal.renew(&lease).await.expect("the holder may renew it");
+    let generation = lease.generation();
+    drop(lease);
+    assert!(!journal.is_leased(&id).await.expect("a look"));
+    let next = journal.lease(&id).await.expect("a lease");
+    assert_eq!(next.generation(), generation + 1);
+}
+
+pub(super) async fn a_lease_that_is_not_renewed_expires_and_says_so(
+    journal: &dyn Journal,
+    after: Span,
+    pass: impl Fn(Span),
+) {
+    let id = log("r_ab");
+    let first = journal.lease(&id).await.expect("a lease");
+    let every = first.renew_every().expect("it wants to be renewed");
+    assert!(every < after.duration(), "in time");
+    for _ in 0..3 {
+        pass(Span::from(after.duration() * 9 / 10));
+        journal.renew(&first).await.expect("still held");
+    }
+    journal.lease(&id).await.expect_err("it was renewed");
+    count_to(journal, &first, 1).await;
+    assert!(futures::poll!(std::pin::pin!(first.lost())).is_pending());
+    pass(after);
+    assert!(!journal.is_leased(&id).await.expect("a look"));
+    let second = journal.lease(&id).await.expect("the first one expired");
+    first.lost().await;
+    let error = journal.renew(&first).await.expect_err("lost");
+    assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
+    let error = journal.append(&first, batch(1, &[said("x")])).await.expect_err("lost");
+    assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
+    drop(first);
+    assert!(journal.is_leased(&id).await.expect("a look"), "it is the second one's now");
+    journal.append(&second, batch(1, &[said("2")])).await.expect("the new holder writes");
 }
 
 pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {

@@ -34,6 +34,12 @@ impl Broken {
         match code(&self.source) {
             Some(BUSY | LOCKED) => JournalError::Locked,
             Some(FULL) => JournalError::Full,
+            Some(CORRUPT | NOT_A_DATABASE) => {
+                JournalError::Corrupt { doing: self.doing, source: self.source.clone() }
+            }
+            Some(IO_ERROR | READ_ONLY | CANNOT_OPEN | PERMISSION) => {
+                JournalError::Disk { doing: self.doing, source: self.source.clone() }
+            }
             _ => JournalError::Failed { doing: self.doing, source: self.source.clone() },
         }
     }

@@ -14,6 +14,8 @@ use nix::libc;
 
 /// The byte that is held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
+/// The byte that everybody who has the journal open holds together.
+const USING: i64 = 1 << 62;
 
 #[derive(Debug)]
 pub(super) struct Locks {
@@ -32,9 +34,7 @@ pub(super) struct Held {
 impl Locks {
     /// Open the lock file of a journal, beside its database.
     pub(super) fn open(database: &Path) -> Result<Arc<Self>, (PathBuf, io::Error)> {
-        let mut name = database.as_os_str().to_owned();
-        name.push(".lock");
-        let path = PathBuf::from(name);
+        let path = beside(database);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         match options.open(&path) {
@@ -43,20 +43,44 @@ impl Locks {
         }
     }
 
+    /// The lock file of a journal, only to look at; nothing if there is none.
+    pub(super) fn look(database: &Path) -> Option<Arc<Self>> {
+        let path = beside(database);
+        let file = File::open(&path).ok()?;
+        Some(Arc::new(Self { file, path, held: Mutex::default() }))
+    }
+
+    /// Say that the journal is being used, until the file is closed; whether that is possible now. Does not wait.
+    pub(super) fn share(&self) -> io::Result<bool> {
+        granted(set(&self.file, USING, 1, libc::F_RDLCK))
+    }
+
+    /// Keep everybody out who opens the journal or writes a log, until the file is closed. False if somebody is there.
+    pub(super) fn seize(&self) -> io::Result<bool> {
+        granted(set(&self.file, 0, 0, libc::F_WRLCK))
+    }
+
+    /// Whether somebody else has the journal open for writing.
+    pub(super) fn is_open(&self) -> io::Result<bool> {
+        is_locked(&self.file, USING)
+    }
+
+    /// Whether a byte is locked, here or elsewhere.
+    pub(super) fn is_held(&self, byte: i64) -> io::Result<bool> {
+        Ok(self.held().contains(&byte) || is_locked(&self.file, byte)?)
+    }
+
     /// Lock a byte; nothing if somebody else holds it. Does not wait.
     pub(super) fn hold(self: &Arc<Self>, byte: i64) -> io::Result<Option<Held>> {
         let mut held = self.held();
         if held.contains(&byte) {
             return Ok(None);
         }
-        match set(&self.file, byte, Wish::Hold) {
-            Ok(()) => {
-                held.insert(byte);
-                Ok(Some(Held { locks: self.clone(), byte }))
-            }
-            Err(Errno::EAGAIN | Errno::EACCES) => Ok(None),
-            Err(error) => Err(error.into()),
+        if !granted(set(&self.file, byte, 1, libc::F_WRLCK))? {
+            return Ok(None);
         }
+        held.insert(byte);
+        Ok(Some(Held { locks: self.clone(), byte }))
     }
 
     fn held(&self) -> MutexGuard<'_, HashSet<i64>> {
@@ -74,38 +98,57 @@ impl Drop for Held {
     fn drop(&mut self) {
         let mut held = self.locks.held();
         // If the kernel did not take the lock back, the byte stays held until the file is closed.
-        if set(&self.locks.file, self.byte, Wish::Release).is_ok() {
+        if set(&self.locks.file, self.byte, 1, libc::F_UNLCK).is_ok() {
             held.remove(&self.byte);
         }
     }
 }
 
-/// What the kernel is asked for.
-#[derive(Debug, Clone, Copy)]
-enum Wish {
-    Hold,
-    Release,
+fn beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
 }
 
-fn set(file: &File, byte: i64, wish: Wish) -> Result<(), Errno> {
-    let kind = match wish {
-        Wish::Hold => libc::F_WRLCK,
-        Wish::Release => libc::F_UNLCK,
-    };
-    #[expect(clippy::cast_possible_truncation, reason = "kinds and origins of locks are tiny")]
-    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
-    let lock = libc::flock {
+fn granted(set: Result<(), Errno>) -> io::Result<bool> {
+    match set {
+        Ok(()) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A lock on so many bytes; none means all that follow.
+#[expect(clippy::cast_possible_truncation, reason = "kinds and origins of locks are tiny")]
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn lock(byte: i64, bytes: i64, kind: libc::c_int) -> libc::flock {
+    libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: byte as libc::off_t,
-        l_len: 1,
+        l_len: bytes as libc::off_t,
         l_pid: 0,
-    };
-    // Elsewhere a lock belongs to the process: two journals of one process on the same file are not told apart there,
-    // and the generation alone keeps them from writing over each other.
+    }
+}
+
+// Elsewhere a lock belongs to the process: two journals of one process on the same file are not told apart there,
+// and the generation alone keeps them from writing over each other.
+fn set(file: &File, byte: i64, bytes: i64, kind: libc::c_int) -> Result<(), Errno> {
+    let lock = lock(byte, bytes, kind);
     #[cfg(target_os = "linux")]
     let request = FcntlArg::F_OFD_SETLK(&lock);
     #[cfg(not(target_os = "linux"))]
     let request = FcntlArg::F_SETLK(&lock);
     fcntl(file, request).map(drop)
+}
+
+/// Whether anybody else has a lock on a byte.
+fn is_locked(file: &File, byte: i64) -> io::Result<bool> {
+    let mut lock = lock(byte, 1, libc::F_WRLCK);
+    #[cfg(target_os = "linux")]
+    let request = FcntlArg::F_OFD_GETLK(&mut lock);
+    #[cfg(not(target_os = "linux"))]
+    let request = FcntlArg::F_GETLK(&mut lock);
+    fcntl(file, request)?;
+    Ok(libc::c_int::from(lock.l_type) != libc::F_UNLCK)
 }

@@ -12,9 +12,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::code::Broken;
+use super::heads::{Heads, Recorded};
 use super::lock::{Held, Locks, OPENING};
-use super::stroke;
-use crate::JournalError;
+use super::{ends, stroke};
+use crate::{JournalError, Loss};
 
 /// The form of the tables that this program writes.
 const VERSION: u32 = 1;
@@ -31,14 +32,15 @@ pub(super) struct Opened {
     pub(super) writer: SqliteConnection,
     pub(super) readers: SqliteConnectOptions,
     pub(super) locks: Arc<Locks>,
+    pub(super) heads: Arc<Heads>,
+    pub(super) losses: Vec<Loss>,
 }
 
 pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let file = path.to_owned();
     let prepared = tokio::task::spawn_blocking(move || prepare(&file)).await;
-    let (locks, opening) = prepared.map_err(|source| JournalError::Failed {
-        doing: "preparing the journal's files",
-        source: Arc::new(source),
+    let Prepared { locks, opening, heads, recorded } = prepared.map_err(|source| {
+        JournalError::Failed { doing: "preparing the journal's files", source: Arc::new(source) }
     })??;
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -55,7 +57,7 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
     let mut writer = connected.map_err(broken)?;
     match migrate(&mut writer).await.map_err(broken)? {
-        Form::Current => {}
+        Form::Current | Form::Fresh | Form::Older => {}
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
     }
@@ -63,12 +65,22 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
         .await
         .map_err(Broken::while_("opening the journal"))
         .map_err(broken)?;
+    let losses = ends::reconcile(&mut writer, &heads, recorded).await.map_err(broken)?;
     drop(opening);
-    Ok(Opened { writer, readers: options.pragma("query_only", "ON"), locks })
+    let readers = options.pragma("query_only", "ON");
+    Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses })
+}
+
+/// The files beside the database, and what the heads file said before the database was opened.
+struct Prepared {
+    locks: Arc<Locks>,
+    opening: Held,
+    heads: Heads,
+    recorded: Recorded,
 }
 
 /// Make folder and files, and wait until nobody else is opening this journal.
-fn prepare(path: &Path) -> Result<(Arc<Locks>, Held), JournalError> {
+fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     let cannot = |path: PathBuf, source| JournalError::CannotWrite { path, source };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -85,11 +97,13 @@ fn prepare(path: &Path) -> Result<(Arc<Locks>, Held), JournalError> {
         Err(error) => Err(error),
     }
     .map_err(|source| cannot(path.to_owned(), source))?;
-    Ok((locks, opening))
+    let recorded = Recorded::read(path);
+    let heads = Heads::open(path).map_err(|(path, source)| cannot(path, source))?;
+    Ok(Prepared { locks, opening, heads, recorded })
 }
 
 /// Make a folder that only its owner may enter, and make sure that it is still there after a power cut.
-fn make_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
@@ -106,7 +120,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
     let started = Instant::now();
     loop {
-        match locks.hold(OPENING) {
+        let opening = match locks.share() {
+            Ok(true) => locks.hold(OPENING),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match opening {
             Ok(Some(opening)) => return Ok(opening),
             Ok(None) if started.elapsed() > PATIENCE => return Err(JournalError::Locked),
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),
@@ -118,15 +137,19 @@ fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
 }
 
 /// What a database turned out to be.
-enum Form {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// There are no tables yet.
+    Fresh,
+    Older,
     Current,
     Newer(u32),
     Foreign,
 }
 
-/// Bring the tables to the form of this version, in one transaction.
-async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
-    let broken = Broken::while_("preparing the journal's tables");
+/// See what a database is.
+pub(super) async fn form(connection: &mut SqliteConnection) -> Result<Form, Broken> {
+    let broken = Broken::while_("looking at the journal's tables");
     let number = async |connection: &mut SqliteConnection, sql: &'static str| {
         sqlx::query_scalar::<_, i64>(sql).fetch_one(connection).await.map_err(&broken)
     };
@@ -134,19 +157,25 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
     let version = number(connection, "PRAGMA user_version").await?;
     let version = u32::try_from(version).unwrap_or(u32::MAX);
     let tables = number(connection, "SELECT count(*) FROM sqlite_schema").await?;
-    let fresh = application == 0 && version == 0 && tables == 0;
-    if !fresh && application != APPLICATION {
-        return Ok(Form::Foreign);
-    }
-    if version > VERSION {
-        return Ok(Form::Newer(version));
-    }
-    if fresh {
+    Ok(match version {
+        0 if application == 0 && tables == 0 => Form::Fresh,
+        _ if application != APPLICATION => Form::Foreign,
+        VERSION => Form::Current,
+        version if version > VERSION => Form::Newer(version),
+        _ => Form::Older,
+    })
+}
+
+/// Bring the tables to the form of this version, in one transaction.
+async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
+    let found = form(connection).await?;
+    if found == Form::Fresh {
         let make = format!(
             "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
              PRAGMA user_version = {VERSION}; COMMIT;"
         );
-        sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await.map_err(&broken)?;
+        let made = sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await;
+        made.map_err(Broken::while_("preparing the journal's tables"))?;
     }
-    Ok(Form::Current)
+    Ok(found)
 }

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use types::{Command, Digest, Envelope, LogId, NotAnId, RunId, Timestamp};
 
 use super::code::Broken;
+use super::reading::Still;
 use crate::line::{Page, Tip};
 use crate::{JournalError, LogSummary, inbox};
 
@@ -21,14 +22,32 @@ const VERIFIED_AT_ONCE: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Readers {
-    options: SqliteConnectOptions,
+    options: Mutex<SqliteConnectOptions>,
+    /// Set as long as the file is read without locks.
+    still: Mutex<Option<Still>>,
     idle: Arc<Mutex<Vec<SqliteConnection>>>,
     turns: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(options: SqliteConnectOptions) -> Self {
-        Self { options, idle: Arc::default(), turns: Arc::new(Semaphore::new(READERS)) }
+    pub(super) fn new(options: SqliteConnectOptions, still: Option<Still>) -> Self {
+        let turns = Arc::new(Semaphore::new(READERS));
+        let (options, still) = (Mutex::new(options), Mutex::new(still));
+        Self { options, still, idle: Arc::default(), turns }
+    }
+
+    /// A connection of its own, for something long.
+    pub(super) fn options(&self) -> SqliteConnectOptions {
+        unpoisoned(&self.options).clone()
+    }
+
+    /// The row of a log, if there is one.
+    pub(super) async fn row(&self, log: &LogId) -> Result<Option<i64>, JournalError> {
+        let name = log.to_string();
+        let sql = "SELECT id FROM logs WHERE name = $1";
+        let rows = self.fetch("finding a log", || sqlx::query(sql).bind(name.clone())).await?;
+        let id = rows.first().map(|row| row.try_get("id")).transpose();
+        Ok(id.map_err(Broken::while_("finding a log"))?)
     }
 
     pub(super) async fn page(
@@ -60,7 +79,7 @@ impl Readers {
                 continue;
             }
             let sql = "SELECT name, last_seq, head, created, updated FROM logs WHERE name = $1";
-            let found = self.fetch("reading a log", sqlx::query(sql).bind(&name)).await?;
+            let found = self.fetch("reading a log", || sqlx::query(sql).bind(name.clone())).await?;
             let summary = found.first().map(summary).transpose()?;
             match summary.filter(|found| found.last_seq > 0) {
                 None => return Err(JournalError::UnknownLog { log: log.clone() }),
@@ -72,7 +91,7 @@ impl Readers {
     }
 
     pub(super) async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
-        let query = match of {
+        let query = || match of {
             None => sqlx::query(
                 "SELECT name, last_seq, head, created, updated FROM logs
                 WHERE last_seq > 0 ORDER BY id DESC",
@@ -81,33 +100,41 @@ impl Readers {
                 "SELECT name, last_seq, head, created, updated FROM logs
                 WHERE run = $1 AND last_seq > 0 ORDER BY id DESC",
             )
-            .bind(run.as_str()),
+            .bind(run.to_string()),
         };
         self.fetch("listing the logs", query).await?.iter().map(summary).collect()
     }
 
     pub(super) async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, JournalError> {
-        let query = sqlx::query("SELECT bytes FROM blobs WHERE digest = $1");
-        let rows = self.fetch("reading a blob", query.bind(digest.to_string())).await?;
+        let sql = "SELECT bytes FROM blobs WHERE digest = $1";
+        let query = || sqlx::query(sql).bind(digest.to_string());
+        let rows = self.fetch("reading a blob", query).await?;
         let bytes = rows.first().map(|row| row.try_get("bytes"));
         Ok(bytes.transpose().map_err(Broken::while_("reading a blob"))?)
     }
 
     pub(super) async fn has_blob(&self, digest: &Digest) -> Result<bool, JournalError> {
-        let query = sqlx::query("SELECT 1 FROM blobs WHERE digest = $1");
-        let rows = self.fetch("looking for a blob", query.bind(digest.to_string())).await?;
+        let sql = "SELECT 1 FROM blobs WHERE digest = $1";
+        let query = || sqlx::query(sql).bind(digest.to_string());
+        let rows = self.fetch("looking for a blob", query).await?;
         Ok(!rows.is_empty())
     }
 
     pub(super) async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {
-        let query = sqlx::query("SELECT id, command FROM inbox WHERE run = $1 ORDER BY id");
-        let rows = self.fetch("reading the inbox", query.bind(run.as_str())).await?;
+        let sql = "SELECT id, command FROM inbox WHERE run = $1 ORDER BY id";
+        let query = || sqlx::query(sql).bind(run.to_string());
+        let rows = self.fetch("reading the inbox", query).await?;
         let command = |row: &SqliteRow| {
             let text: String =
                 row.try_get("command").map_err(Broken::while_("reading the inbox"))?;
             Ok((number(row, "id")?, inbox::parse(&text)?))
         };
         rows.iter().map(command).collect()
+    }
+
+    /// Where a log ends.
+    pub(super) async fn end(&self, log: &LogId) -> Result<Tip, JournalError> {
+        Ok(self.rows(log, u64::MAX, 0).await?.0)
     }
 
     /// The stored rows of a log from line `first` on, and where the log ends.
@@ -117,15 +144,16 @@ impl Readers {
         first: u64,
         limit: usize,
     ) -> Result<(Tip, Vec<(u64, String)>), JournalError> {
-        let query = sqlx::query(
-            "SELECT logs.last_seq, logs.head, lines.seq, lines.line
+        let sql = "SELECT logs.last_seq, logs.head, lines.seq, lines.line
             FROM logs LEFT JOIN lines ON lines.log = logs.id AND lines.seq >= $2
-            WHERE logs.name = $1 ORDER BY lines.seq LIMIT $3",
-        )
-        .bind(log.to_string())
-        .bind(i64::try_from(first).unwrap_or(i64::MAX))
-        // One row comes even when there are no lines, with the log's end.
-        .bind(i64::try_from(limit.max(1)).unwrap_or(i64::MAX));
+            WHERE logs.name = $1 ORDER BY lines.seq LIMIT $3";
+        let query = || {
+            sqlx::query(sql)
+                .bind(log.to_string())
+                .bind(i64::try_from(first).unwrap_or(i64::MAX))
+                // One row comes even when there are no lines, with the log's end.
+                .bind(i64::try_from(limit.max(1)).unwrap_or(i64::MAX))
+        };
         let fetched = self.fetch("reading a log", query).await?;
         let Some(any) = fetched.first() else { return Ok((Tip::EMPTY, Vec::new())) };
         let tip = tip(any)?;
@@ -136,10 +164,29 @@ impl Readers {
     async fn fetch(
         &self,
         doing: &'static str,
+        query: impl Fn() -> Query<'static, Sqlite, SqliteArguments>,
+    ) -> Result<Vec<SqliteRow>, JournalError> {
+        let rows = self.fetch_once(doing, query()).await;
+        if self.is_still() { rows } else { self.fetch_once(doing, query()).await }
+    }
+
+    /// Whether what was just read can be relied on. A file that was read without locks and written to meanwhile is read
+    /// with locks from now on.
+    fn is_still(&self) -> bool {
+        let mut still = unpoisoned(&self.still);
+        let Some(changed) = still.take_if(|still| !still.is_unchanged()) else { return true };
+        *unpoisoned(&self.options) = changed.with_locks;
+        unpoisoned(&self.idle).clear();
+        false
+    }
+
+    async fn fetch_once(
+        &self,
+        doing: &'static str,
         query: Query<'static, Sqlite, SqliteArguments>,
     ) -> Result<Vec<SqliteRow>, JournalError> {
         let (idle, turns) = (Arc::clone(&self.idle), Arc::clone(&self.turns));
-        let options = self.options.clone();
+        let options = self.options();
         let reading = tokio::spawn(async move {
             let broken = Broken::while_(doing);
             let _turn = turns.acquire().await.map_err(|_| JournalError::Stopped)?;

@@ -1,8 +1,11 @@
 //! The journal on disk: the conformance suite, two processes at one file, and a disk that is full. Another process is
 //! played by a second journal on the same file: it has its own connections and its own open lock file.
 
+mod backup;
 mod damage;
 mod files;
+mod loss;
+mod reading;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -165,7 +168,7 @@ async fn a_full_disk_acknowledges_nothing_and_damages_nothing() {
     let mut opened = open::open(&path).await.expect("a database");
     let limit = "PRAGMA max_page_count = 40";
     sqlx::query(limit).execute(&mut opened.writer).await.expect("a small disk");
-    let journal = SqliteJournal::start(opened);
+    let journal = SqliteJournal::start(&path, opened);
     let id = log("r_ab");
     let lease = journal.lease(&id).await.expect("a lease");
     let text = "x".repeat(9_000);

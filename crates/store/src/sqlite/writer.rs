@@ -8,6 +8,7 @@ use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::code::Broken;
+use super::heads::Heads;
 use super::lock::Locks;
 use super::stroke::Stroke;
 use super::work::{Answer, Done, Work};
@@ -32,9 +33,14 @@ struct Job {
 }
 
 impl Desk {
-    pub(super) fn open(connection: SqliteConnection, locks: Arc<Locks>, tails: Arc<Tails>) -> Self {
+    pub(super) fn open(
+        connection: SqliteConnection,
+        locks: Arc<Locks>,
+        heads: Arc<Heads>,
+        tails: Arc<Tails>,
+    ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
-        let writer = Writer { connection, locks, tails, stopped: false };
+        let writer = Writer { connection, locks, heads, tails, stopped: false };
         tokio::spawn(writer.run(jobs));
         Self { queue }
     }
@@ -50,6 +56,7 @@ impl Desk {
 struct Writer {
     connection: SqliteConnection,
     locks: Arc<Locks>,
+    heads: Arc<Heads>,
     tails: Arc<Tails>,
     stopped: bool,
 }
@@ -129,6 +136,7 @@ impl Writer {
     /// is as durable.
     async fn check_in(&mut self) {
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await.ok();
+        self.heads.sync();
     }
 
     async fn roll_back(&mut self) {
@@ -159,6 +167,9 @@ impl Writer {
                 Err(undone) => Err(undone.error()),
             };
             if let (Work::Append(append), Ok(Done::Appended)) = (&work, &told) {
+                if append.to.seq > append.from.seq {
+                    self.heads.note(append.row, &append.log, append.to);
+                }
                 *append.known.lock().unwrap_or_else(PoisonError::into_inner) = append.to;
                 self.tails.reached(&append.log, append.to.seq);
             }

@@ -22,7 +22,7 @@ async fn only_the_owner_may_read_a_journal() {
         assert_eq!(mode(&file.expect("a file").path()), 0o600);
         files += 1;
     }
-    assert_eq!(files, 4, "the database, its two companions, the lock file");
+    assert_eq!(files, 5, "the database, its two companions, the lock file, the heads");
 }
 
 #[tokio::test]

@@ -1,0 +1,218 @@
+//! Whether what is recorded is still what was recorded: the chain of every log, open ones too, the ends that runs name
+//! for their attempts, and the blobs that lines point to. Goes through everything and lists all that is wrong; mends
+//! nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use store::{Journal, JournalError, LogSummary};
+use types::{Digest, Event, LogId, ModelRef, RunId};
+
+use crate::models::SCRIPT;
+
+const PAGE: usize = 1_000;
+
+/// What a check of the journal came to.
+#[derive(Debug, Default)]
+pub struct Integrity {
+    /// The logs that are as they were written.
+    pub intact: Vec<LogSummary>,
+    /// How many blobs were compared with their hashes.
+    pub blobs: usize,
+    pub flaws: Vec<Flaw>,
+}
+
+/// Something that is not as it was recorded, or cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum Flaw {
+    #[error(transparent)]
+    Log(JournalError),
+    #[error("log {log} points to something that is not as it was stored: {source}")]
+    Blob {
+        log: LogId,
+        #[source]
+        source: JournalError,
+    },
+    #[error("log {log} does not end as its run's log says it does; it was changed afterwards")]
+    End { log: LogId },
+    #[error("log {log} is gone, though its run's log names its end")]
+    Gone { log: LogId },
+}
+
+impl Flaw {
+    /// The log that it is about.
+    #[must_use]
+    pub fn log(&self) -> Option<&LogId> {
+        match self {
+            Self::Log(JournalError::Damaged { log, .. } | JournalError::UnknownLog { log }) => {
+                Some(log)
+            }
+            Self::Log(JournalError::Lost { loss }) => Some(&loss.log),
+            Self::Log(_) => None,
+            Self::Blob { log, .. } | Self::End { log } | Self::Gone { log } => Some(log),
+        }
+    }
+
+    /// Whether it only cannot be judged, because a newer program wrote it.
+    #[must_use]
+    pub fn is_newer(&self) -> bool {
+        matches!(self, Self::Log(JournalError::TooNew { .. }))
+    }
+}
+
+/// Check the logs of one run, or of all, with everything that they point to.
+pub async fn integrity(
+    journal: &dyn Journal,
+    of: Option<&RunId>,
+) -> Result<Integrity, JournalError> {
+    let mut checked = Integrity::default();
+    for loss in journal.losses(of).await? {
+        checked.flaws.push(Flaw::Log(JournalError::Lost { loss }));
+    }
+    let mut known = BTreeMap::new();
+    // Which blobs were looked at: many runs share a policy.
+    let mut seen = BTreeSet::new();
+    let logs = journal.logs(of).await?;
+    for found in &logs {
+        let checking = check(journal, &found.log, &mut seen).await?;
+        checked.intact.extend(checking.summary);
+        checked.flaws.extend(checking.flaws);
+        known.extend(checking.ends);
+    }
+    for (log, head) in known {
+        match logs.iter().find(|found| found.log == log) {
+            Some(found) if found.head == head => {}
+            Some(_) => checked.flaws.push(Flaw::End { log }),
+            None => checked.flaws.push(Flaw::Gone { log }),
+        }
+    }
+    checked.blobs = seen.len();
+    Ok(checked)
+}
+
+#[derive(Default)]
+struct Checking {
+    summary: Option<LogSummary>,
+    flaws: Vec<Flaw>,
+    /// The ends of attempts that this log names.
+    ends: Vec<(LogId, Digest)>,
+}
+
+async fn check(
+    journal: &dyn Journal,
+    log: &LogId,
+    seen: &mut BTreeSet<Digest>,
+) -> Result<Checking, JournalError> {
+    let mut checking = Checking::default();
+    match journal.verify(log).await {
+        Ok(summary) => checking.summary = Some(summary),
+        // Known already.
+        Err(JournalError::Lost { .. }) => {}
+        Err(error) => checking.flaws.push(Flaw::Log(flaw(error)?)),
+    }
+    let mut after = 0;
+    loop {
+        let page = match journal.read(log, after, PAGE).await {
+            Ok(page) => page,
+            // Said above.
+            Err(error) => return flaw(error).map(|_| checking),
+        };
+        let Some(last) = page.last() else { return Ok(checking) };
+        after = last.seq;
+        for line in &page {
+            if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
+                && *log_head != Digest::ZERO
+            {
+                let of = LogId::attempt(log.run.clone(), attempt.clone());
+                checking.ends.push((of, *log_head));
+            }
+            for digest in blobs(&line.event) {
+                if seen.insert(digest)
+                    && let Err(error) = journal.blob(&digest).await
+                {
+                    let (log, source) = (log.clone(), flaw(error)?);
+                    checking.flaws.push(Flaw::Blob { log, source });
+                }
+            }
+        }
+    }
+}
+
+/// What is wrong with the record itself; anything else, such as a disk that cannot be read, ends the check.
+fn flaw(error: JournalError) -> Result<JournalError, JournalError> {
+    match error {
+        JournalError::Damaged { .. }
+        | JournalError::Lost { .. }
+        | JournalError::NoBlob { .. }
+        | JournalError::DamagedBlob { .. }
+        | JournalError::Corrupt { .. }
+        | JournalError::UnknownLog { .. }
+        | JournalError::TooNew { .. } => Ok(error),
+        _ => Err(error),
+    }
+}
+
+/// What an event says is kept elsewhere: outputs, reports, policies, scripts.
+fn blobs(event: &Event) -> Vec<Digest> {
+    let script = |model: &ModelRef| {
+        let name = (model.provider() == SCRIPT).then(|| model.name());
+        name.and_then(|name| name.parse().ok())
+    };
+    match event {
+        Event::RunRequested { request, policy, .. } => {
+            [Some(*policy), script(&request.model)].into_iter().flatten().collect()
+        }
+        Event::SessionStarted { brief, .. } => {
+            [brief.policy, script(&brief.model)].into_iter().flatten().collect()
+        }
+        Event::AttemptStarted { model: Some(model), .. } => script(model).into_iter().collect(),
+        Event::ToolFinished { output, .. } => output.blob.iter().map(|blob| blob.digest).collect(),
+        Event::CheckFinished { end, .. } => {
+            let report = end.tests.as_ref().and_then(|tests| tests.all.as_ref());
+            end.output.blob.iter().chain(report).map(|blob| blob.digest).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Batch, MemoryJournal, Redactor};
+    use types::{BlobRef, CallId, CallOutcome, SessionId, Shown, Timestamp};
+
+    use super::*;
+
+    async fn output(journal: &MemoryJournal, log: &str, bytes: &[u8]) {
+        let log: LogId = log.parse().expect("a log id");
+        let blob = BlobRef { digest: Digest::of(bytes), bytes: bytes.len() as u64 };
+        let event = Event::ToolFinished {
+            call: CallId { session: SessionId::ROOT, turn: 1, index: 1 },
+            outcome: CallOutcome::Ok,
+            output: Shown { text: "cut".into(), removed: 1, blob: Some(blob) },
+            images: vec![],
+            files: vec![],
+            trees: None,
+        };
+        let lease = journal.lease(&log).await.expect("a lease");
+        let events = [Redactor::none().clean(event)];
+        let at = Timestamp::from_millis(0);
+        let batch = Batch { expect: 0, at, events: &events, taken: None };
+        journal.append(&lease, batch).await.expect("an append");
+    }
+
+    #[tokio::test]
+    async fn an_output_that_is_gone_is_a_flaw_and_the_check_goes_on() {
+        let journal = MemoryJournal::new();
+        for (log, bytes) in [("r_aa/T1.1", "gone"), ("r_bb", "kept"), ("r_cc", "gone too")] {
+            output(&journal, log, bytes.as_bytes()).await;
+        }
+        journal.put_blob(b"kept").await.expect("a blob");
+        let checked = integrity(&journal, None).await.expect("a check");
+        assert_eq!(checked.intact.len(), 3, "also the log of an open attempt");
+        let flawed: Vec<String> =
+            checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
+        assert_eq!(flawed, ["r_cc", "r_aa/T1.1"]);
+        let run = "r_bb".parse().expect("an id");
+        let one = integrity(&journal, Some(&run)).await.expect("a check");
+        assert!(one.flaws.is_empty() && one.intact.len() == 1 && one.blobs == 1);
+    }
+}

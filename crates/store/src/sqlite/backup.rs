@@ -1,0 +1,156 @@
+//! Taking a copy of a journal while it is written to, and putting a copy in its place. A backup is one file, complete,
+//! consistent and synced when it has its name. What is replaced is kept under another name. Nothing is verified here:
+//! whoever restores looks at the staged copy first.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
+
+use super::code::Broken;
+use super::heads::Heads;
+use super::lock::Locks;
+use super::open::make_folder;
+use super::reading::with;
+use crate::JournalError;
+
+/// What belongs to a journal beside its database and has to go with it.
+const COMPANIONS: [&str; 2] = ["-wal", ".heads"];
+
+/// Write everything that is committed into a new file.
+pub(super) async fn write(from: SqliteConnectOptions, to: &Path) -> Result<(), JournalError> {
+    let cannot = |source| JournalError::CannotWrite { path: to.to_owned(), source };
+    // Whoever comes later finds the name taken.
+    new_file(to).map_err(cannot)?;
+    let part = with(to, ".part");
+    let written = match fill(from, &part).await {
+        Ok(()) => finish(&part, to).map_err(cannot),
+        Err(error) => Err(error),
+    };
+    if written.is_err() {
+        fs::remove_file(&part).ok();
+        fs::remove_file(to).ok();
+    }
+    written
+}
+
+async fn fill(from: SqliteConnectOptions, part: &Path) -> Result<(), JournalError> {
+    let broken = Broken::while_("writing a backup");
+    fs::remove_file(part).ok();
+    new_file(part).map_err(|source| JournalError::CannotWrite { path: part.to_owned(), source })?;
+    let connected = from.pragma("query_only", "OFF").connect().await;
+    let mut connection = connected.map_err(&broken)?;
+    let written = sqlx::query("VACUUM INTO $1")
+        .bind(part.to_string_lossy().into_owned())
+        .execute(&mut connection)
+        .await;
+    written.map(drop).map_err(&broken)?;
+    Ok(())
+}
+
+fn finish(part: &Path, to: &Path) -> io::Result<()> {
+    File::open(part)?.sync_all()?;
+    fs::rename(part, to)?;
+    sync_folder(to)
+}
+
+/// A backup that is about to become the journal. Nobody else gets at the journal as long as this is there; dropped, it
+/// leaves everything as it was.
+#[derive(Debug)]
+pub struct Restore {
+    database: PathBuf,
+    staged: PathBuf,
+    /// Held until this is dropped.
+    _locks: Arc<Locks>,
+}
+
+impl Restore {
+    /// Copy a backup beside the journal that it shall replace. Fails with [`JournalError::Locked`] while anybody has
+    /// that journal open for writing.
+    pub fn stage(database: &Path, backup: &Path) -> Result<Self, JournalError> {
+        let cannot = |path: &Path, source| JournalError::CannotWrite { path: path.into(), source };
+        let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        make_folder(folder).map_err(|source| cannot(folder, source))?;
+        let locks = Locks::open(database).map_err(|(path, source)| cannot(&path, source))?;
+        if !locks.seize().map_err(|source| cannot(&locks.path, source))? {
+            return Err(JournalError::Locked);
+        }
+        let staged = with(database, ".restoring");
+        fs::remove_file(&staged).ok();
+        let restore = Self { database: database.to_owned(), staged, _locks: locks };
+        let copied = new_file(&restore.staged).and_then(|mut to| {
+            io::copy(&mut File::open(backup)?, &mut to)?;
+            to.sync_all()
+        });
+        copied.map_err(|source| cannot(&restore.staged, source))?;
+        Ok(restore)
+    }
+
+    /// The copy, to be looked at before it counts.
+    #[must_use]
+    pub fn staged(&self) -> &Path {
+        &self.staged
+    }
+
+    /// Let it be the journal. What was the journal is kept as `aside`, with its companions.
+    pub fn finish(self, aside: &Path) -> Result<(), JournalError> {
+        let done = self.swap(aside);
+        done.map_err(|source| JournalError::CannotWrite { path: self.database.clone(), source })
+    }
+
+    /// In this order, so that a crash leaves the old journal or the new one, and the old one is aside before anything of
+    /// it goes. A write-ahead log beside another database would be taken for its own.
+    fn swap(&self, aside: &Path) -> io::Result<()> {
+        for ending in COMPANIONS.into_iter().chain([""]) {
+            keep(&with(&self.database, ending), &with(aside, ending))?;
+        }
+        sync_folder(aside)?;
+        for ending in COMPANIONS.into_iter().chain(["-shm"]) {
+            match fs::remove_file(with(&self.database, ending)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        sync_folder(&self.database)?;
+        fs::rename(&self.staged, &self.database)?;
+        Heads::open(&self.database).map_err(|(_, error)| error)?.begin();
+        sync_folder(&self.database)
+    }
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        for ending in ["", "-wal", "-shm"] {
+            fs::remove_file(with(&self.staged, ending)).ok();
+        }
+    }
+}
+
+/// A second name for a file, or a copy where there are no second names. A file that is not there needs none.
+fn keep(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) => {
+            let mut to = new_file(to)?;
+            io::copy(&mut File::open(from)?, &mut to)?;
+            to.sync_all()
+        }
+    }
+}
+
+/// A file that was not there before, for its owner alone.
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+fn sync_folder(of: &Path) -> io::Result<()> {
+    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}

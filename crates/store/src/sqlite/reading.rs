@@ -1,0 +1,201 @@
+//! Opening a journal only to read it: nothing is made or changed, nobody is waited for. Where nobody writes, the file is
+//! read as it stands, so read-only media will do. Where somebody does, SQLite's own locks keep reads consistent; should
+//! those not be had (a writer that was stopped at the wrong moment, a folder that cannot be written to), the files are
+//! copied, and the copy is read. Tables of an older form are not brought up to date here.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, SqliteConnection};
+use tempfile::TempDir;
+
+use super::code::Broken;
+use super::ends;
+use super::heads::{Recorded, Stored};
+use super::lock::Locks;
+use super::open::{Form, form};
+use crate::{JournalError, Loss};
+
+/// How long a reader waits for SQLite's locks before it makes a copy.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often a copy is tried that somebody writes to meanwhile.
+const TRIES: usize = 5;
+
+/// A journal that can be read.
+pub(super) struct Readable {
+    pub(super) options: SqliteConnectOptions,
+    /// Set where the file is read as it stands.
+    pub(super) still: Option<Still>,
+    pub(super) locks: Option<Arc<Locks>>,
+    pub(super) losses: Vec<Loss>,
+    /// Goes away with the journal.
+    pub(super) copy: Option<TempDir>,
+}
+
+/// A file that nobody writes to. When somebody begins to, reads go on with locks.
+#[derive(Debug, Clone)]
+pub(super) struct Still {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    pub(super) with_locks: SqliteConnectOptions,
+}
+
+impl Still {
+    pub(super) fn is_unchanged(&self) -> bool {
+        Stamp::of(&self.path).ok() == self.stamp
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    changed: SystemTime,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self { bytes: found.len(), changed: found.modified()? })
+    }
+}
+
+/// What there is to read.
+pub(super) enum Found {
+    Journal(Box<Readable>),
+    /// Nothing was written yet.
+    Nothing,
+    /// The tables have to be brought up to date first.
+    Older,
+}
+
+/// Find out how a journal can be read. Somebody who follows it needs to see what is written later.
+pub(super) async fn read(path: &Path, follow: bool) -> Result<Found, JournalError> {
+    let stamp = match Stamp::of(path) {
+        Ok(stamp) if stamp.bytes == 0 && wal_bytes(path) == 0 => return Ok(Found::Nothing),
+        Ok(stamp) => stamp,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let locks = Locks::look(path);
+    let written = locks.as_ref().is_some_and(|locks| locks.is_open().unwrap_or(true));
+    let with_locks = options(path);
+    if !follow && !written && wal_bytes(path) == 0 {
+        let options = with_locks.clone().immutable(true);
+        let found = look(&options, &Recorded::read(path)).await;
+        let found = found.map_err(|broken| broken.error_at(path))?;
+        let still = Still { path: path.to_owned(), stamp: Some(stamp), with_locks };
+        if still.is_unchanged() {
+            return readable(
+                found,
+                Source { options, still: Some(still), locks, copy: None },
+                path,
+            );
+        }
+        return locked(path, still.with_locks, locks).await;
+    }
+    locked(path, with_locks, locks).await
+}
+
+async fn locked(
+    path: &Path,
+    options: SqliteConnectOptions,
+    locks: Option<Arc<Locks>>,
+) -> Result<Found, JournalError> {
+    // Before the database, so that whatever is written meanwhile is in the database, too.
+    let recorded = Recorded::read(path);
+    if let Ok(Ok(found)) = tokio::time::timeout(PATIENCE, look(&options, &recorded)).await {
+        return readable(found, Source { options, still: None, locks, copy: None }, path);
+    }
+    let from = path.to_owned();
+    let copied = tokio::task::spawn_blocking(move || copy(&from)).await;
+    let (folder, file) = copied.map_err(io::Error::other).flatten().map_err(unreadable)?;
+    let options = self::options(&file);
+    let found = look(&options, &recorded).await.map_err(|broken| broken.error_at(path))?;
+    readable(found, Source { options, still: None, locks, copy: Some(folder) }, path)
+}
+
+struct Source {
+    options: SqliteConnectOptions,
+    still: Option<Still>,
+    locks: Option<Arc<Locks>>,
+    copy: Option<TempDir>,
+}
+
+fn readable(found: Look, source: Source, path: &Path) -> Result<Found, JournalError> {
+    match found.form {
+        Form::Current => {}
+        Form::Fresh if found.losses.is_empty() => return Ok(Found::Nothing),
+        // The tables themselves are gone; whoever opens it for writing makes them anew and knows what was lost.
+        Form::Fresh | Form::Older => return Ok(Found::Older),
+        Form::Newer(version) => return Err(JournalError::TooNew { version }),
+        Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
+    }
+    let Source { options, still, locks, copy } = source;
+    Ok(Found::Journal(Box::new(Readable { options, still, locks, losses: found.losses, copy })))
+}
+
+struct Look {
+    form: Form,
+    losses: Vec<Loss>,
+}
+
+/// What is in a database, and what is missing from it.
+async fn look(options: &SqliteConnectOptions, recorded: &Recorded) -> Result<Look, Broken> {
+    let connected: Result<SqliteConnection, _> = options.connect().await;
+    let mut connection = connected.map_err(Broken::while_("opening the journal"))?;
+    let form = form(&mut connection).await?;
+    let losses = match form {
+        Form::Current => ends::losses(&mut connection, recorded).await?,
+        Form::Fresh => recorded.losses(&Stored::new()),
+        _ => Vec::new(),
+    };
+    Ok(Look { form, losses })
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(PATIENCE / 2)
+        .pragma("query_only", "ON")
+        .disable_statement_logging()
+}
+
+/// Copy the database with its write-ahead log. A copy that somebody wrote to meanwhile is made again.
+fn copy(path: &Path) -> io::Result<(TempDir, PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("journal.db");
+    let wal = with(path, "-wal");
+    let stamps = || (Stamp::of(path).ok(), Stamp::of(&wal).ok());
+    for _ in 0..TRIES {
+        let before = stamps();
+        fs::copy(path, &file)?;
+        match fs::copy(&wal, with(&file, "-wal")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        if stamps() == before {
+            return Ok((folder, file));
+        }
+    }
+    Err(io::Error::other("it is written to all the time"))
+}
+
+fn wal_bytes(path: &Path) -> u64 {
+    fs::metadata(with(path, "-wal")).map_or(0, |found| found.len())
+}
+
+/// The name of a file beside another.
+pub(super) fn with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn unreadable(source: io::Error) -> JournalError {
+    JournalError::Disk { doing: "reading the journal", source: Arc::new(source) }
+}
