@@ -108,7 +108,7 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        Spec { hidden: vec![], beside: vec![] }
+        Spec { hidden: vec![], beside: vec![], closed: vec![] }
     }
 }
 
@@ -117,6 +117,7 @@ impl Confine {
 pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
     pub(crate) beside: Vec<WorkPath>,
+    pub(crate) closed: Vec<WorkPath>,
 }
 
 #[derive(Debug)]

@@ -56,6 +56,12 @@ pub enum FindingKind {
     WeakTest,
     /// A merge was not finished.
     ConflictMarkers,
+    /// Settings that make other programs run something were changed.
+    SettingsChanged,
+    /// What a package manager runs by itself was changed.
+    ScriptsChanged,
+    /// A link leads out of the repository.
+    LinkOut,
 }
 
 impl FindingKind {
@@ -77,6 +83,9 @@ impl FindingKind {
             Self::WritesTests => "writes to tests while it runs in",
             Self::WeakTest => "weakens a test in",
             Self::ConflictMarkers => "leaves conflict markers in",
+            Self::SettingsChanged => "changed what makes other programs run something,",
+            Self::ScriptsChanged => "changed what a package manager runs by itself, in",
+            Self::LinkOut => "has a link that leads out of the repository,",
         }
     }
 }
@@ -153,6 +162,8 @@ impl Default for VerifyPolicy {
                 FindingKind::AssertionDeleted,
                 FindingKind::TestSkipped,
                 FindingKind::CheckWeakened,
+                FindingKind::SettingsChanged,
+                FindingKind::LinkOut,
             ],
             signs: vec![],
             baseline: false,

@@ -86,7 +86,7 @@ async fn diff(
 ) -> Result<String, GitError> {
     let nothing = || Ok("(no changes)".to_owned());
     let mut args = asked.args(&[])?;
-    let shown = match hidden.is_empty() {
+    let shown = match !hidden.has_globs() {
         true => asked.path.into_iter().cloned().collect(),
         false => match not_hidden(git, at, asked, hidden).await? {
             paths if paths.is_empty() => return nothing(),
@@ -117,7 +117,7 @@ async fn not_hidden(
     args.extend(asked.path.map(WorkPath::as_str));
     let answer = git.run(at, &args).await?;
     let paths = answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok());
-    Ok(paths.filter(|path: &WorkPath| !hidden.covers(path.as_str())).take(MAX_DIFF_FILES).collect())
+    Ok(paths.filter(|path: &WorkPath| !hidden.hides(path.as_str())).take(MAX_DIFF_FILES).collect())
 }
 
 async fn commit(
