@@ -64,7 +64,7 @@ pub use brief::family;
 pub use budget::output_limit;
 pub use run::Run;
 pub use truncate::{Cut, head_and_tail, report as report_text};
-pub use verify::{findings, is_read, watched};
+pub use verify::{findings, is_read, leads_out, watched};
 
 /// The effects that are being performed right now.
 pub type InFlight = BTreeSet<EffectId>;

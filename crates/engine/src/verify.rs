@@ -3,6 +3,7 @@
 
 mod diff;
 mod findings;
+mod links;
 mod marks;
 mod unchanged;
 
@@ -19,6 +20,7 @@ use crate::trials::{self, DID_NOT_PASS, Next};
 
 pub(crate) use findings::is_test;
 pub use findings::{findings, is_read, watched};
+pub use links::leads_out;
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Neither the plan nor a review has a place in the plan.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use engine::folder::MachineFolders;
 use engine::{Cut, approval, permit};
 use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use types::{
 };
 
 use crate::look::look;
-use crate::walls::{Ground, Walls, Yard};
+use crate::walls::{Ground, Walls, Whose, Yard};
 use crate::web::Internet;
 
 /// Somebody who can be asked: what he says to a question, if he says anything.
@@ -37,6 +38,8 @@ pub struct HandCall<'a> {
     /// Where it may write.
     pub scope: Scope,
     pub walls: Walls,
+    /// The places of this machine that agents stay out of.
+    pub machine: MachineFolders,
     pub redactor: &'a Redactor,
     /// In whose words it is made.
     pub family: Family,
@@ -86,6 +89,8 @@ impl HandCall<'_> {
     /// Makes the call. Only a place that cannot be worked in is an error.
     pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
         let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
+        let here = Yard::new(Walls::None, self.machine.clone());
+        here.refuse_folder(&root, &self.policy.sandbox)?;
         let registry = profile::dressed(self.family, &Registry::standard());
         let registry = registry.rooted(&root).rooted(self.workspace);
         let call = Call {
@@ -191,6 +196,7 @@ impl HandCall<'_> {
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
         let ground = Ground {
             folder: root,
+            whose: Whose::Agent,
             repo: repo.as_ref(),
             start: None,
             scope: Some(&self.scope).filter(|_| !whole),
@@ -198,7 +204,7 @@ impl HandCall<'_> {
             policy: &self.policy.sandbox,
             ready: None,
         };
-        Yard::new(walls).open(ground).await
+        Yard::new(walls, self.machine.clone()).open(ground).await
     }
 
     fn shown(&self, text: &str) -> Shown {

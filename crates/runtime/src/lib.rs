@@ -68,6 +68,7 @@ pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
+pub use engine::folder::MachineFolders;
 pub use flight::Order;
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use models::{KeepError, Models};

@@ -265,8 +265,8 @@ impl Environment for LocalEnvironment {
             } else {
                 self.root.join(request.folder.as_str())
             };
-            let settings = self.survey_settings(stop).await?;
-            let watch = Watch::begin(self, settings, false);
+            let survey = self.survey_unheld(stop).await?;
+            let watch = Watch::begin(self, survey.settings, false);
             let command = self.shell.command(&request.command, &place, variables);
             let ran = process::run(command, self.listener.clone(), request.timeout, stop).await;
             let restored = watch.end();

@@ -58,8 +58,6 @@ pub enum FindingKind {
     ConflictMarkers,
     /// Settings that make other programs run something were changed.
     SettingsChanged,
-    /// What a package manager runs by itself was changed.
-    ScriptsChanged,
     /// A link leads out of the repository.
     LinkOut,
 }
@@ -84,7 +82,6 @@ impl FindingKind {
             Self::WeakTest => "weakens a test in",
             Self::ConflictMarkers => "leaves conflict markers in",
             Self::SettingsChanged => "changed what makes other programs run something,",
-            Self::ScriptsChanged => "changed what a package manager runs by itself, in",
             Self::LinkOut => "has a link that leads out of the repository,",
         }
     }

@@ -35,7 +35,7 @@ fn settings_are_written_only_by_a_task_whose_plan_names_them() {
     {
         let call = format!("write_file {path}");
         assert_eq!(rule(&call, &["./"]), "deny permit.settings", "{path}");
-        assert_eq!(rule(&call, &[".vscode/", ".github/", "a/"]).contains("deny"), true, "{path}");
+        assert!(rule(&call, &[".vscode/", ".github/", "a/"]).starts_with("deny"), "{path}");
         assert_eq!(rule(&call, &[path]), "allow permit.artifact", "{path}");
     }
     assert_eq!(rule("read_file .vscode/tasks.json", &[]), "allow permit.read");

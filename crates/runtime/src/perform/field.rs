@@ -15,7 +15,7 @@ use types::{
 
 use super::run::RunHands;
 use crate::shop::Shop;
-use crate::walls::Ground;
+use crate::walls::{Ground, Whose};
 use crate::workspace::Ready;
 
 /// The place that an attempt or a conversation works in.
@@ -119,6 +119,7 @@ impl Field {
             None => {
                 let ground = Ground {
                     folder: &folder.path,
+                    whose: Whose::Agent,
                     repo: repo.as_ref(),
                     start: folder.start.as_ref(),
                     scope,

@@ -5,7 +5,8 @@ use evidence::files::{self, FileKind};
 use evidence::signs::{self, Change, ChangedFile, SignKind};
 use sandbox::{GitError, Repo};
 use types::{
-    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, VerifyPolicy, WorkPath, one_line,
+    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, Sensitive, VerifyPolicy,
+    WorkPath, one_line,
 };
 
 /// The most files whose texts are compared with the changes.
@@ -37,6 +38,22 @@ pub(super) async fn findings(
         path: change.path.clone(),
         line: String::new(),
     }));
+    let settings = sealed.changes.0.iter().filter(|change| {
+        matches!(Sensitive::of(&change.path), Some(Sensitive::Settings | Sensitive::OwnSettings))
+    });
+    found.0.extend(settings.map(|change| Finding {
+        kind: FindingKind::SettingsChanged,
+        path: change.path.clone(),
+        line: String::new(),
+    }));
+    let links = repo.changed_links(base, &sealed.commit).await?.into_iter();
+    found.0.extend(links.filter(|(path, target)| engine::leads_out(path, target)).map(
+        |(path, target)| Finding {
+            kind: FindingKind::LinkOut,
+            path,
+            line: one_line(&target, LONGEST),
+        },
+    ));
     if !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }

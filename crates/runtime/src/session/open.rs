@@ -67,6 +67,11 @@ impl Bosun {
             let fault = Fault::new(FaultClass::Resource, "policy.no_role", what);
             return Err(SessionError::Fault(fault));
         };
+        if new.environment.is_none() {
+            // Before anything is written or read there.
+            let refused = self.shop.yard.refuse_folder(&new.folder, &new.policy.sandbox);
+            refused.map_err(SessionError::Fault)?;
+        }
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let policy = Arc::new(new.policy);
         let tailor = Tailor::new(&self.shop, &policy, &role);

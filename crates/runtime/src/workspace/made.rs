@@ -15,7 +15,7 @@ use types::{
 
 use super::{Prepared, broken, refused};
 use crate::perform::stopped;
-use crate::walls::Ground;
+use crate::walls::{Ground, Whose};
 
 /// How many states of one repository are kept beside those in use.
 const MOST_STATES: usize = 8;
@@ -209,6 +209,7 @@ async fn set_up(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result
     let ready = super::Ready { visible: plan.visible.clone(), ..super::Ready::default() };
     let ground = Ground {
         folder: tree,
+        whose: Whose::Ours,
         repo: Some(hands.workshop.repo()),
         start: None,
         scope: None,

@@ -11,6 +11,7 @@ mod error;
 mod glance;
 mod ignored;
 mod lfs;
+mod links;
 mod lock;
 mod settle;
 mod submodules;

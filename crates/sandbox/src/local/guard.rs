@@ -14,7 +14,7 @@ use super::{LocalEnvironment, write};
 use crate::EnvError;
 use crate::confine::Spec;
 use crate::jail::{self, Jail, Links};
-use crate::search::walk::Ground;
+use crate::search::{Survey, walk::Ground};
 
 /// The largest file that is remembered whole, and how much all of them may be.
 const MAX_FILE: u64 = 256 * 1024;
@@ -87,15 +87,16 @@ impl LocalEnvironment {
         Ok(())
     }
 
-    /// The settings that are there, if anybody has to know.
-    pub(super) async fn survey_settings(
-        &self,
-        stop: &CancellationToken,
-    ) -> Result<Vec<WorkPath>, EnvError> {
-        if self.guarding.is_none() {
-            return Ok(vec![]);
+    /// What a command finds that nothing holds. Where that is something which no command may see, it is not run.
+    pub(super) async fn survey_unheld(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
+        if self.guarding.is_none() && !self.hidden.has_globs() {
+            return Ok(Survey::default());
         }
-        Ok(self.survey(stop).await?.settings)
+        let survey = self.survey(stop).await?;
+        match survey.never {
+            Some(path) => Err(EnvError::Unheld { path }),
+            None => Ok(survey),
+        }
     }
 
     fn ground<'a>(&'a self, stop: &'a CancellationToken) -> Ground<'a> {

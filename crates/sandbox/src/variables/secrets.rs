@@ -127,7 +127,9 @@ fn in_pairs(value: &str) -> bool {
     };
     let lower = value.to_ascii_lowercase();
     let header = ["bearer ", "basic "].iter().any(|word| lower.starts_with(word));
-    (header && value.len() > 16) || pairs.into_iter().any(named)
+    let object = ["\"private_key\"", "\"client_secret\"", "\"refresh_token\""];
+    let in_object = object.iter().any(|name| lower.contains(name));
+    in_object || (header && value.len() > 16) || pairs.into_iter().any(named)
 }
 
 /// A long word in which small and capital letters and digits are mixed as in nothing that a person writes.
