@@ -108,7 +108,7 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        Spec { hidden: vec![], beside: vec![], closed: vec![] }
+        Spec { hidden: vec![], pinned: vec![], beside: vec![], closed: vec![] }
     }
 }
 
@@ -116,6 +116,7 @@ impl Confine {
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
+    pub(crate) pinned: Vec<WorkPath>,
     pub(crate) beside: Vec<WorkPath>,
     pub(crate) closed: Vec<WorkPath>,
 }

@@ -266,20 +266,21 @@ impl Environment for LocalEnvironment {
                 self.root.join(request.folder.as_str())
             };
             let survey = self.survey_unheld(stop).await?;
-            let watch = Watch::begin(self, survey.settings, false);
+            let watch = Watch::begin(self, survey, false);
             let command = self.shell.command(&request.command, &place, variables);
             let ran = process::run(command, self.listener.clone(), request.timeout, stop).await;
-            let restored = watch.end();
+            let restored = watch.end().await;
             return ran.map(|result| reasons::with_restored(&restored, result));
         };
         let action = self.shell.action(request.command);
-        let survey = self.survey(stop).await?;
+        let mut survey = self.survey(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         let held = confine.closes_beside();
         if let (Some(path), false) = (&survey.never, held) {
             return Err(EnvError::Unheld { path: path.clone() });
         }
-        spec.hidden = survey.hidden;
+        spec.hidden.clone_from(&survey.hidden);
+        spec.pinned = std::mem::take(&mut survey.pinned);
         if let Some(guarding) = &self.guarding {
             guarding.close(&survey.settings, confine.scope(), &mut spec);
         }
@@ -288,10 +289,10 @@ impl Environment for LocalEnvironment {
             confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope, replaces));
         spec.beside = places.as_ref().map(Places::folders).unwrap_or_default();
         let beside = spec.beside.clone();
-        let watch = Watch::begin(self, survey.settings, held);
+        let watch = Watch::begin(self, survey, held);
         let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
         let removed = places.map(Places::end).unwrap_or_default();
-        let restored = watch.end();
+        let restored = watch.end().await;
         ran.map(|mut result| {
             if let Some(scope) = confine.scope() {
                 reasons::explain(scope, &beside, &mut result);

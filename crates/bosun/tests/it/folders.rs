@@ -21,7 +21,8 @@ fn agent(place: &Place, home: &Path, folder: &Path, replies: &str, more: &[&str]
     let script = place.path().join("script.toml");
     std::fs::write(&script, format!("[[attempt]]\nrole = \"solo\"\n{replies}")).expect("a script");
     let (script, folder) = (script.display().to_string(), folder.display().to_string());
-    let words = ["run", "--preset", "solo", "--repo", &folder, "--script", &script, "--headless", "Go"];
+    let words =
+        ["run", "--preset", "solo", "--repo", &folder, "--script", &script, "--headless", "Go"];
     let mut command = place.command(&[&words, more].concat());
     for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "BOSUN_HOME"] {
         command.env_remove(name);
@@ -54,7 +55,12 @@ fn one_agent_is_not_started_in_a_place_that_is_no_project() {
     let below = home.join("code");
     std::fs::create_dir(&below).expect("a folder");
     let output = agent(&place, &home, &below, SAY, &[]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "Hi.\n"), "{}", stderr(&output));
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(0), "Hi.\n"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// A home folder that is meant: work goes on there, and keys, start-up files and Bosun's own files are as they were.

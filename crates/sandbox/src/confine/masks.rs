@@ -14,6 +14,11 @@ use super::trees::beneath;
 
 /// Covers what of the workspace is hidden.
 pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), Unbuilt> {
+    for path in &spec.pinned {
+        let Ok(place) = beneath(workspace, path.as_str()) else { continue };
+        let place = by_number(&place);
+        bind(&place, &place).map_err(doing(format!("holding {path} in its place")))?;
+    }
     for path in &spec.hidden {
         // One that is gone by now needs no cover.
         let Ok(place) = beneath(workspace, path.as_str()) else { continue };

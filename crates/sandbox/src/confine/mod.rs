@@ -220,6 +220,7 @@ impl Confine {
             visible,
             masked: self.masked.clone(),
             hidden: Vec::new(),
+            pinned: Vec::new(),
             beside: Vec::new(),
             closed: self.closed.clone(),
             reopened: self.reopened.clone(),

@@ -141,6 +141,18 @@ async fn commit(
     Ok(head.line()?.to_string_lossy().into_owned())
 }
 
+/// Those of these files that git has in its index.
+pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Vec<WorkPath> {
+    let Ok(git) = Git::find().await else { return vec![] };
+    let mut args = vec!["ls-files", "-z", "--cached", "--"];
+    args.extend(paths.iter().take(MAX_DIFF_FILES).map(WorkPath::as_str));
+    let Ok(answer) = git.try_run(Place::Inside(root), &args).await else { return vec![] };
+    if !answer.succeeded() {
+        return vec![];
+    }
+    answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok()).collect()
+}
+
 /// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
 pub(super) fn named(text: &str) -> Result<&str, GitError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);

@@ -13,6 +13,7 @@ use types::{Scope, Sensitive, WorkPath};
 use super::{LocalEnvironment, write};
 use crate::EnvError;
 use crate::confine::Spec;
+use crate::git::workspace;
 use crate::jail::{self, Jail, Links};
 use crate::search::{Survey, walk::Ground};
 
@@ -32,6 +33,10 @@ pub(super) struct Guarding {
 struct Now {
     commands: usize,
     before: BTreeMap<WorkPath, Kept>,
+    /// What was covered for commands, and so is as it was.
+    hidden: Vec<WorkPath>,
+    /// Whether all that was there is known.
+    complete: bool,
     /// What the file tools wrote since.
     written: BTreeSet<WorkPath>,
 }
@@ -107,50 +112,54 @@ impl LocalEnvironment {
 /// One command, while it runs.
 pub(super) struct Watch<'a> {
     env: &'a LocalEnvironment,
-    /// Whether the kernel keeps commands from what is closed.
+    /// Whether the kernel keeps commands from what is closed, and from git's own files.
     held: bool,
     ended: bool,
 }
 
 impl<'a> Watch<'a> {
-    /// One more command is running, and these settings are there.
-    pub(super) fn begin(env: &'a LocalEnvironment, settings: Vec<WorkPath>, held: bool) -> Self {
+    /// One more command is running, and this is there.
+    pub(super) fn begin(env: &'a LocalEnvironment, survey: Survey, held: bool) -> Self {
         if let Some(guarding) = &env.guarding {
             let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
             now.commands += 1;
             if now.commands == 1 {
                 now.written.clear();
-                now.before = remembered(&env.jail, settings);
+                now.before = remembered(&env.jail, survey.settings);
+                now.hidden = survey.hidden;
+                now.complete = survey.complete;
             }
         }
         Self { env, held, ended: false }
     }
 
     /// One command less. The answer names what is removed or put back.
-    pub(super) fn end(mut self) -> Vec<WorkPath> {
-        self.leave()
-    }
-
-    fn leave(&mut self) -> Vec<WorkPath> {
-        let Some(guarding) = &self.env.guarding else { return vec![] };
-        if std::mem::replace(&mut self.ended, true) {
-            return vec![];
-        }
-        let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
-        now.commands = now.commands.saturating_sub(1);
-        if now.commands > 0 {
-            return vec![];
-        }
-        let Now { before, written, .. } = std::mem::take(&mut *now);
-        let free = |path: &WorkPath| guarding.is_named(path) || written.contains(path);
+    pub(super) async fn end(mut self) -> Vec<WorkPath> {
+        let Some(before) = self.leave() else { return vec![] };
         let (jail, stop) = (&*self.env.jail, CancellationToken::new());
+        let new: Vec<WorkPath> = match before.complete {
+            true => self
+                .env
+                .ground(&stop)
+                .guarded()
+                .into_iter()
+                .filter(|path| before.is_new(path))
+                .collect(),
+            // What was not seen before cannot be told from what is new.
+            false => vec![],
+        };
+        // Commands cannot write to git's own files, so what git knows was put there by the person.
+        let known = match self.held && !new.is_empty() {
+            true => workspace::tracked(self.env.root(), &new).await,
+            false => vec![],
+        };
         let mut done = Vec::new();
-        let there = self.env.ground(&stop).settings();
-        for path in there.into_iter().filter(|path| !before.contains_key(path) && !free(path)) {
+        for path in new.into_iter().filter(|path| !known.contains(path)) {
             remove(jail, &path);
             done.push(path);
         }
-        for (path, kept) in before.iter().filter(|(path, _)| !free(path)) {
+        for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
+        {
             // What is closed and still where it was can only have been changed by somebody else, such as the person.
             let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
             if !(self.held && same_folder) && put_back(jail, path, kept) {
@@ -159,11 +168,36 @@ impl<'a> Watch<'a> {
         }
         done
     }
+
+    /// What was there before, if this was the last command.
+    fn leave(&mut self) -> Option<Now> {
+        let guarding = self.env.guarding.as_ref()?;
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.commands = now.commands.saturating_sub(1);
+        if now.commands > 0 {
+            return None;
+        }
+        let mut before = std::mem::take(&mut *now);
+        before.written.extend(guarding.named.iter().cloned());
+        Some(before)
+    }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
+        // Nobody is left to say it to, so nothing is taken away.
         self.leave();
+    }
+}
+
+impl Now {
+    /// Whether a path was not there before, and nobody permitted it by its name.
+    fn is_new(&self, path: &WorkPath) -> bool {
+        let in_hidden = self.hidden.iter().any(|hidden| hidden == path || below(hidden, path));
+        !self.before.contains_key(path) && !self.written.contains(path) && !in_hidden
     }
 }
 

@@ -28,6 +28,25 @@ pub(crate) struct Survey {
     pub(crate) never: Option<WorkPath>,
     /// Files and links that are settings.
     pub(crate) settings: Vec<WorkPath>,
+    /// Folders above what no command may see: moved away, they would make room for something else in its place.
+    pub(crate) pinned: Vec<WorkPath>,
+    /// Whether everything was looked at.
+    pub(crate) complete: bool,
+}
+
+impl Survey {
+    fn hide(&mut self, path: WorkPath, never: bool) {
+        if never {
+            self.never.get_or_insert_with(|| path.clone());
+            let ends = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
+            for above in ends.filter_map(|above| above.parse().ok()) {
+                if !self.pinned.contains(&above) {
+                    self.pinned.push(above);
+                }
+            }
+        }
+        self.hidden.push(path);
+    }
 }
 
 impl Ground<'_> {
@@ -39,7 +58,9 @@ impl Ground<'_> {
         }
         // The folder whose content needs no word of its own.
         let mut inside: Option<String> = None;
+        let mut seen = 0;
         for entry in self.entries() {
+            seen += 1;
             let Some(path) = self.place(&entry) else { continue };
             let below = |folder: &String| {
                 path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
@@ -51,24 +72,23 @@ impl Ground<'_> {
             let masked = if folder { self.hidden.never(path) } else { self.hidden.masks(path) };
             let Ok(path) = path.parse::<WorkPath>() else { continue };
             if masked {
-                if self.hidden.never(path.as_str()) {
-                    found.never.get_or_insert_with(|| path.clone());
-                }
                 inside = folder.then(|| path.as_str().to_owned());
-                found.hidden.push(path);
+                let never = self.hidden.never(path.as_str());
+                found.hide(path, never);
             } else if !folder && is_settings(&path) {
                 found.settings.push(path);
             }
         }
+        found.complete = seen < MAX_ENTRIES && !self.stop.is_cancelled();
         found
     }
 
-    /// The settings that are there.
-    pub(crate) fn settings(&self) -> Vec<WorkPath> {
+    /// The files and links that are settings, places for keys, or our own.
+    pub(crate) fn guarded(&self) -> Vec<WorkPath> {
         let files =
             self.entries().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
         let paths = files.filter_map(|entry| self.place(&entry)?.parse::<WorkPath>().ok());
-        paths.filter(is_settings).collect()
+        paths.filter(|path| is_settings(path) || self.hidden.never(path.as_str())).collect()
     }
 
     /// The files that hold a key, which only their content tells.

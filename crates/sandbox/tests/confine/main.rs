@@ -60,6 +60,8 @@ all![
     reach::settings_are_as_they_were_after_a_command,
     reach::settings_are_as_they_were_also_without_a_sandbox,
     reach::a_file_that_the_plan_names_may_be_written,
+    reach::keys_are_neither_replaced_nor_planted,
+    reach::what_git_knows_is_not_taken_away,
     reach::without_namespaces_a_command_beside_keys_is_not_run,
     corpus::nothing_gets_out_of_the_namespaces,
     corpus::nothing_that_landlock_claims_gets_out_of_it,

@@ -112,6 +112,41 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(ground: Ground) {
     assert!(!ground.ws().join(".github/workflows/third.yml").exists());
 }
 
+/// The folder around a key is not moved away to put another key in its place, and no key is made where there was none.
+pub(crate) async fn keys_are_neither_replaced_nor_planted(ground: Ground) {
+    put(&ground, ".config/gh/hosts.yml", "before");
+    put(&ground, "mine/.ssh/id_rsa", "before");
+    let env = ground.env().guarding_settings(vec![]);
+    let line = "mv .config c; mkdir -p .config/gh; echo x > .config/gh/hosts.yml; mv mine m; rm -rf mine; \
+                mkdir -p .ssh; echo x > .ssh/authorized_keys; echo x > .netrc; echo fine > a; true";
+    let output = run(&env, line, Span::seconds(60)).await.output;
+    assert_eq!(text(&ground, ".config/gh/hosts.yml"), "before", "{output}");
+    assert_eq!(text(&ground, "mine/.ssh/id_rsa"), "before", "{output}");
+    assert!(!ground.ws().join(".ssh/authorized_keys").exists(), "{output}");
+    assert!(!ground.ws().join(".netrc").exists(), "{output}");
+    assert_eq!(text(&ground, "a"), "fine\n");
+}
+
+/// What the person brings in while a command runs, as by `git pull`, is not the command's, and stays.
+pub(crate) async fn what_git_knows_is_not_taken_away(ground: Ground) {
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(words);
+        assert!(git.current_dir(ground.ws()).status().expect("git runs").success());
+    };
+    git(&["init", "--quiet"]);
+    let env = ground.env().guarding_settings(vec![]);
+    let line = "touch begun; until [ -e go ]; do :; done; echo x > .envrc";
+    let (ran, ()) = tokio::join!(run(&env, line, Span::seconds(60)), async {
+        crate::ground::up(&ground.ws().join("begun")).await;
+        put(&ground, ".github/workflows/ci.yml", "theirs");
+        git(&["add", ".github"]);
+        put(&ground, "go", "");
+    });
+    assert_eq!(text(&ground, ".github/workflows/ci.yml"), "theirs", "{}", ran.output);
+    assert!(!ground.ws().join(".envrc").exists(), "{}", ran.output);
+}
+
 pub(crate) async fn without_namespaces_a_command_beside_keys_is_not_run(ground: Ground) {
     put(&ground, ".ssh/id_rsa", KEY);
     let confine = ground.confine().holding(Rung::Landlock);
