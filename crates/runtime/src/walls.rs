@@ -64,8 +64,11 @@ impl Yard {
         Self { walls, proof: OnceCell::new(), machine: known(machine) }
     }
 
-    /// Refuses a folder in which nobody works. The answer is what it is called without links.
+    /// Refuses a folder in which nobody works. None at all is that of an environment that somebody brought along.
     pub(crate) fn refuse_folder(&self, folder: &Path, policy: &SandboxPolicy) -> Result<(), Fault> {
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
         let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         match folder::refusal(&real, &self.machine, policy.home_folder) {
             Some(no) => Err(Fault::new(FaultClass::Safety, no.rule.as_str(), no.reason)),

@@ -1,6 +1,6 @@
 //! How a conversation comes to be: begun in a folder, or gone on with from where its log ends.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Attempt, Machine as _};
@@ -67,13 +67,8 @@ impl Bosun {
             let fault = Fault::new(FaultClass::Resource, "policy.no_role", what);
             return Err(SessionError::Fault(fault));
         };
-        if new.environment.is_none() {
-            // Before anything is written or read there.
-            let refused = self.shop.yard.refuse_folder(&new.folder, &new.policy.sandbox);
-            refused.map_err(SessionError::Fault)?;
-        }
-        let run = new.id.clone().unwrap_or_else(draw_run_id);
-        let policy = Arc::new(new.policy);
+        self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
+        let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
         let (tools, tool_specs) =
             tailor.dress(&new.model, &solo.tools).map_err(SessionError::Fault)?;
@@ -126,6 +121,22 @@ impl Bosun {
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
+    /// Refuses a folder in which nobody works, before anything is written or read there.
+    fn refuse_folder(
+        &self,
+        folder: &Path,
+        policy: &Policy,
+        environment: Option<&Arc<dyn Environment>>,
+    ) -> Result<(), SessionError> {
+        match environment {
+            Some(_) => Ok(()),
+            None => {
+                let refused = self.shop.yard.refuse_folder(folder, &policy.sandbox);
+                refused.map_err(SessionError::Fault)
+            }
+        }
+    }
+
     /// What the agent is told before anything is said.
     async fn system(
         &self,
@@ -144,6 +155,7 @@ impl Bosun {
     /// Goes on with a conversation from where its log ends.
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
+        self.refuse_folder(&folder, &policy, None)?;
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
         let drive =
