@@ -150,7 +150,9 @@ impl Ground {
             Some("session") if op == Some("open_and_prompt") => {
                 Some("needs a model that is asked, and none is here")
             }
-            Some("policy") if op.is_some() => Some("speaks of rules in another form than ours"),
+            Some("policy") if op == Some("load") || action["params"]["rules"].is_array() => {
+                Some("speaks of rules in another form than ours")
+            }
             _ => None,
         }
     }
