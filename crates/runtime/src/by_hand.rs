@@ -89,8 +89,6 @@ impl HandCall<'_> {
     /// Makes the call. Only a place that cannot be worked in is an error.
     pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
         let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
-        let here = Yard::new(Walls::None, self.machine.clone());
-        here.refuse_folder(&root, &self.policy.sandbox)?;
         let registry = profile::dressed(self.family, &Registry::standard());
         let registry = registry.rooted(&root).rooted(self.workspace);
         let call = Call {
@@ -204,7 +202,9 @@ impl HandCall<'_> {
             policy: &self.policy.sandbox,
             ready: None,
         };
-        Yard::new(walls, self.machine.clone()).open(ground).await
+        let yard = Yard::new(walls, self.machine.clone());
+        yard.refuse_folder(root, &self.policy.sandbox)?;
+        yard.open(ground).await
     }
 
     fn shown(&self, text: &str) -> Shown {
