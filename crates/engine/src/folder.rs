@@ -80,8 +80,8 @@ mod tests {
     use super::*;
 
     fn machine() -> MachineFolders {
-        let own = ["/home/me/.local/state/bosun", "/home/me/.config/bosun", "/data/state"];
-        MachineFolders { home: Some("/home/me".into()), own: own.map(PathBuf::from).to_vec() }
+        let own = ["/people/me/.local/state/bosun", "/people/me/.config/bosun", "/data/state"];
+        MachineFolders { home: Some("/people/me".into()), own: own.map(PathBuf::from).to_vec() }
     }
 
     fn rule(folder: &str, home_allowed: bool) -> Option<String> {
@@ -97,29 +97,35 @@ mod tests {
             ("/usr", "folder.shared"),
             ("/home", "folder.shared"),
             ("/root", "folder.shared"),
-            ("/home/me", "folder.home"),
-            ("/home/me/.ssh", "folder.credentials"),
-            ("/home/me/.ssh/sub", "folder.credentials"),
-            ("/home/me/code/.bosun", "folder.credentials"),
-            ("/home/me/.config", "folder.own_state"),
-            ("/home/me/.config/bosun", "folder.own_state"),
-            ("/home/me/.local/state/bosun/worktrees", "folder.own_state"),
+            ("/people/me", "folder.home"),
+            ("/people/me/.ssh", "folder.credentials"),
+            ("/people/me/.ssh/sub", "folder.credentials"),
+            ("/people/me/code/.bosun", "folder.credentials"),
+            ("/people/me/.config", "folder.own_state"),
+            ("/people/me/.config/bosun", "folder.own_state"),
+            ("/people/me/.local/state/bosun/worktrees", "folder.own_state"),
             ("/data", "folder.own_state"),
             ("/data/state", "folder.own_state"),
         ] {
             assert_eq!(rule(folder, false).as_deref(), Some(id), "{folder}");
         }
-        for folder in
-            ["/home/me/code", "/work/repo", "/usr/src/app", "/home/you/x", "/tmp/x", "/data2"]
-        {
+        for folder in [
+            "/people/me/code",
+            "/projects/repo",
+            "/usr/src/app",
+            "/people/you/x",
+            "/tmp/x",
+            "/data2",
+        ] {
             assert_eq!(rule(folder, false), None, "{folder}");
         }
     }
 
     #[test]
     fn only_a_home_folder_can_be_meant() {
-        assert_eq!(rule("/home/me", true), None);
-        for folder in ["/", "/etc", "/home", "/home/me/.ssh", "/data/state", "/home/me/.config"] {
+        assert_eq!(rule("/people/me", true), None);
+        for folder in ["/", "/etc", "/home", "/people/me/.ssh", "/data/state", "/people/me/.config"]
+        {
             assert!(rule(folder, true).is_some(), "{folder}");
         }
     }
