@@ -146,6 +146,9 @@ pub(crate) struct Run {
     /// Nobody can be asked: calls that a person would have to allow are denied
     #[arg(long)]
     pub(crate) headless: bool,
+    /// Work in your home folder itself; keys and Bosun's own state stay closed there, too
+    #[arg(long)]
+    pub(crate) here_anyway: bool,
     /// For one agent alone (--preset solo): a JSON Schema that the final answer must fit
     #[arg(long, value_name = "FILE")]
     pub(crate) output_schema: Option<PathBuf>,

@@ -266,6 +266,7 @@ fn of_door(error: &DoorError) -> Exit {
         DoorError::Kept { .. } => Exit::CannotWrite,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
+        DoorError::Folder(_) => Exit::Refused,
     }
 }
 

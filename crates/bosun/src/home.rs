@@ -8,7 +8,7 @@ use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
 use runtime::sandbox::Twin;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
-use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
+use runtime::{Bosun, MachineFolders, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
 use crate::{models, print};
@@ -100,6 +100,7 @@ impl Home {
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
         setup.walls = self.walls.clone();
+        setup.machine = self.machine()?;
         setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
         Ok(Bosun::new(setup))
     }
@@ -140,6 +141,19 @@ impl Home {
         )?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(state.join("bosun"))
+    }
+
+    /// The places of this machine that agents stay out of.
+    pub(crate) fn machine(&self) -> anyhow::Result<MachineFolders> {
+        let base = etcetera::choose_base_strategy().ok();
+        let mut own = vec![self.folder()?];
+        own.extend(base.as_ref().map(|base| base.config_dir().join("bosun")));
+        own.extend(
+            base.as_ref()
+                .map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()).join("bosun")),
+        );
+        own.extend(models::settings_file());
+        Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
     }
 
     /// What to put before a command's name so that it finds this home again.

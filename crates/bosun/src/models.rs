@@ -32,7 +32,8 @@ pub(crate) fn settings() -> anyhow::Result<Settings> {
     }
 }
 
-fn settings_file() -> Option<PathBuf> {
+/// Where the person's settings for models are.
+pub(crate) fn settings_file() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("BOSUN_MODELS") {
         return Some(path.into());
     }

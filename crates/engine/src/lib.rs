@@ -26,6 +26,7 @@ mod contract;
 mod dag;
 pub mod explain;
 mod failure;
+pub mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gate;

@@ -3,12 +3,14 @@
 //! policy says so. Rules are a seat belt; the sandbox is the wall.
 
 mod look;
+mod sensitive;
 
 use types::{Access, CallFacts, Decision, Deed, Permission, PermitRule, Policy, RuleId, Scope};
 
 use crate::command::{self, Part, Pattern};
 
 pub(crate) use look::look;
+pub(crate) use sensitive::names as names_file;
 
 /// How much of a command is shown.
 const SHOWN: usize = 200;
@@ -37,8 +39,15 @@ pub struct PartPermit {
 /// Judges one call. The strictest of its parts decides.
 #[must_use]
 pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
-    let rules = policy.permissions.iter().filter(|rule| speaks_of(rule, scope, tool, facts));
     let seen = seen(tool, facts);
+    if let Some((decision, _)) = sensitive::never(facts) {
+        return Permit {
+            verdict: Permission::Deny,
+            decision: decision.seeing(seen),
+            parts: vec![],
+        };
+    }
+    let rules = policy.permissions.iter().filter(|rule| speaks_of(rule, scope, tool, facts));
     let permit = match (facts.access, facts.command.as_deref()) {
         (Access::Execute, Some(line)) => {
             let parts = command::read(line);
@@ -47,7 +56,12 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
             let judged = parts.iter().map(|part| judge_part(policy, &rules, part)).collect();
             strictest(judged, &seen)
         }
-        _ => whole(rules.into_iter().find(|rule| !names_parts(rule)), scope, facts, tool, &seen),
+        _ => {
+            let rule = rules.into_iter().find(|rule| !names_parts(rule));
+            let permit = whole(rule, scope, facts, tool, &seen);
+            let meant = rule.is_some_and(|rule| !rule.touches.is_empty());
+            if meant { permit } else { sensitive::at_least_asked(policy, scope, facts, permit) }
+        }
     };
     let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };
     if permit.verdict == Permission::Ask && policy.headless {
@@ -204,6 +218,7 @@ fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) ->
     (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
+        && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))
 }
 
 /// A command may write anywhere in its workspace, so it is in scope only for a task that may write at all.
@@ -221,6 +236,9 @@ fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
 }
 
 fn reason(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> String {
+    if let Some(path) = sensitive::touched(&rule.touches, scope, facts) {
+        return format!("{}: {path}", rule.reason);
+    }
     let outside = facts.paths.iter().find(|path| !scope.allows(path));
     match (rule.verdict, facts.access, outside) {
         (Permission::Deny, Access::Write, Some(path)) => {

@@ -8,10 +8,11 @@ mod unchanged;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass,
-    Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope, Subject, Task, TaskId,
-    Timestamp, Weighed,
+    Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope, Sensitive, Subject, Task,
+    TaskId, Timestamp, Weighed,
 };
 
+use crate::permit::names_file;
 use crate::review;
 use crate::run::{CheckState, Lane, Run, Stage, current};
 use crate::trials::{self, DID_NOT_PASS, Next};
@@ -111,6 +112,7 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
         FindingKind::TestSkipped => "verify.test_skipped",
         FindingKind::CheckWeakened => "verify.check_weakened",
         FindingKind::RecipeChanged => "verify.foreign_recipe",
+        FindingKind::SettingsChanged => "verify.settings_changed",
         FindingKind::LinkOut => "verify.link_out",
         _ => "verify.finding",
     };
@@ -132,12 +134,22 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
 
 /// Whether a finding is about a whole file, which a task may own.
 fn is_of_file(kind: FindingKind) -> bool {
-    matches!(kind, FindingKind::TestChanged | FindingKind::TestDeleted | FindingKind::RecipeChanged)
+    matches!(
+        kind,
+        FindingKind::TestChanged
+            | FindingKind::TestDeleted
+            | FindingKind::RecipeChanged
+            | FindingKind::SettingsChanged
+    )
 }
 
 /// A task owns a test that its plan names, or that is in a folder of tests that its plan names. A folder in which
 /// tests stand beside other things is not enough.
 fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
+    if finding.kind == FindingKind::SettingsChanged {
+        return Sensitive::of(&finding.path) != Some(Sensitive::OwnSettings)
+            && names_file(scope, &finding.path);
+    }
     let names = |artifact: &&Artifact| Scope(vec![(*artifact).clone()]).allows(&finding.path);
     scope.0.iter().filter(names).any(|artifact| {
         let inside = format!("{}/x", artifact.path);

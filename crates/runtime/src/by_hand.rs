@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use engine::folder::MachineFolders;
 use engine::{Cut, approval, permit};
 use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use types::{
 };
 
 use crate::look::look;
-use crate::walls::{Ground, Walls, Yard};
+use crate::walls::{Ground, Walls, Whose, Yard};
 use crate::web::Internet;
 
 /// Somebody who can be asked: what he says to a question, if he says anything.
@@ -37,6 +38,8 @@ pub struct HandCall<'a> {
     /// Where it may write.
     pub scope: Scope,
     pub walls: Walls,
+    /// The places of this machine that agents stay out of.
+    pub machine: MachineFolders,
     pub redactor: &'a Redactor,
     /// In whose words it is made.
     pub family: Family,
@@ -191,6 +194,7 @@ impl HandCall<'_> {
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
         let ground = Ground {
             folder: root,
+            whose: Whose::Agent,
             repo: repo.as_ref(),
             start: None,
             scope: Some(&self.scope).filter(|_| !whole),
@@ -198,7 +202,9 @@ impl HandCall<'_> {
             policy: &self.policy.sandbox,
             ready: None,
         };
-        Yard::new(walls).open(ground).await
+        let yard = Yard::new(walls, self.machine.clone());
+        yard.refuse_folder(root, &self.policy.sandbox)?;
+        yard.open(ground).await
     }
 
     fn shown(&self, text: &str) -> Shown {

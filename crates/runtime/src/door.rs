@@ -67,6 +67,8 @@ pub enum DoorError {
     Journal(#[from] JournalError),
     #[error(transparent)]
     Drive(#[from] DriveError),
+    #[error("{}", .0.what)]
+    Folder(types::Fault),
     #[error("there is no run {run}; `bosun list` shows those that there are")]
     NoSuchRun { run: RunId },
     #[error("{run} is not a session; `bosun list` shows what there is")]
@@ -165,6 +167,10 @@ impl Bosun {
     /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, DoorError> {
         let repo = self.shop.repo(&new.repository).await?;
+        self.shop
+            .yard
+            .refuse_folder(repo.root(), &new.policy.sandbox)
+            .map_err(DoorError::Folder)?;
         self.sweep(Some(repo.root())).await;
         let survey = repo.survey().await?;
         let run = new.id.unwrap_or_else(draw_run_id);

@@ -73,6 +73,7 @@ pub use clock::{Clock, ManualClock, RealClock};
 pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
 pub use drive::DriveError;
 pub use driver::Delivered;
+pub use engine::folder::MachineFolders;
 pub use flight::Order;
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use integrity::{Flaw, Integrity, integrity};

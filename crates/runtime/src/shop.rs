@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::folder::MachineFolders;
 use sandbox::{GitError, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
@@ -32,6 +33,8 @@ pub struct Setup {
     pub walls: Walls,
     /// What agents are told.
     pub prompts: Prompts,
+    /// The places of this machine that agents stay out of: the person's home folder itself, and our own.
+    pub machine: MachineFolders,
 }
 
 impl Setup {
@@ -39,9 +42,11 @@ impl Setup {
     /// has no walls, so only a policy that requires none is run with it; see [`Walls`].
     #[must_use]
     pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
+        let home = home.into();
         Self {
             journal,
-            home: home.into(),
+            machine: MachineFolders { home: None, own: vec![home.clone()] },
+            home,
             models: Models::default(),
             registry: Registry::standard(),
             clock: Arc::new(RealClock),
@@ -80,7 +85,7 @@ impl Shop {
             redactor: Arc::new(setup.redactor),
             order: setup.order,
             hub: Hub::new(),
-            yard: Yard::new(setup.walls),
+            yard: Yard::new(setup.walls, setup.machine),
             prompts: setup.prompts,
             repos: Mutex::default(),
         }

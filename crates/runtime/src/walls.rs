@@ -4,9 +4,12 @@
 
 use std::path::Path;
 
-use sandbox::{Confine, Environment as _, Hosts, Limits, LocalEnvironment, Repo, Twin, Variables};
+use engine::folder::{self, MachineFolders};
+use sandbox::{
+    Confine, EnvError, Environment as _, Hosts, Limits, LocalEnvironment, Repo, Twin, Variables,
+};
 use tokio::sync::OnceCell;
-use types::{CommitId, Fault, FaultClass, Proof, Rung, SandboxPolicy, Scope};
+use types::{CommitId, Fault, FaultClass, Proof, Rung, SandboxPolicy, Scope, Sensitive, WorkPath};
 
 use crate::workspace::Ready;
 
@@ -26,12 +29,23 @@ pub enum Walls {
 pub(crate) struct Yard {
     walls: Walls,
     proof: OnceCell<Proof>,
+    machine: MachineFolders,
+}
+
+/// Who runs commands in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// An agent, in files that are kept.
+    Agent,
+    /// We ourselves, in a checkout that is thrown away.
+    Ours,
 }
 
 /// Where commands are to run, and what for.
 #[derive(Debug)]
 pub(crate) struct Ground<'a> {
     pub(crate) folder: &'a Path,
+    pub(crate) whose: Whose,
     /// The repository behind it, if there is one.
     pub(crate) repo: Option<&'a Repo>,
     /// The commit that it was made from; the repository's own when nothing is said.
@@ -46,8 +60,60 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Yard {
-    pub(crate) fn new(walls: Walls) -> Self {
-        Self { walls, proof: OnceCell::new() }
+    pub(crate) fn new(walls: Walls, machine: MachineFolders) -> Self {
+        Self { walls, proof: OnceCell::new(), machine: known(machine) }
+    }
+
+    /// Refuses a folder in which nobody works. None at all is that of an environment that somebody brought along.
+    pub(crate) fn refuse_folder(&self, folder: &Path, policy: &SandboxPolicy) -> Result<(), Fault> {
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        match folder::refusal(&real, &self.machine, policy.home_folder) {
+            Some(no) => Err(Fault::new(FaultClass::Safety, no.rule.as_str(), no.reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps agents from keys, from our own state, and from settings that make other programs run something.
+    async fn reach(
+        &self,
+        env: LocalEnvironment,
+        ground: &Ground<'_>,
+    ) -> Result<LocalEnvironment, EnvError> {
+        let env = env.keeping_out(&self.machine.own)?;
+        if ground.whose == Whose::Ours {
+            return env.without_secrets();
+        }
+        let readable: Vec<&str> = ground.policy.readable.iter().map(String::as_str).collect();
+        let env = env.revealing(&readable)?.trusting(self.tracked(ground).await)?;
+        let files = ground.scope.iter().flat_map(|scope| &scope.0);
+        let files = files.filter(|artifact| !artifact.whole_folder);
+        let named = files.map(|artifact| artifact.path.clone());
+        let settings = |path: &WorkPath| Sensitive::of(path) == Some(Sensitive::Settings);
+        Ok(env.guarding_settings(named.filter(settings).collect()))
+    }
+
+    /// What a person has committed of that which is named like a secret. In a home folder that says nothing.
+    async fn tracked(&self, ground: &Ground<'_>) -> Vec<WorkPath> {
+        let Some(repo) =
+            ground.repo.filter(|_| self.machine.home.as_deref() != Some(ground.folder))
+        else {
+            return vec![];
+        };
+        // What cannot be read is not known to be committed.
+        let commit = match ground.start {
+            Some(commit) => Ok(commit.clone()),
+            None => repo.head().await,
+        };
+        let Ok(commit) = commit else { return vec![] };
+        let paths = repo.paths(&commit).await.unwrap_or_default();
+        let named = |path: &WorkPath| {
+            matches!(Sensitive::of(path), Some(Sensitive::Credentials | Sensitive::EnvFile))
+                || Sensitive::may_hold_key(path.as_str())
+        };
+        paths.into_iter().filter(named).collect()
     }
 
     /// Whether the kernel holds commands, and not only somebody's word.
@@ -85,6 +151,7 @@ impl Yard {
         })?;
         let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
         let env = env.hiding(&hidden).map_err(|error| error.fault())?;
+        let env = self.reach(env, &ground).await.map_err(|error| error.fault())?;
         let variables = variables(ground.policy);
         let env = env.with_variables(match ground.ready {
             Some(ready) => ready.variables(variables),
@@ -93,6 +160,7 @@ impl Yard {
         let env = match &self.walls {
             Walls::Kernel(twin) if proof.rung > Rung::None => {
                 let confine = confine(twin.clone(), &ground)?.holding(proof.rung);
+                let confine = self.masking_own(confine, &ground);
                 let confine = match ground.scope {
                     Some(scope) => confine.writing_to(with_builds(scope, &ground).await?),
                     None => confine,
@@ -104,6 +172,28 @@ impl Yard {
         env.initialize().await.map_err(|error| error.fault())?;
         Ok(env)
     }
+}
+
+impl Yard {
+    /// Covers our own state where something else would show it. A worktree of ours lies in it.
+    fn masking_own(&self, confine: Confine, ground: &Ground<'_>) -> Confine {
+        let needed = |own: &&std::path::PathBuf| {
+            ground.folder.starts_with(own)
+                || ground.ready.is_some_and(|ready| ready.sees_below(own))
+        };
+        let own = self.machine.own.iter().filter(|own| !needed(own));
+        own.cloned().fold(confine, Confine::masking)
+    }
+}
+
+/// Places as the system itself names them.
+fn known(machine: MachineFolders) -> MachineFolders {
+    let real = |path: std::path::PathBuf| {
+        let whole = std::path::absolute(&path).unwrap_or(path);
+        whole.canonicalize().unwrap_or(whole)
+    };
+    let own = machine.own.into_iter().map(real).collect();
+    MachineFolders { home: machine.home.map(real), own }
 }
 
 /// A repository to be read, without the keys that people put into its settings.
@@ -194,6 +284,7 @@ mod tests {
         let policy = SandboxPolicy::default();
         let ground = Ground {
             folder,
+            whose: Whose::Agent,
             repo: None,
             start: None,
             scope: None,
@@ -201,7 +292,7 @@ mod tests {
             policy: &policy,
             ready: None,
         };
-        Yard::new(walls).open(ground).await
+        Yard::new(walls, MachineFolders::default()).open(ground).await
     }
 
     #[tokio::test]

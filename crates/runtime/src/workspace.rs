@@ -259,6 +259,11 @@ impl Ready {
         }
     }
 
+    /// Whether commands here see something that lies in a place.
+    pub(crate) fn sees_below(&self, place: &Path) -> bool {
+        self.visible.iter().any(|path| path.starts_with(place))
+    }
+
     /// What commands here see and do not write to.
     pub(crate) fn confine(&self, confine: Confine) -> Confine {
         let confine = self.visible.iter().cloned().fold(confine, Confine::seeing);

@@ -30,6 +30,17 @@ impl Change {
     }
 }
 
+impl Change {
+    /// Every place that it changes.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkPath> {
+        let to = match self {
+            Self::Move { to, .. } => Some(to),
+            Self::Write { .. } | Self::Delete { .. } => None,
+        };
+        std::iter::once(self.path()).chain(to)
+    }
+}
+
 /// Makes the changes in order. When one fails, the files before it get back what they had.
 pub(crate) async fn one_by_one<E: Environment + ?Sized>(
     env: &E,

@@ -108,7 +108,7 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        Spec { hidden: vec![], beside: vec![] }
+        Spec { hidden: vec![], pinned: vec![], beside: vec![], closed: vec![] }
     }
 }
 
@@ -116,7 +116,9 @@ impl Confine {
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
+    pub(crate) pinned: Vec<WorkPath>,
     pub(crate) beside: Vec<WorkPath>,
+    pub(crate) closed: Vec<WorkPath>,
 }
 
 #[derive(Debug)]

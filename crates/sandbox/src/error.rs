@@ -32,6 +32,13 @@ pub enum EnvError {
     Protected { path: WorkPath },
     #[error("{path} has {bytes} bytes; files above {max} bytes are not read whole")]
     TooLarge { path: WorkPath, bytes: u64, max: u64 },
+    #[error("{path} is out of reach of agents, in every configuration: it {why}")]
+    OutOfReach { path: WorkPath, why: &'static str },
+    #[error(
+        "this workspace holds {path}, which no command may see, and without namespaces it cannot be kept from one; \
+         the command was not run. Move it elsewhere, or work in another folder"
+    )]
+    Unheld { path: WorkPath },
     #[error("{path} is hidden: its content is not shown to agents")]
     Hidden { path: WorkPath },
     #[error("this workspace can be looked at but not changed")]
@@ -81,6 +88,7 @@ impl EnvError {
             | Self::ThroughLink { .. }
             | Self::Protected { .. }
             | Self::Hidden { .. }
+            | Self::OutOfReach { .. }
             | Self::ReadOnly => (FaultClass::Semantic, "env.forbidden_path"),
             Self::NotFound { .. }
             | Self::IsFolder { .. }
@@ -101,7 +109,7 @@ impl EnvError {
                 (FaultClass::Structural, "env.io")
             }
             Self::Root { .. } => (FaultClass::Structural, "env.workspace"),
-            Self::Sandbox { .. } => (FaultClass::Safety, "env.sandbox"),
+            Self::Sandbox { .. } | Self::Unheld { .. } => (FaultClass::Safety, "env.sandbox"),
             Self::Exec { .. } => (FaultClass::Structural, "env.exec"),
         };
         Fault::new(class, code, self.chain())

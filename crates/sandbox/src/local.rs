@@ -1,9 +1,12 @@
 //! This machine: files through the jail, commands through a process group of their own.
 
 mod beside;
+mod guard;
 mod intent;
+mod listing;
 mod moving;
 mod places;
+mod reach;
 mod reasons;
 mod state;
 mod writing;
@@ -13,21 +16,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use rustix::fs::{AtFlags, FileType};
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
+use self::guard::{Guarding, Watch};
 pub use self::intent::IntentLog;
+use self::listing::list;
 use self::places::{Places, Running};
 pub(crate) use self::writing::stage;
 use crate::confine::{self, Confine};
 use crate::git::workspace;
-use crate::jail::{self, Jail, Links, refused};
+use crate::jail::{self, Jail, Links};
 use crate::process::{self, Shell};
-use crate::search::{Hidden, walk::Ground};
+use crate::search::{Hidden, Survey, walk::Ground};
 use crate::{
     Change, EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, Listener,
-    MAX_ENTRIES, MAX_FILE_BYTES, Variables, change,
+    MAX_FILE_BYTES, Variables, change,
 };
 
 /// A workspace that is a folder of this machine.
@@ -46,6 +50,8 @@ pub struct LocalEnvironment {
     running: Arc<Mutex<Running>>,
     /// Where changes are noted before they are made, and under which name.
     intents: Option<(IntentLog, String)>,
+    /// Settings that commands must leave as they are; nothing where they need not be held.
+    guarding: Option<Arc<Guarding>>,
 }
 
 /// Files under this name are ours while a write is under way; they are never part of anybody's work.
@@ -68,6 +74,7 @@ impl LocalEnvironment {
             listener: None,
             replaces: false,
             running: Arc::default(),
+            guarding: None,
             intents: None,
         })
     }
@@ -85,13 +92,6 @@ impl LocalEnvironment {
     pub fn replacing_files(mut self) -> Self {
         self.replaces = true;
         self
-    }
-
-    /// Keeps the content of files that fit these globs from being read, by whatever name or link; commands see
-    /// them empty where they are confined.
-    pub fn hiding(mut self, patterns: &[&str]) -> Result<Self, EnvError> {
-        self.hidden = Arc::new(Hidden::new(patterns)?);
-        Ok(self)
     }
 
     /// Lets somebody hear what commands say while they say it.
@@ -136,6 +136,9 @@ impl LocalEnvironment {
         changes: Vec<Change>,
     ) -> Result<(), EnvError> {
         let Some((log, name)) = named else { return change::one_by_one(self, changes).await };
+        for path in changes.iter().flat_map(Change::paths) {
+            self.may_change(path)?;
+        }
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         let work = move |jail: &Jail, _: &WorkPath| {
             log.make(&name, changes, &state::Files { jail, root: &root, hidden: &hidden })
@@ -149,14 +152,11 @@ impl LocalEnvironment {
         &self.root
     }
 
-    /// The files that commands shall see empty.
-    async fn hidden_files(&self, stop: &CancellationToken) -> Result<Vec<WorkPath>, EnvError> {
-        if self.hidden.is_empty() {
-            return Ok(vec![]);
-        }
+    /// What commands must not see or change.
+    async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
         let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let find = move |jail: &Jail, _: &WorkPath| {
-            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.hidden_files())
+            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.survey())
         };
         self.blocking(&WorkPath::root(), find).await
     }
@@ -193,12 +193,16 @@ impl Environment for LocalEnvironment {
     async fn initialize(&self) -> Result<(), EnvError> {
         let root = self.root.clone();
         let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
+        let hidden = Arc::clone(&self.hidden);
         let work = move |jail: &Jail, _: &WorkPath| {
             // The folder that we hold may have been removed; its name tells.
             let failed = |source| EnvError::Root { root: root.display().to_string(), source };
             std::fs::read_dir(&root).map_err(failed)?;
             // What a command left whose end nobody saw.
             scope.iter().for_each(|scope| places::clear(jail, scope));
+            let stop = CancellationToken::new();
+            let ground = Ground { jail, root: &root, hidden: &hidden, stop: &stop };
+            hidden.note_keys(|| ground.keys());
             Ok(())
         };
         self.blocking(&WorkPath::root(), work).await
@@ -211,6 +215,7 @@ impl Environment for LocalEnvironment {
 
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
         let bytes = bytes.to_vec();
+        self.may_change(path)?;
         if self.intents.is_some() {
             return self.part(Change::Write { path: path.clone(), bytes }).await;
         }
@@ -218,6 +223,7 @@ impl Environment for LocalEnvironment {
     }
 
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+        self.may_change(path)?;
         if self.intents.is_some() {
             return self.part(Change::Delete { path: path.clone() }).await;
         }
@@ -225,6 +231,8 @@ impl Environment for LocalEnvironment {
     }
 
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        self.may_change(from)?;
+        self.may_change(to)?;
         if self.intents.is_some() {
             return self.part(Change::Move { path: from.clone(), to: to.clone() }).await;
         }
@@ -281,6 +289,7 @@ impl Environment for LocalEnvironment {
             if jail::is_protected(to) {
                 return Err(EnvError::Protected { path: to.clone() });
             }
+            self.may_change(to)?;
             if self.exists(to).await? {
                 return Err(EnvError::Exists { path: to.clone() });
             }
@@ -305,26 +314,40 @@ impl Environment for LocalEnvironment {
             } else {
                 self.root.join(request.folder.as_str())
             };
+            let survey = self.survey_unheld(stop).await?;
+            let watch = Watch::begin(self, survey, false);
             let command = self.shell.command(&request.command, &place, variables);
-            return process::run(command, self.listener.clone(), request.timeout, stop).await;
+            let ran = process::run(command, self.listener.clone(), request.timeout, stop).await;
+            let restored = watch.end().await;
+            return ran.map(|result| reasons::with_restored(&restored, result));
         };
         let action = self.shell.action(request.command);
-        let hidden = self.hidden_files(stop).await?;
+        let mut survey = self.survey(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
-        spec.hidden = hidden;
-        let replaces = self.replaces && confine.closes_beside();
+        let held = confine.closes_beside();
+        if let (Some(path), false) = (&survey.never, held) {
+            return Err(EnvError::Unheld { path: path.clone() });
+        }
+        spec.hidden.clone_from(&survey.hidden);
+        spec.pinned = std::mem::take(&mut survey.pinned);
+        if let Some(guarding) = &self.guarding {
+            guarding.close(&survey.settings, confine.scope(), &mut spec);
+        }
+        let replaces = self.replaces && held;
         let places =
             confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope, replaces));
         spec.beside = places.as_ref().map(Places::folders).unwrap_or_default();
         let beside = spec.beside.clone();
+        let watch = Watch::begin(self, survey, held);
         let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
         let removed = places.map(Places::end).unwrap_or_default();
+        let restored = watch.end().await;
         ran.map(|mut result| {
             if let Some(scope) = confine.scope() {
                 reasons::explain(scope, &beside, &mut result);
             }
             reasons::removed(&removed, &mut result);
-            result
+            reasons::with_restored(&restored, result)
         })
     }
 }
@@ -335,54 +358,6 @@ fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Ve
         return Err(EnvError::Hidden { path: path.clone() });
     }
     jail::whole(file, path, MAX_FILE_BYTES)
-}
-
-fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
-    let mut entries = Vec::new();
-    let mut open = vec![(path.clone(), depth)];
-    while let Some((folder, depth)) = open.pop() {
-        // Only the first folder may be reached through a link; below it, links are entries, not ways.
-        let links = if folder == *path { Links::Follow } else { Links::Refuse };
-        let fd = match jail.folder(&folder, links) {
-            Ok(fd) => fd,
-            Err(error) if folder == *path => return Err(error),
-            // It vanished, or may not be read: its own entry is all there is to say.
-            Err(_) => continue,
-        };
-        for entry in entries_of(&fd, &folder)? {
-            if entries.len() == MAX_ENTRIES {
-                open.clear();
-                break;
-            }
-            if entry.folder && depth > 1 && !jail::is_protected(&entry.path) {
-                open.push((entry.path.clone(), depth - 1));
-            }
-            entries.push(entry);
-        }
-    }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(entries)
-}
-
-/// The entries of one folder. A name that is not text without control characters cannot be asked for, and is
-/// left out.
-fn entries_of(fd: &std::os::fd::OwnedFd, folder: &WorkPath) -> Result<Vec<DirEntry>, EnvError> {
-    let failed = |errno| refused(errno, "listing", folder);
-    let mut entries = Vec::new();
-    for entry in rustix::fs::Dir::read_from(fd).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if matches!(name, "." | "..") || name.starts_with(STAGING) {
-            continue;
-        }
-        let text = if folder.is_root() { name.to_owned() } else { format!("{folder}/{name}") };
-        let Ok(path) = text.parse::<WorkPath>() else { continue };
-        let Ok(stat) = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        let bytes = (!is_folder).then(|| u64::try_from(stat.st_size).unwrap_or(0));
-        entries.push(DirEntry { path, folder: is_folder, bytes });
-    }
-    Ok(entries)
 }
 
 #[cfg(test)]

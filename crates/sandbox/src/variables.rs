@@ -1,10 +1,14 @@
 //! Which environment variables a command sees: a new set, made from scratch. What looks like a secret, by its name
 //! or by its value, does not get in unless it is named; what could make a program load somebody's code never does.
 
+mod secrets;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use types::Inherit;
+
+use secrets::{secret_name, secret_value};
 
 /// The policy for variables.
 #[derive(Debug, Clone, Default)]
@@ -206,66 +210,6 @@ fn injects(name: &str) -> bool {
         || name.contains(['=', '\0'])
 }
 
-/// Words in a name that say "this is a secret". Whole words, so that MONKEY and TOKENIZERS pass.
-fn secret_name(name: &str) -> bool {
-    const WORDS: [&str; 17] = [
-        "TOKEN",
-        "TOKENS",
-        "SECRET",
-        "SECRETS",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "PASS",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "CREDS",
-        "KEY",
-        "KEYS",
-        "APIKEY",
-        "AUTH",
-        "COOKIE",
-        "PAT",
-    ];
-    const ENDINGS: [&str; 5] = ["TOKEN", "SECRET", "PASSWORD", "APIKEY", "CREDENTIALS"];
-    let name = name.to_ascii_uppercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| WORDS.contains(&word) || ENDINGS.iter().any(|end| word.ends_with(end)))
-}
-
-/// Shapes of well-known keys, for those that hide under an innocent name.
-fn secret_value(value: &str) -> bool {
-    const BEGINNINGS: [&str; 20] = [
-        "ghp_",
-        "gho_",
-        "ghu_",
-        "ghs_",
-        "ghr_",
-        "github_pat_",
-        "glpat-",
-        "sk-",
-        "sk_live_",
-        "rk_live_",
-        "xoxb-",
-        "xoxp-",
-        "xoxa-",
-        "AIza",
-        "ya29.",
-        "npm_",
-        "pypi-",
-        "hf_",
-        "AKIA",
-        "ASIA",
-    ];
-    let key = BEGINNINGS.iter().any(|start| value.starts_with(start) && value.len() >= 20);
-    let signed = value.starts_with("eyJ") && value.matches('.').count() == 2;
-    let login = value.split_once("://").is_some_and(|(_, rest)| {
-        let host = rest.split('/').next().unwrap_or(rest);
-        host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
-    });
-    key || signed || login || value.contains("-----BEGIN ")
-}
-
 /// A search path without places that depend on where one stands.
 fn absolute_only(first: &[PathBuf], path: &OsStr) -> OsString {
     let places = first.iter().cloned().chain(std::env::split_paths(path));
@@ -335,6 +279,19 @@ mod tests {
             ("INNOCENT", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"),
             ("DATABASE_URL", "postgres://me:pw@host/db"),
             ("HARMLESS", "-----BEGIN OPENSSH PRIVATE KEY-----"),
+            ("MYSQL_PWD", "x"),
+            ("SSHPASS", "x"),
+            ("PGPASSWORD", "x"),
+            ("dbPasswordFile", "x"),
+            ("DB_PW", "x"),
+            ("SECRETKEYBASE", "x"),
+            ("SENTRY_DSN", "x"),
+            ("INNOCENT_URL", "https://0123456789abcdef0123@errors.test/1"),
+            ("STORE", "Server=db;User=me;Password=hunter2"),
+            ("BLOB", "DefaultEndpointsProtocol=https;AccountKey=abc=="),
+            ("HEADER", "Bearer abcdefghijklmnop"),
+            ("X", "f3Kq9ZpL0vTnW8xYbR2mQsD7"),
+            ("ACCOUNT", r#"{"type": "service_account", "private_key": "x"}"#),
         ];
         let all = given(&Variables::new(Inherit::All), &secrets);
         for (name, _) in secrets {
@@ -346,8 +303,19 @@ mod tests {
 
     #[test]
     fn harmless_names_that_look_like_secrets_pass() {
-        let harmless =
-            [("TOKENIZERS_PARALLELISM", "false"), ("KEYBOARD_LAYOUT", "us"), ("MONKEY", "mk")];
+        let harmless = [
+            ("TOKENIZERS_PARALLELISM", "false"),
+            ("KEYBOARD_LAYOUT", "us"),
+            ("MONKEY", "mk"),
+            ("PWD", "/ws"),
+            ("OLDPWD", "/"),
+            ("BYPASS", "1"),
+            ("COMPASS_DIR", "x"),
+            ("GITHASH", "9fceb02d0ae598e95dc970b74767f19372d61af8"),
+            ("TOOLS", "/nix/store/0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0-hello"),
+            ("SITE", "https://example.org/path?x=1"),
+            ("WORDS", "a;b;c=d"),
+        ];
         let all = given(&Variables::new(Inherit::All), &harmless);
         for (name, there) in harmless {
             assert_eq!(value(&all, name), Some(there));

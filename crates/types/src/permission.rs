@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, RuleId};
+use crate::{Access, RuleId, Sensitive};
 
 /// Whether a call, or a part of a command, may be made. Everything that is named must hold; the first rule that
 /// matches decides. A rule without `commands` and `does` speaks of calls as a whole, and so of every part of a command.
@@ -21,6 +21,10 @@ pub struct PermitRule {
     /// Every path of the call is inside the task's scope, or one is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_scope: Option<bool>,
+    /// A path of the call is one of these, and not a file that the scope names itself. Commands are not judged by it: what
+    /// they may touch is held by the sandbox.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touches: Vec<Sensitive>,
     /// The part of the command has the words of one of these patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,

@@ -56,6 +56,8 @@ pub enum FindingKind {
     WeakTest,
     /// A merge was not finished.
     ConflictMarkers,
+    /// Settings that make other programs run something were changed.
+    SettingsChanged,
     /// A symbolic link leads out of the repository, or into git's own files.
     LinkOut,
 }
@@ -79,6 +81,7 @@ impl FindingKind {
             Self::WritesTests => "writes to tests while it runs in",
             Self::WeakTest => "weakens a test in",
             Self::ConflictMarkers => "leaves conflict markers in",
+            Self::SettingsChanged => "changed what makes other programs run something,",
             Self::LinkOut => "leads out of the repository by the link",
         }
     }
@@ -156,6 +159,7 @@ impl Default for VerifyPolicy {
                 FindingKind::AssertionDeleted,
                 FindingKind::TestSkipped,
                 FindingKind::CheckWeakened,
+                FindingKind::SettingsChanged,
                 FindingKind::LinkOut,
             ],
             signs: vec![],

@@ -47,6 +47,13 @@ pub struct SandboxPolicy {
     /// Files that nobody may read, as globs such as `**/.env`; commands see them empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
+    /// Files with passwords, such as `.env`, that agents may read and commands see all the same, as globs. Places for keys
+    /// are not opened by it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<String>,
+    /// Whether one agent may work in a home folder itself. Keys and our own state stay closed there, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub home_folder: bool,
     pub inherit: Inherit,
     /// Variables that commands are given although they look like secrets.
     pub variables: Vec<String>,
@@ -68,6 +75,8 @@ impl Default for SandboxPolicy {
             allow_private: false,
             resolve: BTreeMap::new(),
             hidden: vec![],
+            readable: vec![],
+            home_folder: false,
             inherit: Inherit::Core,
             variables: vec![],
             processes: 1_024,

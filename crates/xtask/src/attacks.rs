@@ -18,7 +18,7 @@ use serde_json::Value;
 use ground::{Ground, User};
 
 /// The parts of a list that are about files, commands, their sandbox and their rules.
-const AREAS: [&str; 13] = [
+const AREAS: [&str; 17] = [
     "path",
     "links",
     "race",
@@ -31,6 +31,10 @@ const AREAS: [&str; 13] = [
     "network",
     "command-policy",
     "blocklist",
+    "folder",
+    "credentials",
+    "trust",
+    "kernel",
     "control",
 ];
 

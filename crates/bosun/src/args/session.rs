@@ -17,6 +17,9 @@ pub(crate) struct Chat {
     /// The folder to work in; it need not be a repository
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) folder: PathBuf,
+    /// Work in your home folder itself; keys and Bosun's own state stay closed there, too
+    #[arg(long)]
+    pub(crate) here_anyway: bool,
     /// The model to talk with, as provider/model [default: the first provider for which there is a key]
     #[arg(long, short, value_name = "MODEL", conflicts_with = "script")]
     pub(crate) model: Option<ModelRef>,

@@ -33,6 +33,7 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
         workspace: &args.workspace,
         scope,
         walls: Walls::Kernel(twin),
+        machine: home.machine()?,
         redactor: &redactor,
         family: args.profile,
         tool: &args.name,

@@ -39,6 +39,8 @@ mod tools;
 mod chat;
 // One agent without a person.
 mod solo;
+// Folders that are no project, and what stays closed in them.
+mod folders;
 // What becomes of a result.
 mod settle;
 // Repositories with dependencies, submodules and environments.

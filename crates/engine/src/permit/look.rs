@@ -4,12 +4,17 @@ use std::slice;
 
 use types::{Access, CallFacts, PermitRule, Policy, Scope};
 
-use super::{Compiled, in_scope, names, names_parts, only_carries};
+use super::{Compiled, in_scope, names, names_parts, only_carries, sensitive};
 use crate::command::{self, Part};
 use crate::explain::Looked;
 
 /// Every rule until the one that speaks of the call, or of each part of its command.
 pub(crate) fn look(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<Looked> {
+    if let Some((decision, path)) = sensitive::never(facts) {
+        let about = Some(path.to_string());
+        let (rule, because, says) = (decision.rule, vec![decision.reason], "deny".to_owned());
+        return vec![Looked { about, rule, says, matched: true, because }];
+    }
     match (facts.access, facts.command.as_deref()) {
         (Access::Execute, Some(line)) => {
             let parts = command::read(line);
@@ -86,6 +91,13 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
             "it is about calls that {}, and this would {}",
             words.join(" or "),
             word(facts.access)
+        ));
+    }
+    if !rule.touches.is_empty() && !sensitive::touches(&rule.touches, scope, facts) {
+        let kinds: Vec<&str> = rule.touches.iter().map(|kind| kind.says()).collect();
+        misses.push(format!(
+            "it is about what {}, and is not named by the scope",
+            kinds.join(" or ")
         ));
     }
     match rule.in_scope {

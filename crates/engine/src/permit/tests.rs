@@ -29,6 +29,58 @@ fn writing_is_allowed_only_to_the_tasks_artifacts() {
 }
 
 #[test]
+fn settings_are_written_only_by_a_task_whose_plan_names_them() {
+    for path in
+        [".vscode/tasks.json", ".envrc", "AGENTS.md", ".github/workflows/ci.yml", "a/.mcp.json"]
+    {
+        let call = format!("write_file {path}");
+        assert_eq!(rule(&call, &["./"]), "deny permit.settings", "{path}");
+        assert!(rule(&call, &[".vscode/", ".github/", "a/"]).starts_with("deny"), "{path}");
+        assert_eq!(rule(&call, &[path]), "allow permit.artifact", "{path}");
+    }
+    assert_eq!(rule("read_file .vscode/tasks.json", &[]), "allow permit.read");
+}
+
+#[test]
+fn no_plan_and_no_policy_lets_an_agent_write_rules_or_keys() {
+    for (path, id) in [
+        (".bosun/policy.toml", "permit.own_settings"),
+        ("sub/.BOSUN/prompts/base.md", "permit.own_settings"),
+        (".ssh/authorized_keys", "permit.credentials"),
+        ("deep/.aws/config", "permit.credentials"),
+    ] {
+        let call = format!("write_file {path}");
+        assert_eq!(rule(&call, &["./"]), format!("deny {id}"));
+        assert_eq!(rule(&call, &[path]), format!("deny {id}"));
+        let (_, Inspection::Would(facts)) = talk::call(&call, 0) else { panic!("a call") };
+        let mut open = crew();
+        open.permissions.retain(|rule| rule.id.as_str() == "permit.artifact");
+        let scope = Scope(vec!["./".parse().expect("an artifact")]);
+        assert_eq!(judge(&open, &scope, "write_file", &facts).verdict, Permission::Deny, "{path}");
+    }
+}
+
+#[test]
+fn a_policy_that_says_nothing_of_settings_or_passwords_asks() {
+    let mut open = crew();
+    open.permissions.retain(|rule| ["permit.artifact", "permit.read"].contains(&rule.id.as_str()));
+    let scope = Scope(vec!["./".parse().expect("an artifact")]);
+    let verdict = |policy: &Policy, call: &str| {
+        let (call, Inspection::Would(facts)) = talk::call(call, 0) else { panic!("a call") };
+        let permit = judge(policy, &scope, &call.tool, &facts);
+        (permit.verdict, permit.decision.rule.as_str().to_owned())
+    };
+    let asked = |id: &str| (Permission::Ask, id.to_owned());
+    assert_eq!(verdict(&open, "write_file .envrc"), asked("permit.settings"));
+    assert_eq!(verdict(&open, "read_file .env"), asked("permit.env_file"));
+    assert_eq!(verdict(&open, "write_file a/.env.local"), asked("permit.env_file"));
+    assert_eq!(verdict(&open, "read_file .env.example").0, Permission::Allow);
+    open.sandbox.readable = vec!["**/.env".to_owned()];
+    assert_eq!(verdict(&open, "read_file a/.env").0, Permission::Allow);
+    assert_eq!(verdict(&open, "write_file a/.env"), asked("permit.env_file"));
+}
+
+#[test]
 fn a_refused_write_says_what_would_have_been_allowed() {
     let scope = Scope(vec!["src/".parse().expect("an artifact")]);
     let (_, Inspection::Would(facts)) = talk::call("write_file b.rs", 0) else {
@@ -122,6 +174,7 @@ fn listed() -> Policy {
         tools: vec![],
         access: vec![],
         in_scope: None,
+        touches: vec![],
         commands: commands.iter().map(|text| (*text).to_owned()).collect(),
         does: vec![],
         matches: vec![],

@@ -17,7 +17,7 @@ use super::kept_whole;
 use super::run::RunHands;
 use super::trial::Tree;
 use super::variant::Variant;
-use crate::walls::Ground;
+use crate::walls::{Ground, Whose};
 use crate::workspace::{self, Ready};
 
 /// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
@@ -127,8 +127,8 @@ impl RunHands {
         let (policy, repo) = (&self.policy.sandbox, Some(self.workshop.repo()));
         let ready = Some(ready);
         // A check may write anywhere in its own checkout: builds do.
-        let ground =
-            Ground { folder, repo, start: None, scope: None, walls: job.walls, policy, ready };
+        let (whose, walls) = (Whose::Ours, job.walls);
+        let ground = Ground { folder, whose, repo, start: None, scope: None, walls, policy, ready };
         let log = LogId::run(self.run.clone());
         let hearing =
             Hearing::new(log, SessionId::ROOT, self.shop.hub.clone(), self.shop.redactor.clone());

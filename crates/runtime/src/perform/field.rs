@@ -17,7 +17,7 @@ use types::{
 use super::run::RunHands;
 use crate::drive::Seen;
 use crate::shop::Shop;
-use crate::walls::Ground;
+use crate::walls::{Ground, Whose};
 use crate::workspace::Ready;
 
 /// The place that an attempt or a conversation works in.
@@ -163,6 +163,7 @@ impl Field {
             None => {
                 let ground = Ground {
                     folder: &folder.path,
+                    whose: Whose::Agent,
                     repo: repo.as_ref(),
                     start: folder.start.as_ref(),
                     scope,

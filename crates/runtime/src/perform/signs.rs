@@ -6,7 +6,8 @@ use evidence::links;
 use evidence::signs::{self, Change, ChangedFile, SignKind};
 use sandbox::{GitError, Repo};
 use types::{
-    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, VerifyPolicy, WorkPath, one_line,
+    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, Sensitive, VerifyPolicy,
+    WorkPath, one_line,
 };
 
 /// The most files whose texts are compared with the changes.
@@ -39,6 +40,14 @@ pub(super) async fn findings(
         line: String::new(),
     }));
     found.0.extend(links_out(repo, base, sealed).await?);
+    let settings = sealed.changes.0.iter().filter(|change| {
+        matches!(Sensitive::of(&change.path), Some(Sensitive::Settings | Sensitive::OwnSettings))
+    });
+    found.0.extend(settings.map(|change| Finding {
+        kind: FindingKind::SettingsChanged,
+        path: change.path.clone(),
+        line: String::new(),
+    }));
     if !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }

@@ -1,6 +1,6 @@
 //! How a conversation comes to be: begun in a folder, or gone on with from where its log ends.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Attempt, Machine as _};
@@ -72,8 +72,8 @@ impl Bosun {
         let Some(solo) = new.policy.roles.get(&role).cloned() else {
             return Err(no_role(&new.policy, &role));
         };
-        let run = new.id.clone().unwrap_or_else(draw_run_id);
-        let policy = Arc::new(new.policy);
+        self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
+        let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
         let (tools, tool_specs) =
             tailor.dress(&new.model, &solo.tools).map_err(SessionError::Fault)?;
@@ -127,6 +127,22 @@ impl Bosun {
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
+    /// Refuses a folder in which nobody works, before anything is written or read there.
+    fn refuse_folder(
+        &self,
+        folder: &Path,
+        policy: &Policy,
+        environment: Option<&Arc<dyn Environment>>,
+    ) -> Result<(), SessionError> {
+        match environment {
+            Some(_) => Ok(()),
+            None => {
+                let refused = self.shop.yard.refuse_folder(folder, &policy.sandbox);
+                refused.map_err(SessionError::Fault)
+            }
+        }
+    }
+
     /// What the agent is told before anything is said.
     async fn system(
         &self,
@@ -145,6 +161,7 @@ impl Bosun {
     /// Goes on with a conversation from where its log ends, and with what was said to it since.
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
+        self.refuse_folder(&folder, &policy, None)?;
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
         let mut drive =

@@ -15,7 +15,7 @@ use types::{
 
 use super::{Prepared, broken, refused};
 use crate::perform::stopped;
-use crate::walls::Ground;
+use crate::walls::{Ground, Whose};
 
 /// The folder of all states below the product's home.
 const PREPARED: &str = "prepared";
@@ -231,6 +231,7 @@ async fn set_up(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result
     let ready = super::Ready { visible: plan.visible.clone(), ..super::Ready::default() };
     let ground = Ground {
         folder: tree,
+        whose: Whose::Ours,
         repo: Some(hands.workshop.repo()),
         start: None,
         scope: None,

@@ -13,7 +13,7 @@ use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::Rung;
 
 use super::inside::{Unbuilt, doing, ordered, say};
-use super::mounts::{SETTINGS, SYSTEM, TOOLCHAINS};
+use super::mounts::{KEYS, SETTINGS, SYSTEM, TOOLCHAINS};
 use super::spec::{Action, Report, Spec};
 use super::walls::{self, Fence, Filter};
 use super::{command, probe};
@@ -85,10 +85,13 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
 fn fence(spec: &Spec, temp: &Path) -> Fence {
     let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     read.extend(SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
-    read.extend(TOOLCHAINS.iter().map(|place| spec.home.join(place)));
+    let mut places: Vec<PathBuf> = TOOLCHAINS.iter().map(|place| spec.home.join(place)).collect();
+    places.extend(spec.visible.iter().cloned());
+    let mut closed = spec.masked.clone();
+    closed.extend(places.iter().flat_map(|place| KEYS.map(|key| place.join(key))));
+    read.extend(places.into_iter().flat_map(|place| without(place, &closed)));
     read.extend(DEVICES.iter().map(PathBuf::from));
     read.push(PathBuf::from("/proc"));
-    read.extend(spec.visible.iter().cloned());
     read.push(spec.root.clone());
     let mut write = vec![temp.to_owned()];
     write.extend(DEVICES[..3].iter().map(PathBuf::from));
@@ -101,6 +104,19 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
         })),
     }
     Fence { read, write }
+}
+
+/// A place to be read without what is closed in it. Landlock cannot take anything away again, so where something is, the
+/// entries beside it are named one by one.
+fn without(place: PathBuf, closed: &[PathBuf]) -> Vec<PathBuf> {
+    if closed.contains(&place) {
+        return vec![];
+    }
+    if !closed.iter().any(|closed| closed.starts_with(&place) && closed.exists()) {
+        return vec![place];
+    }
+    let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+    entries.flat_map(|entry| without(entry.path(), closed)).collect()
 }
 
 /// Ends everybody who is left, and whoever they leave.

@@ -9,6 +9,7 @@ mod fenced;
 mod held;
 mod inside;
 mod line;
+mod masks;
 mod mason;
 mod mounts;
 mod network;
@@ -104,7 +105,7 @@ impl Confine {
         self
     }
 
-    /// Lets commands see this file of the machine as an empty one, if they would see it at all.
+    /// Lets commands see this file or folder of the machine as an empty one, if they would see it at all.
     #[must_use]
     pub fn masking(mut self, path: PathBuf) -> Self {
         self.masked.push(path);
@@ -219,6 +220,7 @@ impl Confine {
             visible,
             masked: self.masked.clone(),
             hidden: Vec::new(),
+            pinned: Vec::new(),
             beside: Vec::new(),
             closed: self.closed.clone(),
             reopened: self.reopened.clone(),

@@ -16,6 +16,7 @@ use types::WorkPath;
 
 use super::beside;
 use super::inside::{Unbuilt, doing};
+use super::masks::{self, mask};
 use super::spec::{Prelude, Spec};
 use super::trees::{Access, Handed, Reach, attribute, beneath, open};
 
@@ -78,7 +79,7 @@ pub(super) const TOOLCHAINS: [&str; 19] = [
 ];
 
 /// Files that hold keys, wherever a toolchain keeps them.
-const KEYS: [&str; 2] = ["credentials", "credentials.toml"];
+pub(super) const KEYS: [&str; 2] = ["credentials", "credentials.toml"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
@@ -221,14 +222,6 @@ fn copy(path: &Path) -> Result<(), Unbuilt> {
     fs::write(new(path), bytes).map_err(doing(what()))
 }
 
-/// An empty file in place of one that holds keys.
-fn mask(path: &Path) -> Result<(), Unbuilt> {
-    if !path.is_file() {
-        return Ok(());
-    }
-    bind(Path::new("/dev/null"), path).map_err(doing(format!("hiding {}", path.display())))
-}
-
 fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
     // To the kernel, 0 is no limit at all.
     tmpfs(path, &format!("mode={mode:o},size={}", bytes.max(1)))
@@ -255,7 +248,7 @@ fn folders_above(at: &Path, path: &Path) -> Result<(), Unbuilt> {
         .map_err(doing(format!("making a place for {}", path.display())))
 }
 
-fn bind(from: &Path, to: &Path) -> nix::Result<()> {
+pub(super) fn bind(from: &Path, to: &Path) -> nix::Result<()> {
     mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
 }
 
@@ -316,11 +309,7 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
         writable.push(inside(&artifact.path));
     }
     let target = open(root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
-    for path in &spec.hidden {
-        // One that is gone by now needs no cover.
-        let Ok(file) = beneath(&target, path.as_str()) else { continue };
-        bind(Path::new("/dev/null"), &by_number(&file)).map_err(doing(format!("hiding {path}")))?;
-    }
+    masks::hide(spec, &target)?;
     for path in close_places(spec, root, &target)? {
         writable.push(inside(path));
     }

@@ -31,6 +31,8 @@ pub(crate) struct Spec {
     pub(crate) masked: Vec<PathBuf>,
     /// Files of the workspace that shall look empty.
     pub(crate) hidden: Vec<WorkPath>,
+    /// Folders of the workspace that cannot be moved, those above before those below.
+    pub(crate) pinned: Vec<WorkPath>,
     /// Folders in which files of the scope may be replaced, those above before those below.
     pub(crate) beside: Vec<WorkPath>,
     /// Places in the workspace that nobody writes to, whatever else may be written.
@@ -51,7 +53,8 @@ impl Spec {
             Action::Run { line, .. } => line.len(),
             Action::Probe(_) => 0,
         };
-        let inside = self.hidden.len() + self.closed.len() + self.reopened.len();
+        let inside =
+            self.hidden.len() + self.pinned.len() + self.closed.len() + self.reopened.len();
         places + self.beside.len() + inside + self.visible.len() < 100 && line < 16 * 1024
     }
 

@@ -40,7 +40,7 @@ pub(super) async fn clone(
     if !matches!(alone, Ok(Ok(true))) {
         return Err(GitError::NotAlone { path: from.to_string() });
     }
-    if !hidden.is_empty() && shows_hidden(git, &source, from, hidden).await? {
+    if hidden.has_globs() && shows_hidden(git, &source, from, hidden).await? {
         return Err(GitError::HoldsHidden { path: from.to_string() });
     }
     // By address rather than by path, so that depth counts and no file is shared with the source.
@@ -98,6 +98,6 @@ async fn shows_hidden(
     let names = git.run(Place::Inside(source), &args).await?;
     Ok(names.names().any(|name| {
         let name = String::from_utf8_lossy(name);
-        hidden.covers(&name) || hidden.covers(&format!("{from}/{name}"))
+        hidden.hides(&name) || hidden.hides(&format!("{from}/{name}"))
     }))
 }

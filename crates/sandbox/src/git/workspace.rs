@@ -87,7 +87,7 @@ async fn diff(
 ) -> Result<String, GitError> {
     let nothing = || Ok("(no changes)".to_owned());
     let mut args = asked.args(&[])?;
-    let shown = match hidden.is_empty() {
+    let shown = match !hidden.has_globs() {
         true => asked.path.into_iter().cloned().collect(),
         false => match not_hidden(git, at, asked, hidden).await? {
             paths if paths.is_empty() => return nothing(),
@@ -118,7 +118,7 @@ async fn not_hidden(
     args.extend(asked.path.map(WorkPath::as_str));
     let answer = git.run(at, &args).await?;
     let paths = answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok());
-    Ok(paths.filter(|path: &WorkPath| !hidden.covers(path.as_str())).take(MAX_DIFF_FILES).collect())
+    Ok(paths.filter(|path: &WorkPath| !hidden.hides(path.as_str())).take(MAX_DIFF_FILES).collect())
 }
 
 async fn commit(
@@ -140,6 +140,18 @@ async fn commit(
     git.run_with(at, &args, with).await?;
     let head = git.run(at, &["rev-parse", "--verify", "HEAD"]).await?;
     Ok(head.line()?.to_string_lossy().into_owned())
+}
+
+/// Those of these files that git has in its index.
+pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Vec<WorkPath> {
+    let Ok(git) = Git::find().await else { return vec![] };
+    let mut args = vec!["ls-files", "-z", "--cached", "--"];
+    args.extend(paths.iter().take(MAX_DIFF_FILES).map(WorkPath::as_str));
+    let Ok(answer) = git.try_run(Place::Inside(root), &args).await else { return vec![] };
+    if !answer.succeeded() {
+        return vec![];
+    }
+    answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok()).collect()
 }
 
 /// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.

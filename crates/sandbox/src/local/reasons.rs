@@ -27,6 +27,21 @@ pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
     append(&line, result);
 }
 
+/// Adds to what a command said that settings are as they were before it.
+pub(super) fn with_restored(paths: &[WorkPath], mut result: ExecResult) -> ExecResult {
+    if !paths.is_empty() {
+        let named: Vec<&str> = paths.iter().take(MOST).map(WorkPath::as_str).collect();
+        let more = if paths.len() > MOST { " and others" } else { "" };
+        let line = format!(
+            "[settings that make other programs run something are not changed by commands; removed or put back: \
+             {}{more}. Write them with the file tools, which ask]\n",
+            named.join(", ")
+        );
+        append(&line, &mut result);
+    }
+    result
+}
+
 fn append(line: &str, result: &mut ExecResult) {
     for text in [&mut result.output, &mut result.stderr] {
         if !text.is_empty() && !text.ends_with('\n') {

@@ -1,8 +1,10 @@
 //! Searching files by content and by name. The words are here, and a way that works in any environment, by its
 //! listing and its files; the fast way for this machine is in `walk.rs`. Links are never followed.
 
+mod hidden;
 mod lines;
 mod near;
+mod survey;
 pub(crate) mod walk;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -11,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
 use crate::{EnvError, Environment};
+pub(crate) use hidden::Hidden;
 use lines::search_slice;
+pub(crate) use survey::Survey;
 
 /// What to look for in files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,24 +103,6 @@ impl Include {
 
     pub(crate) fn takes(&self, path: &str) -> bool {
         self.0.as_ref().is_none_or(|glob| glob.is_match(path))
-    }
-}
-
-/// Files of the workspace whose content is nobody's business, by globs over their real paths.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Hidden(Vec<GlobMatcher>);
-
-impl Hidden {
-    pub(crate) fn new(patterns: &[&str]) -> Result<Self, EnvError> {
-        patterns.iter().map(|pattern| glob_of(pattern)).collect::<Result<_, _>>().map(Self)
-    }
-
-    pub(crate) fn covers(&self, path: &str) -> bool {
-        self.0.iter().any(|glob| glob.is_match(path))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

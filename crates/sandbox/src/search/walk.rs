@@ -104,19 +104,6 @@ impl Ground<'_> {
         Ok(Found { items: items.into_iter().map(|(_, path)| path).collect(), more })
     }
 
-    /// The hidden files that there are, ignored or not, so that they can be covered up for commands.
-    pub(crate) fn hidden_files(&self) -> Vec<WorkPath> {
-        if self.hidden.is_empty() {
-            return Vec::new();
-        }
-        let walk = WalkBuilder::new(self.root).standard_filters(false).follow_links(false).build();
-        let files = walk.take(MAX_FILES).filter_map(|entry| {
-            let entry = entry.ok()?;
-            self.path(&entry).filter(|path| self.hidden.covers(path))?.parse().ok()
-        });
-        files.collect()
-    }
-
     /// Where a path really is, links inside the workspace followed; what leads out is refused.
     fn start(&self, path: &WorkPath) -> Result<WorkPath, EnvError> {
         match self.jail.kind(path)? {
@@ -162,7 +149,13 @@ impl Ground<'_> {
     }
 
     fn file<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
-        self.path(entry).filter(|path| !self.hidden.covers(path))
+        // A file that is searched for by its own name was permitted by it.
+        let named = entry.depth() == 0;
+        let shown = |path: &&str| match named {
+            true => !self.hidden.covers(path),
+            false => !self.hidden.masks(path),
+        };
+        self.path(entry).filter(shown)
     }
 
     /// Where a file is in the workspace. Whether that is a path that can be asked for is seen when it is one to tell

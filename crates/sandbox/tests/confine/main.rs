@@ -6,6 +6,7 @@ mod closed;
 mod corpus;
 mod ground;
 mod lives;
+mod reach;
 mod walls;
 mod ways;
 
@@ -55,6 +56,13 @@ macro_rules! all {
 }
 
 all![
+    reach::keys_are_out_of_reach_of_commands_and_tools,
+    reach::settings_are_as_they_were_after_a_command,
+    reach::settings_are_as_they_were_also_without_a_sandbox,
+    reach::a_file_that_the_plan_names_may_be_written,
+    reach::keys_are_neither_replaced_nor_planted,
+    reach::what_git_knows_is_not_taken_away,
+    reach::without_namespaces_a_command_beside_keys_is_not_run,
     corpus::nothing_gets_out_of_the_namespaces,
     corpus::nothing_that_landlock_claims_gets_out_of_it,
     corpus::all_of_it_holds_for_an_ordinary_user_too,

@@ -65,6 +65,7 @@ fn step(ground: &Ground, step: &Value, vector: &Value, seen: &mut Seen) -> anyho
         }
         "policy" => permit(ground, params["command"].as_str().unwrap_or_default(), seen),
         "session" if params["op"] == "run_smoke" => smoke(ground, seen),
+        "session" if params["op"] == "open" => opened(ground),
         _ => {
             let racing = step["between_verify_and_apply"].as_str();
             if let Some(line) = racing {
@@ -252,6 +253,20 @@ fn smoke(ground: &Ground, seen: &mut Seen) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// One agent that is opened in the workspace and says one thing, by a script.
+fn opened(ground: &Ground) -> anyhow::Result<()> {
+    let script = ground.state().join("script.toml");
+    let text = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\nsay = \"hi\"\n";
+    std::fs::write(&script, text).context("writing the script")?;
+    let mut program = ground.user.command(&ground.binary);
+    program.args(["run", "hi", "--preset", "solo", "--headless", "--script"]).arg(&script);
+    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
+    let output = program.current_dir(&ground.ws).stdin(Stdio::null()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    anyhow::ensure!(output.status.success(), "it was not opened: {said}");
+    Ok(())
+}
+
 /// The same again where a person looks: everything that is printed, as it is.
 fn at_a_terminal(
     ground: &Ground,
@@ -281,7 +296,8 @@ fn at_a_terminal(
 fn program(ground: &Ground, tool: &str, vector: &Value, times: u64) -> Command {
     let mut program = ground.user.command(&ground.binary);
     program.args(["tool", tool, "--times", &times.to_string(), "--workspace"]);
-    program.arg(&ground.opened).arg("--policy").arg(&ground.policy);
+    let named = vector["workspace"].as_str().map(|place| ground.filled(place, 0).into());
+    program.arg(named.unwrap_or_else(|| ground.opened.clone())).arg("--policy").arg(&ground.policy);
     program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
     for (name, value) in vector["env"].as_object().into_iter().flatten() {
         program.env(name, ground.filled(value.as_str().unwrap_or_default(), 0));

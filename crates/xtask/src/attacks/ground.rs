@@ -98,7 +98,7 @@ impl Ground {
                 "the ground could not be given away"
             );
         }
-        let sink = Sink::open(vector["sink"].as_str().unwrap_or_default())?;
+        let sink = Sink::open(vector["sink"].as_str().unwrap_or_default(), &ws)?;
         let canary = format!("CANARY-{}-{id}", std::process::id());
         let binary = binary.to_owned();
         Ok(Self { base, ws, opened, binary, policy, user, sink, canary, mounted })
@@ -144,7 +144,17 @@ impl Ground {
         {
             return Some("needs a small file system of its own, and none can be mounted here");
         }
-        None
+        let action = &vector["action"];
+        let op = action["params"]["op"].as_str();
+        match action["tool"].as_str() {
+            Some("session") if op == Some("open_and_prompt") => {
+                Some("needs a model that is asked, and none is here")
+            }
+            Some("policy") if op == Some("load") || action["params"]["rules"].is_array() => {
+                Some("speaks of rules in another form than ours")
+            }
+            _ => None,
+        }
     }
 
     /// Runs what prepares or clears the ground, as the user who attacks.

@@ -44,6 +44,9 @@ fn sandbox(policy: &mut Table, said: &Value, resolve: &Value) {
             section.insert(ours.to_owned(), strings(&said[theirs]).into());
         }
     }
+    if let Some(meant) = said["home_folder"].as_bool() {
+        section.insert("home_folder".to_owned(), meant.into());
+    }
     if let Some(allow) = said["allow_private"].as_bool() {
         section.insert("allow_private".to_owned(), allow.into());
     }

@@ -4,7 +4,9 @@
 use std::io::{Read as _, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -28,7 +30,7 @@ impl Sink {
         clippy::disallowed_methods,
         reason = "it plays the world outside, which an attack must not reach"
     )]
-    pub(crate) fn open(kind: &str) -> anyhow::Result<Self> {
+    pub(crate) fn open(kind: &str, workspace: &Path) -> anyhow::Result<Self> {
         let tcp = TcpListener::bind("127.0.0.1:0").context("listening")?;
         let port = tcp.local_addr().context("listening")?.port();
         tcp.set_nonblocking(true)?;
@@ -49,6 +51,13 @@ impl Sink {
         if let Some(name) = kind.strip_prefix("abstract_unix:") {
             let address = SocketAddr::from_abstract_name(name).context("naming the listener")?;
             let listener = UnixListener::bind_addr(&address).context("listening")?;
+            listener.set_nonblocking(true)?;
+            sink.listen(move || listener.accept().is_ok());
+        }
+        if let Some(name) = kind.strip_prefix("unix:") {
+            let place = workspace.join(name);
+            let listener = UnixListener::bind(&place).context("listening")?;
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777))?;
             listener.set_nonblocking(true)?;
             sink.listen(move || listener.accept().is_ok());
         }

@@ -1,0 +1,132 @@
+//! May an agent work in this folder? A person who starts one in the wrong place hands it everything that is below: keys,
+//! shell start-up files, the settings and the journal of Bosun itself. Decided by the path alone; nothing is looked at.
+
+use std::path::{Path, PathBuf};
+
+use types::{Decision, RuleId, Sensitive};
+
+/// Places of a machine that matter here, each as the system itself names it, without links.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MachineFolders {
+    /// The home folder of whoever started this.
+    pub home: Option<PathBuf>,
+    /// Where Bosun keeps its journal, its worktrees and its settings.
+    pub own: Vec<PathBuf>,
+}
+
+/// Folders of the system, in which and below which nobody works.
+const SYSTEM: [&str; 11] = [
+    "/etc", "/boot", "/proc", "/sys", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/run", "/System",
+];
+/// Folders that hold those of others; what is below may be fine.
+const SHARED: [&str; 10] =
+    ["/usr", "/var", "/opt", "/home", "/root", "/Users", "/srv", "/mnt", "/media", "/nix"];
+
+/// Why nobody may work in a folder, if nobody may. `home_allowed`: a person has said that a home folder is meant.
+#[must_use]
+pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> Option<Decision> {
+    let shown = folder.display();
+    let no = |rule: &'static str, why: String| Some(Decision::new(RuleId::fixed(rule), why));
+    let is_home = machine.home.as_deref() == Some(folder);
+    if folder.parent().is_none() {
+        return no(
+            "folder.root",
+            format!("{shown} is the whole machine; work in the folder of a project"),
+        );
+    }
+    if SYSTEM.iter().any(|system| folder.starts_with(system)) {
+        return no(
+            "folder.system",
+            format!("{shown} belongs to the system; work in the folder of a project"),
+        );
+    }
+    if is_home && !home_allowed {
+        let why = format!(
+            "{shown} is a home folder: an agent there could read and change what belongs to all your programs. Work in a \
+             folder below it, or say --here-anyway; keys and Bosun's own state stay closed even then"
+        );
+        return no("folder.home", why);
+    }
+    let above_home = machine.home.as_deref().is_some_and(|home| home.starts_with(folder));
+    if !is_home && (above_home || SHARED.iter().any(|shared| Path::new(shared) == folder)) {
+        let why = format!("{shown} holds the folders of others; work in the folder of a project");
+        return no("folder.shared", why);
+    }
+    // In a home folder that is meant, what is ours is covered; a command that nothing holds is not run there.
+    let ours = |own: &&PathBuf| folder.starts_with(own) || (own.starts_with(folder) && !is_home);
+    if let Some(own) = machine.own.iter().find(ours) {
+        let why = format!(
+            "{shown} is where Bosun keeps its own state or settings ({}); work elsewhere, or keep those elsewhere with \
+             --home",
+            own.display()
+        );
+        return no("folder.own_state", why);
+    }
+    match kind(folder) {
+        Some(kind @ (Sensitive::Credentials | Sensitive::OwnSettings)) => {
+            no("folder.credentials", format!("{shown} {}; no agent works there", kind.says()))
+        }
+        _ => None,
+    }
+}
+
+/// What a folder is by its name, or by that of one above it.
+fn kind(folder: &Path) -> Option<Sensitive> {
+    Sensitive::of_text(folder.to_string_lossy().trim_start_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> MachineFolders {
+        let own = ["/people/me/.local/state/bosun", "/people/me/.config/bosun", "/data/state"];
+        MachineFolders { home: Some("/people/me".into()), own: own.map(PathBuf::from).to_vec() }
+    }
+
+    fn rule(folder: &str, home_allowed: bool) -> Option<String> {
+        refusal(Path::new(folder), &machine(), home_allowed).map(|no| no.rule.to_string())
+    }
+
+    #[test]
+    fn places_that_are_no_project_are_refused_with_the_reason() {
+        for (folder, id) in [
+            ("/", "folder.root"),
+            ("/etc", "folder.system"),
+            ("/etc/nginx", "folder.system"),
+            ("/usr", "folder.shared"),
+            ("/home", "folder.shared"),
+            ("/root", "folder.shared"),
+            ("/people/me", "folder.home"),
+            ("/people/me/.ssh", "folder.credentials"),
+            ("/people/me/.ssh/sub", "folder.credentials"),
+            ("/people/me/code/.bosun", "folder.credentials"),
+            ("/people/me/.config", "folder.own_state"),
+            ("/people/me/.config/bosun", "folder.own_state"),
+            ("/people/me/.local/state/bosun/worktrees", "folder.own_state"),
+            ("/data", "folder.own_state"),
+            ("/data/state", "folder.own_state"),
+        ] {
+            assert_eq!(rule(folder, false).as_deref(), Some(id), "{folder}");
+        }
+        for folder in [
+            "/people/me/code",
+            "/projects/repo",
+            "/usr/src/app",
+            "/people/you/x",
+            "/tmp/x",
+            "/data2",
+        ] {
+            assert_eq!(rule(folder, false), None, "{folder}");
+        }
+    }
+
+    #[test]
+    fn only_a_home_folder_can_be_meant() {
+        assert_eq!(rule("/people/me", true), None);
+        for folder in ["/", "/etc", "/home", "/people/me/.ssh", "/data/state", "/people/me/.config"]
+        {
+            assert!(rule(folder, true).is_some(), "{folder}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The entries of a folder, and of those below it. No link below the first folder is followed; what is hidden is left out by
+//! whoever asks.
+
+use rustix::fs::{AtFlags, FileType};
+use types::{DirEntry, WorkPath};
+
+use super::STAGING;
+use crate::jail::{self, Jail, Links, refused};
+use crate::{EnvError, MAX_ENTRIES};
+
+/// What is in a folder, `depth` levels deep, sorted by path.
+pub(super) fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+    let mut entries = Vec::new();
+    let mut open = vec![(path.clone(), depth)];
+    while let Some((folder, depth)) = open.pop() {
+        // Only the first folder may be reached through a link; below it, links are entries, not ways.
+        let links = if folder == *path { Links::Follow } else { Links::Refuse };
+        let fd = match jail.folder(&folder, links) {
+            Ok(fd) => fd,
+            Err(error) if folder == *path => return Err(error),
+            // It vanished, or may not be read: its own entry is all there is to say.
+            Err(_) => continue,
+        };
+        for entry in entries_of(&fd, &folder)? {
+            if entries.len() == MAX_ENTRIES {
+                open.clear();
+                break;
+            }
+            if entry.folder && depth > 1 && !jail::is_protected(&entry.path) {
+                open.push((entry.path.clone(), depth - 1));
+            }
+            entries.push(entry);
+        }
+    }
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
+}
+
+/// The entries of one folder. A name that is not text without control characters cannot be asked for, and is
+/// left out.
+fn entries_of(fd: &std::os::fd::OwnedFd, folder: &WorkPath) -> Result<Vec<DirEntry>, EnvError> {
+    let failed = |errno| refused(errno, "listing", folder);
+    let mut entries = Vec::new();
+    for entry in rustix::fs::Dir::read_from(fd).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if matches!(name, "." | "..") || name.starts_with(STAGING) {
+            continue;
+        }
+        let text = if folder.is_root() { name.to_owned() } else { format!("{folder}/{name}") };
+        let Ok(path) = text.parse::<WorkPath>() else { continue };
+        let Ok(stat) = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let bytes = (!is_folder).then(|| u64::try_from(stat.st_size).unwrap_or(0));
+        entries.push(DirEntry { path, folder: is_folder, bytes });
+    }
+    Ok(entries)
+}

@@ -1,0 +1,176 @@
+//! Which files of a workspace are nobody's business: those that a policy hides, places for keys and passwords, and our
+//! own state where it lies inside. By their real paths. A file that a person has committed is not secret from whoever may
+//! read the history, so it stays readable; nothing here looks at git to find that out.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use globset::GlobMatcher;
+use types::{Sensitive, WorkPath};
+
+use super::glob_of;
+use crate::EnvError;
+
+/// What is out of reach in a workspace.
+#[derive(Debug, Clone)]
+pub(crate) struct Hidden {
+    globs: Vec<GlobMatcher>,
+    /// Files with passwords that may be read all the same.
+    readable: Vec<GlobMatcher>,
+    /// Our own state, where it lies in the workspace.
+    own: Vec<String>,
+    /// Whether keys and passwords are looked for.
+    secrets: bool,
+    /// What was committed.
+    tracked: BTreeSet<String>,
+    /// Files that held a key when the workspace was opened; what agents make later is theirs.
+    keys: OnceLock<BTreeSet<String>>,
+}
+
+impl Default for Hidden {
+    fn default() -> Self {
+        let (globs, readable, own) = (vec![], vec![], vec![]);
+        let (tracked, keys) = (BTreeSet::new(), OnceLock::new());
+        Self { globs, readable, own, secrets: true, tracked, keys }
+    }
+}
+
+impl Hidden {
+    pub(crate) fn hiding(mut self, patterns: &[&str]) -> Result<Self, EnvError> {
+        self.globs = patterns.iter().map(|pattern| glob_of(pattern)).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    pub(crate) fn revealing(mut self, patterns: &[&str]) -> Result<Self, EnvError> {
+        self.readable =
+            patterns.iter().map(|pattern| glob_of(pattern)).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    pub(crate) fn keeping_out(mut self, own: Vec<String>) -> Self {
+        self.own = own;
+        self
+    }
+
+    pub(crate) fn tracking(mut self, tracked: impl IntoIterator<Item = WorkPath>) -> Self {
+        let text = |path: WorkPath| path.as_str().to_owned();
+        self.tracked = tracked.into_iter().map(text).collect();
+        self
+    }
+
+    pub(crate) fn without_secrets(mut self) -> Self {
+        self.secrets = false;
+        self
+    }
+
+    /// Whether the content of a file is for no agent to read.
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        self.hides(path) || (self.is_secret(path) && !self.tracked.contains(path))
+    }
+
+    /// Whether a policy hides a file, or it is our own; what git shows was committed, so names of keys say nothing there.
+    pub(crate) fn hides(&self, path: &str) -> bool {
+        self.globs.iter().any(|glob| glob.is_match(path)) || self.is_own(path)
+    }
+
+    /// Whether commands and searches see a file empty: what is covered, and files with passwords, which are read only by
+    /// name.
+    pub(crate) fn masks(&self, path: &str) -> bool {
+        let env_file = self.secrets && Sensitive::of_text(path) == Some(Sensitive::EnvFile);
+        self.covers(path) || (env_file && !self.tracked.contains(path) && !self.is_readable(path))
+    }
+
+    /// Why a path is not to be written to, deleted or moved, if it is not.
+    pub(crate) fn closes(&self, path: &WorkPath) -> Option<&'static str> {
+        let text = path.as_str();
+        if self.is_own(text) {
+            return Some("is Bosun's own state");
+        }
+        if self.secrets && self.keys.get().is_some_and(|keys| keys.contains(text)) {
+            return Some("holds a private key or a token");
+        }
+        let kind = Sensitive::of(path).filter(|_| self.secrets);
+        kind.filter(|kind| matches!(kind, Sensitive::Credentials | Sensitive::OwnSettings))
+            .map(Sensitive::says)
+    }
+
+    /// Whether a path is a place for keys, or our own state: what no command may see, however it is held.
+    pub(crate) fn never(&self, path: &str) -> bool {
+        self.is_own(path) || (self.is_secret(path) && !self.tracked.contains(path))
+    }
+
+    /// Whether only the content of a file can tell if it holds a key.
+    pub(crate) fn may_hold_key(&self, path: &str) -> bool {
+        self.secrets
+            && Sensitive::may_hold_key(path)
+            && !self.tracked.contains(path)
+            && !self.is_readable(path)
+    }
+
+    /// Remembers which files hold a key; the first answer counts.
+    pub(crate) fn note_keys(&self, keys: impl FnOnce() -> BTreeSet<String>) {
+        if self.secrets {
+            self.keys.get_or_init(keys);
+        }
+    }
+
+    /// Whether files are told by anything but their names and content, so that every folder has to be looked into.
+    pub(crate) fn has_globs(&self) -> bool {
+        !self.globs.is_empty() || !self.own.is_empty()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.has_globs() && !self.secrets
+    }
+
+    fn is_own(&self, path: &str) -> bool {
+        self.own.iter().any(|own| {
+            path.strip_prefix(own.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    fn is_secret(&self, path: &str) -> bool {
+        self.secrets
+            && (Sensitive::of_text(path) == Some(Sensitive::Credentials)
+                || self.keys.get().is_some_and(|keys| keys.contains(path)))
+    }
+
+    fn is_readable(&self, path: &str) -> bool {
+        self.readable.iter().any(|glob| glob.is_match(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_covered_unless_a_person_committed_them() {
+        let hidden = Hidden::default().tracking(["tests/id_rsa".parse().expect("a path")]);
+        assert!(hidden.covers(".ssh/config") && hidden.covers("keys/id_rsa"));
+        assert!(!hidden.covers("tests/id_rsa") && !hidden.covers("src/a.rs"));
+        let why = hidden.closes(&"tests/id_rsa".parse().expect("a path"));
+        assert!(why.is_some(), "readable, but for no agent to write");
+        hidden.note_keys(|| ["tls/server.key".to_owned()].into());
+        assert!(hidden.covers("tls/server.key") && !hidden.covers("tls/new.key"));
+    }
+
+    #[test]
+    fn passwords_are_masked_for_commands_and_read_by_name() {
+        let hidden = Hidden::default();
+        assert!(hidden.masks(".env") && !hidden.covers(".env") && !hidden.masks(".env.example"));
+        let shown = Hidden::default().revealing(&["**/.env"]).expect("a glob");
+        assert!(!shown.masks(".env") && !shown.masks("api/.env") && shown.masks(".env.local"));
+        let shown = Hidden::default().revealing(&["**"]).expect("a glob");
+        assert!(shown.masks(".ssh/id_rsa"), "places for keys are not opened");
+    }
+
+    #[test]
+    fn our_own_state_is_closed_wherever_it_is() {
+        let hidden = Hidden::default().keeping_out(vec!["state".to_owned()]).without_secrets();
+        assert!(hidden.covers("state/journal.db") && hidden.covers("state"));
+        assert!(!hidden.covers("states/x"));
+        assert!(hidden.closes(&"state/x".parse().expect("a path")).is_some());
+    }
+}

@@ -1,0 +1,141 @@
+//! What of a workspace commands must not see or change: hidden files and places for keys, settings by which other programs
+//! run something, files that hold a key. Found by one walk over all names; nothing is opened but what may be a key.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+
+use ignore::{DirEntry, WalkBuilder};
+use types::{Sensitive, WorkPath, holds_key};
+
+use super::walk::Ground;
+use crate::jail::{Links, is_protected_name};
+
+/// More entries than this are not looked at in one walk.
+const MAX_ENTRIES: usize = 1_000_000;
+/// How much of a file is read to see whether it is a key.
+const HEAD: u64 = 8 * 1024;
+/// Folders that tools fill with what others wrote. A person keeps nothing in them, and they are large.
+const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Files that shall look empty, and folders of which nothing shall be seen.
+    pub(crate) hidden: Vec<WorkPath>,
+    /// The first of these that no command may see, however it is held.
+    pub(crate) never: Option<WorkPath>,
+    /// Files and links that are settings.
+    pub(crate) settings: Vec<WorkPath>,
+    /// Folders above what no command may see: moved away, they would make room for something else in its place.
+    pub(crate) pinned: Vec<WorkPath>,
+    /// Whether everything was looked at.
+    pub(crate) complete: bool,
+}
+
+impl Survey {
+    fn hide(&mut self, path: WorkPath, never: bool) {
+        if never {
+            self.never.get_or_insert_with(|| path.clone());
+            let ends = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
+            for above in ends.filter_map(|above| above.parse().ok()) {
+                if !self.pinned.contains(&above) {
+                    self.pinned.push(above);
+                }
+            }
+        }
+        self.hidden.push(path);
+    }
+}
+
+impl Ground<'_> {
+    /// Looks through the whole workspace.
+    pub(crate) fn survey(&self) -> Survey {
+        let mut found = Survey::default();
+        if self.hidden.is_empty() {
+            return found;
+        }
+        // The folder whose content needs no word of its own.
+        let mut inside: Option<String> = None;
+        let mut seen = 0;
+        for entry in self.entries() {
+            seen += 1;
+            let Some(path) = self.place(&entry) else { continue };
+            let below = |folder: &String| {
+                path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            };
+            if inside.as_ref().is_some_and(below) {
+                continue;
+            }
+            let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let masked = if folder { self.hidden.never(path) } else { self.hidden.masks(path) };
+            let Ok(path) = path.parse::<WorkPath>() else { continue };
+            if masked {
+                inside = folder.then(|| path.as_str().to_owned());
+                let never = self.hidden.never(path.as_str());
+                found.hide(path, never);
+            } else if !folder && is_settings(&path) {
+                found.settings.push(path);
+            }
+        }
+        found.complete = seen < MAX_ENTRIES && !self.stop.is_cancelled();
+        found
+    }
+
+    /// The files and links that are settings, places for keys, or our own.
+    pub(crate) fn guarded(&self) -> Vec<WorkPath> {
+        let files =
+            self.entries().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+        let paths = files.filter_map(|entry| self.place(&entry)?.parse::<WorkPath>().ok());
+        paths.filter(|path| is_settings(path) || self.hidden.never(path.as_str())).collect()
+    }
+
+    /// The files that hold a key, which only their content tells.
+    pub(crate) fn keys(&self) -> BTreeSet<String> {
+        let mut keys = BTreeSet::new();
+        for entry in self.entries() {
+            let Some(path) = self.place(&entry).filter(|path| self.hidden.may_hold_key(path))
+            else {
+                continue;
+            };
+            let Ok(named) = path.parse::<WorkPath>() else { continue };
+            let Ok(file) = self.jail.file(&named, Links::Refuse) else { continue };
+            if head(file).is_ok_and(|head| holds_key(&head)) {
+                keys.insert(path.to_owned());
+            }
+        }
+        keys
+    }
+
+    fn entries(&self) -> impl Iterator<Item = DirEntry> {
+        let everywhere = self.hidden.has_globs();
+        let enters = move |entry: &DirEntry| {
+            let name = entry.file_name();
+            let filled = || FILLED.iter().any(|folder| name == *folder);
+            entry.depth() == 0 || !(is_protected_name(name.as_bytes()) || (!everywhere && filled()))
+        };
+        let mut builder = WalkBuilder::new(self.root);
+        builder.standard_filters(false).follow_links(false).filter_entry(enters);
+        let stop = self.stop.clone();
+        let walk = builder.build().take(MAX_ENTRIES).take_while(move |_| !stop.is_cancelled());
+        walk.filter_map(Result::ok)
+    }
+
+    /// Where an entry is in the workspace, as far as that is text.
+    fn place<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
+        let path = entry.path().as_os_str().as_bytes();
+        let rest = path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")?;
+        std::str::from_utf8(rest).ok()
+    }
+}
+
+fn is_settings(path: &WorkPath) -> bool {
+    matches!(Sensitive::of(path), Some(Sensitive::Settings | Sensitive::OwnSettings))
+}
+
+fn head(file: File) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
