@@ -5,6 +5,7 @@ mod agents;
 mod apply;
 mod blocked;
 mod calls;
+mod cause;
 mod decide;
 mod loops;
 mod pending;

@@ -1,0 +1,141 @@
+//! Which input may have led to a line of an attempt's log. Read off the line itself and the state before it; whether
+//! it did is found out by deciding again. Nothing here decides.
+
+use types::{
+    CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FileState, Input, Outcome,
+    Replied, Sealed, SessionId, TimerId, ToolOutput,
+};
+
+use super::session::SlotState;
+use super::{Attempt, agents};
+use crate::Machine as _;
+use crate::replay::Recorded;
+
+/// Who a person is in an event.
+const PERSON: &str = "person:";
+
+impl Recorded for Attempt {
+    fn causes(&self, event: &Event) -> Vec<Input> {
+        causes(self, event)
+    }
+}
+
+fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
+    match event {
+        Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
+            vec![Input::Brief(brief.clone())]
+        }
+        Event::SessionTold { how, by, text, .. } => person(by)
+            .map(|by| Command::Tell { how: *how, by, text: text.clone() })
+            .map(Input::Command)
+            .collect(),
+        Event::SessionChanged { change, .. } => {
+            vec![Input::Command(Command::Change { change: change.clone() })]
+        }
+        Event::SessionPaused { session, by, .. } => {
+            let stopped = person(by).map(|by| Input::Command(Command::Interrupt { by }));
+            stopped.chain(late(attempt, *session)).collect()
+        }
+        Event::SessionEnded { session, .. } => {
+            let (by, reason) = (String::new(), String::new());
+            let cancelled = Input::Command(Command::Cancel { by, reason });
+            [cancelled].into_iter().chain(late(attempt, *session)).collect()
+        }
+        Event::ModelAsked { summary: true, .. } => {
+            vec![Input::Command(Command::Compact { by: String::new() })]
+        }
+        Event::QuestionAnswered { question, by, text, .. } => {
+            let (question, by, text) = (*question, by.clone(), text.clone());
+            vec![Input::Command(Command::Answer { by, question, text })]
+        }
+        Event::WorkspaceRestored { by, to, trees } => {
+            let (by, to, trees) = (by.clone(), *to, *trees);
+            vec![Input::Command(Command::Restored { by, to, trees })]
+        }
+        Event::ToolLost { workspace, .. } => {
+            vec![Input::Woke { workspace: Some(workspace.clone()) }]
+        }
+        _ => outcome(attempt, event).into_iter().collect(),
+    }
+}
+
+fn person(by: &str) -> impl Iterator<Item = String> {
+    by.strip_prefix(PERSON).map(str::to_owned).into_iter()
+}
+
+/// The time of a conversation for its current input is up.
+fn late(attempt: &Attempt, session: SessionId) -> Option<Input> {
+    let inputs = attempt.sessions.get(&session)?.inputs;
+    Some(Input::Outcome(EffectId::Timer(TimerId::Session(session, inputs)), Outcome::Fired))
+}
+
+fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
+    let (effect, outcome) = match event {
+        Event::ModelReplied { session, turn, reply, inspections, .. } => {
+            let replied = Replied { reply: (**reply).clone(), inspections: inspections.clone() };
+            (EffectId::Model(*session, *turn), Outcome::Model(Ok(Box::new(replied))))
+        }
+        Event::ModelFailed { session, turn, fault } => {
+            (EffectId::Model(*session, *turn), Outcome::Model(Err(fault.clone())))
+        }
+        Event::SandboxProbed { proof, .. } => (EffectId::Probe, Outcome::Probed(proof.clone())),
+        Event::AttemptSealed { commit, changes, findings } => {
+            let (commit, changes) = (commit.clone(), changes.clone());
+            let sealed = Sealed { commit, changes, findings: findings.clone() };
+            (EffectId::Seal, Outcome::Sealed(Ok(sealed)))
+        }
+        Event::SealFailed { fault } => (EffectId::Seal, Outcome::Sealed(Err(fault.clone()))),
+        Event::ToolFinished { call, .. } if runs(attempt, *call) => {
+            (EffectId::Tool(*call), Outcome::Tool(output(event)?))
+        }
+        Event::QuestionAsked { call: Some(call), files, .. } => {
+            (EffectId::Look(*call), Outcome::Looked(files.clone()))
+        }
+        Event::ToolStarted { call, .. } => {
+            (EffectId::Look(*call), Outcome::Looked(allowed(attempt, *call)))
+        }
+        Event::ToolRefused { call, decision, .. } => {
+            (EffectId::Look(*call), unseen(decision, || allowed(attempt, *call)))
+        }
+        _ => return None,
+    };
+    attempt.awaits(&effect).then_some(Input::Outcome(effect, outcome))
+}
+
+/// Whether a call is one that is made outside; what the conversation answers itself must follow from the state.
+fn runs(attempt: &Attempt, call: CallId) -> bool {
+    let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
+    slot.is_some_and(|slot| !agents::is_agent_call(slot))
+}
+
+/// What the call gave back, as far as it is on record. Of what was cut, the rest is in a blob.
+fn output(event: &Event) -> Option<ToolOutput> {
+    let Event::ToolFinished { outcome, output, images, files, trees, .. } = event else {
+        return None;
+    };
+    Some(ToolOutput {
+        success: *outcome == CallOutcome::Ok,
+        blob: output.blob,
+        images: images.clone(),
+        files: files.clone(),
+        trees: *trees,
+        ..ToolOutput::ok(output.text.clone())
+    })
+}
+
+/// The files that a person was asked about; the call began because they were still the same.
+fn allowed(attempt: &Attempt, call: CallId) -> Vec<FileState> {
+    let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
+    match slot.map(|slot| &slot.state) {
+        Some(SlotState::Answered(asking, _)) => asking.files.clone(),
+        _ => vec![],
+    }
+}
+
+/// What was seen of the files of a call that was refused: nothing, or what was asked about.
+fn unseen(decision: &Decision, asked: impl FnOnce() -> Vec<FileState>) -> Outcome {
+    match decision.reason.strip_prefix(super::question::NOT_SEEN) {
+        Some(what) => Outcome::Broke(Fault::structural("look", what)),
+        None => Outcome::Looked(asked()),
+    }
+}
