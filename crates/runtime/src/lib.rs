@@ -53,6 +53,7 @@ mod perform;
 pub mod presets;
 mod projected;
 mod prompts;
+pub mod replay;
 mod runs;
 mod session;
 mod setting;
