@@ -5,6 +5,7 @@
 //! everything that follows from it is computed. A log whose lines were altered and hashed anew is found by this, unless
 //! the altered lines follow from each other by the rules. Nothing is performed, and nothing outside is asked.
 
+mod contrast;
 mod whole;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use types::{Command, EffectId, Envelope, Event, Input, LogId, TimerId, Timestamp
 
 use crate::Machine;
 
+pub use contrast::Field;
 pub use whole::{Logs, Report, Retraced, run, session};
 
 /// A machine whose inputs can be read off its log.

@@ -298,7 +298,7 @@ impl Bosun {
     }
 }
 
-fn repository(run: &Run) -> PathBuf {
+pub(crate) fn repository(run: &Run) -> PathBuf {
     run.survey().map(|survey| PathBuf::from(&survey.repository)).unwrap_or_default()
 }
 

@@ -40,12 +40,14 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+pub mod audit;
 pub mod bundle;
 mod by_hand;
 mod clock;
 mod door;
 mod drive;
 mod flight;
+pub mod fork;
 mod hub;
 mod look;
 mod models;

@@ -168,6 +168,9 @@ pub struct Brief {
     pub folder: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
+    /// The conversation that this one was forked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<crate::Forked>,
 }
 
 /// What an attempt at a task works on.

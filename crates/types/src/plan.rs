@@ -38,6 +38,9 @@ pub struct Request {
     /// How the plan comes about, and how far the run goes.
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
+    /// The run that this one was forked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<crate::Forked>,
 }
 
 /// What is asked of a run beside the goal, about its plan.
@@ -84,6 +87,7 @@ impl Request {
             checks: vec![],
             spec: None,
             planning: Planning::default(),
+            forked: None,
         }
     }
 }

@@ -90,6 +90,10 @@ fn an_altered_reason_is_found_where_it_stands() {
         event.as_ref().and_then(crate::explain::decision).map(|it| it.reason.clone())
     };
     assert_eq!(reason(&found.recorded).as_deref(), Some("it looks good"));
+    let fields = found.fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["decision.reason"]);
+    assert_eq!(fields[0].recorded.as_deref(), Some("\"it looks good\""));
     assert!(reason(&found.decided).is_some_and(|reason| reason.contains("check")), "{found:?}");
 }
 

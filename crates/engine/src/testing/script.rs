@@ -128,6 +128,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         price: None,
         folder: None,
         policy: None,
+        forked: None,
     }
 }
 

@@ -110,6 +110,7 @@ impl Bosun {
             price,
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
+            forked: None,
             model: new.model,
         };
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));

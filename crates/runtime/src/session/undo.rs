@@ -35,8 +35,13 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Nothing where no snapshots can be taken; the work goes on without them.
     pub(crate) fn open(shop: &Shop, folder: &Path) -> Option<Self> {
+        Self::over(shop, folder, folder)
+    }
+
+    /// The snapshots of one workspace, over the files of another one.
+    fn over(shop: &Shop, of: &Path, folder: &Path) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
+        let name = Digest::of(of.as_os_str().as_encoded_bytes()).short();
         match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
             Ok(snapshots) => Some(Self { snapshots: Arc::new(snapshots), last: Mutex::default() }),
             Err(error) => {
@@ -101,6 +106,35 @@ impl Keeper {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let work = tokio::task::spawn_blocking(move || snapshots.restore(&tree)).await;
         work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
+    }
+}
+
+impl crate::door::Bosun {
+    /// Puts the files of a conversation, as they were after a line of its log, into an empty folder. Files that
+    /// snapshots leave out, because they are ignored or too large, are not among them.
+    pub(crate) async fn files_at(
+        &self,
+        run: &types::RunId,
+        seq: u64,
+        from: &Path,
+        into: &Path,
+    ) -> Result<(), SessionError> {
+        let log = LogId::run(run.clone());
+        let changes = Changes::read(&*self.shop.journal, &log).await;
+        let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
+        let tree = match changes.map_err(crate::DoorError::from)?.at(seq) {
+            Some(tree) => tree,
+            // No call has changed anything, so the files are what they are now.
+            None => Keeper::open(&self.shop, from)
+                .ok_or_else(|| gone("its folder is gone"))?
+                .take_anew()
+                .await
+                .ok_or_else(|| gone("no snapshot could be taken of its folder"))?,
+        };
+        let keeper = Keeper::over(&self.shop, from, into)
+            .ok_or_else(|| gone("its snapshots cannot be opened"))?;
+        keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        Ok(())
     }
 }
 

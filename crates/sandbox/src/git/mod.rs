@@ -12,6 +12,7 @@ mod glance;
 mod ignored;
 mod lfs;
 mod lock;
+mod notes;
 mod settle;
 mod submodules;
 mod survey;
