@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::JournalError;
 use types::{Digest, LogId, RunId, Timestamp};
 
-pub use anchor::{Anchor, Held, anchors, compare, read_anchors};
+pub use anchor::{Anchor, Held, anchors, compare, held, read_anchors};
 pub use export::{Exported, export};
 pub use verify::{Verified, verify};
 
@@ -109,7 +109,8 @@ fn blobs_of(value: &serde_json::Value, found: &mut std::collections::BTreeSet<Di
     match value {
         Value::Object(map) => {
             let size = map.get("bytes").is_some_and(Value::is_u64);
-            let digest = map.get("digest").and_then(Value::as_str).and_then(|text| text.parse().ok());
+            let digest =
+                map.get("digest").and_then(Value::as_str).and_then(|text| text.parse().ok());
             if let (2, true, Some(digest)) = (map.len(), size, digest) {
                 found.insert(digest);
             }

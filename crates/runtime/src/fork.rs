@@ -214,8 +214,7 @@ impl Bosun {
             let Some(first) = together.first() else { continue };
             let event = |line: &Envelope| self.shop.redactor.clean(copying.event(&line.event));
             let events: Vec<Clean> = together.iter().map(event).collect();
-            let batch =
-                Batch { expect, at: copying.moved(first.at), events: &events, taken: None };
+            let batch = Batch { expect, at: copying.moved(first.at), events: &events, taken: None };
             journal.append(&lease, batch).await?;
             expect += together.len() as u64;
         }

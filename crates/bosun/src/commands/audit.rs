@@ -157,7 +157,7 @@ async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
     audit::anchors(&**bosun.journal(), &args.run, RealClock.now()).await?;
     let mut wrong = None;
     for anchor in &found {
-        let held = bosun.held(&anchor.log, anchor.lines).await?;
+        let held = audit::held(&**bosun.journal(), &anchor.log, anchor.lines).await?;
         wrong = wrong.or_else(|| audit::compare(anchor, held));
     }
     let judged = judged(&found, args.anchored.is_named(), wrong);

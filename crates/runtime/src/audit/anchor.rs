@@ -67,25 +67,25 @@ pub fn compare(anchor: &Anchor, held: Held) -> Option<String> {
     let Anchor { log, lines, head, .. } = anchor;
     match held {
         Held::Hash(hash) if hash == *head => None,
-        Held::Hash(hash) => {
-            Some(format!("line {lines} of {log} had the hash {head} when it was anchored, and has {hash} now"))
-        }
+        Held::Hash(hash) => Some(format!(
+            "line {lines} of {log} had the hash {head} when it was anchored, and has {hash} now"
+        )),
         Held::Shorter(now) => {
             Some(format!("{log} had {lines} lines when it was anchored, and has {now} now"))
         }
-        Held::NoLog => Some(format!("there was a log {log} when it was anchored, and there is none now")),
+        Held::NoLog => {
+            Some(format!("there was a log {log} when it was anchored, and there is none now"))
+        }
     }
 }
 
-impl crate::Bosun {
-    /// What the journal has at an anchored line.
-    pub async fn held(&self, log: &LogId, line: u64) -> Result<Held, AuditError> {
-        let found = self.shop.journal.lines(log, line.saturating_sub(1), 1).await?;
-        if let Some(text) = found.first() {
-            return Ok(Held::Hash(Digest::of(text.as_bytes())));
-        }
-        let all = self.shop.journal.logs(Some(&log.run)).await?;
-        let known = all.into_iter().find(|summary| summary.log == *log);
-        Ok(known.map_or(Held::NoLog, |summary| Held::Shorter(summary.last_seq)))
+/// What a journal has at an anchored line.
+pub async fn held(journal: &dyn Journal, log: &LogId, line: u64) -> Result<Held, AuditError> {
+    let found = journal.lines(log, line.saturating_sub(1), 1).await?;
+    if let Some(text) = found.first() {
+        return Ok(Held::Hash(Digest::of(text.as_bytes())));
     }
+    let all = journal.logs(Some(&log.run)).await?;
+    let known = all.into_iter().find(|summary| summary.log == *log);
+    Ok(known.map_or(Held::NoLog, |summary| Held::Shorter(summary.last_seq)))
 }

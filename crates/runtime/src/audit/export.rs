@@ -67,7 +67,8 @@ pub async fn export(
 pub(super) async fn heads(journal: &dyn Journal, run: &RunId) -> Result<Vec<Head>, AuditError> {
     let own = LogId::run(run.clone());
     let mut heads = vec![head(journal, &own).await?];
-    let mut attempts: Vec<LogId> = journal.logs(Some(run)).await?.into_iter().map(|s| s.log).collect();
+    let mut attempts: Vec<LogId> =
+        journal.logs(Some(run)).await?.into_iter().map(|s| s.log).collect();
     attempts.retain(|log| *log != own);
     attempts.sort();
     for log in attempts {

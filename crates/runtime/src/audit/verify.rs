@@ -105,7 +105,9 @@ fn next(from: &mut impl BufRead, most: usize) -> Result<Option<String>, AuditErr
             return Ok(None);
         }
         if bytes.len() > most {
-            return Err(AuditError::TooLarge { what: format!("a record has more than {most} bytes") });
+            return Err(AuditError::TooLarge {
+                what: format!("a record has more than {most} bytes"),
+            });
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| AuditError::NotABundle { why: "it is not UTF-8 text".to_owned() })?;
@@ -157,7 +159,9 @@ impl Contents {
             }
         }
         if self.blobs.len() + self.absent.len() > MAX_BLOBS {
-            return Err(AuditError::TooLarge { what: format!("it has more than {MAX_BLOBS} blobs") });
+            return Err(AuditError::TooLarge {
+                what: format!("it has more than {MAX_BLOBS} blobs"),
+            });
         }
         Ok(())
     }
@@ -221,7 +225,9 @@ fn every_attempt(logs: &Logs) -> Result<(), AuditError> {
         let attempt: &AttemptId = attempt;
         match logs.attempts.get(attempt) {
             None => {
-                return Err(AuditError::Changed(format!("the log of attempt {attempt} is missing")));
+                return Err(AuditError::Changed(format!(
+                    "the log of attempt {attempt} is missing"
+                )));
             }
             Some(log) if log.head != *log_head => {
                 let what = format!("attempt {attempt} does not end as the run's log says");
