@@ -118,8 +118,8 @@ async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     }
     if args.git_note {
         let (repository, base) = began(&bosun, &run).await?;
-        let note = anchors::repository(Path::new(&repository)).await?.add_note(&base, &text, now);
-        note.await.map_err(runtime::DoorError::Git)?;
+        let repo = anchors::repository(Path::new(&repository)).await?;
+        repo.add_note(&base, &text, now).await.map_err(runtime::DoorError::Git)?;
         print::note(&format!("in the note on {} of {repository}", base.short()));
     }
     if let Some(path) = &args.file {

@@ -101,12 +101,8 @@ fn an_attempt_that_has_asked_is_not_begun_anew_with_the_answer() {
          call = { tool = \"write_file\"",
     );
     let (repo, script) = repository(&place, &asks);
-    let policy = place.path().join("policy.toml");
-    let rules =
-        "extends = \"crew\"\n[roles.coder]\ntools = [\"write_file\", \"ask_user\", \"submit\"]\n";
-    std::fs::write(&policy, rules).expect("a file");
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
-    args.extend(["--policy", text(&policy), "--json"]);
+    args.push("--json");
     let output = place.run(&args);
     assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
     let list = stdout(&place.run(&["list", "--json"]));
