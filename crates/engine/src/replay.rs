@@ -9,17 +9,17 @@ mod contrast;
 mod whole;
 
 use serde::Serialize;
-use types::{Command, EffectId, Envelope, Event, Input, LogId, TimerId, Timestamp};
+use types::{Command, Effect, EffectId, Envelope, Event, Input, LogId, Outcome, Timestamp};
 
-use crate::Machine;
+use crate::{InFlight, Machine};
 
 pub use contrast::Field;
 pub use whole::{Logs, Report, Retraced, run, session};
 
 /// A machine whose inputs can be read off its log.
 pub trait Recorded: Machine {
-    /// The inputs from outside that may have led to this event, the likeliest first. What is merely due is not among
-    /// them.
+    /// The inputs from outside that may have led to this event, the likeliest first. What is merely due, the start of
+    /// the program and timers are not among them: those are tried in any case.
     fn causes(&self, event: &Event) -> Vec<Input>;
 }
 
@@ -125,6 +125,7 @@ fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Resu
     let now = first.at;
     // What follows from the state must not be taken for something that came from outside.
     let causes = std::iter::once(Input::Due).chain(machine.causes(&first.event));
+    let causes = causes.chain(std::iter::once(&*machine).flat_map(by_itself));
     let mut nearest: Option<Differs> = None;
     let mut chosen = None;
     for input in causes {
@@ -140,7 +141,9 @@ fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Resu
             chosen = Some(same);
             break;
         }
-        if nearest.as_ref().is_none_or(|nearest| nearest.place <= same) {
+        // What the line itself says is likelier than what could have happened by itself.
+        let known = |nearest: &Differs| nearest.place > same || is_timer(&input);
+        if !nearest.as_ref().is_some_and(known) {
             nearest = Some(Differs { place: same, input, decided: Some(other) });
         }
     }
@@ -163,6 +166,20 @@ fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Resu
             None => {}
         }
     }
+}
+
+/// What may have come in whatever the line says: the program was started, or a timer was up.
+fn by_itself<M: Machine>(machine: &M) -> Vec<Input> {
+    let woke = Input::Woke { workspace: None };
+    let timers = machine.pending(&InFlight::new()).into_iter().filter_map(|effect| match effect {
+        Effect::Wait { timer, .. } => Some(Input::Outcome(EffectId::Timer(timer), Outcome::Fired)),
+        _ => None,
+    });
+    std::iter::once(woke).chain(timers).collect()
+}
+
+fn is_timer(input: &Input) -> bool {
+    matches!(input, Input::Woke { .. } | Input::Outcome(EffectId::Timer(_), _))
 }
 
 /// How many of the decided events stand at the beginning of these lines, and the first one that does not.
@@ -215,22 +232,15 @@ fn told(input: &Input) -> String {
         Input::Due => "nothing from outside: what was due".to_owned(),
         Input::Begin(_) => "the request".to_owned(),
         Input::Brief(_) => "the brief".to_owned(),
-        Input::Command(command) => format!("a person's {}", named(command)),
+        Input::Command(command) => format!("a person's command: {}", named(command)),
         Input::Outcome(effect, _) => of_effect(effect),
     }
 }
 
-fn named(command: &Command) -> &'static str {
-    match command {
-        Command::Cancel { .. } => "cancel",
-        Command::Answer { .. } => "answer",
-        Command::Tell { .. } => "message",
-        Command::Interrupt { .. } => "interrupt",
-        Command::Change { .. } => "change of the session",
-        Command::Compact { .. } => "wish for more room",
-        Command::Settle { .. } => "decision about the result",
-        Command::Restored { .. } => "restoration of files",
-    }
+/// A command's name, as it is written.
+fn named(command: &Command) -> String {
+    let written = serde_json::to_value(command).unwrap_or_default();
+    written["command"].as_str().unwrap_or_default().to_owned()
 }
 
 fn of_effect(effect: &EffectId) -> String {
@@ -243,14 +253,7 @@ fn of_effect(effect: &EffectId) -> String {
         EffectId::Tool(call) => format!("the result of call {call}"),
         EffectId::Look(call) => format!("the files that call {call} names"),
         EffectId::Seal => "the commit of the worktree".to_owned(),
-        EffectId::Timer(TimerId::Deadline) => "the run's deadline".to_owned(),
-        EffectId::Timer(TimerId::Retry(task)) => format!("the end of the wait of {task}"),
-        EffectId::Timer(TimerId::Question(question)) => {
-            format!("the end of the wait for an answer to #{question}")
-        }
-        EffectId::Timer(TimerId::Session(session, _)) => {
-            format!("the time limit of session {session}")
-        }
+        EffectId::Timer(_) => "the end of a wait".to_owned(),
     }
 }
 

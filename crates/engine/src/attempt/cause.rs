@@ -3,7 +3,7 @@
 
 use types::{
     CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FileState, Input, Outcome,
-    Replied, Sealed, SessionId, TimerId, ToolOutput,
+    Replied, Sealed, SessionId, ToolOutput,
 };
 
 use super::session::SlotState;
@@ -32,14 +32,12 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         Event::SessionChanged { change, .. } => {
             vec![Input::Command(Command::Change { change: change.clone() })]
         }
-        Event::SessionPaused { session, by, .. } => {
-            let stopped = person(by).map(|by| Input::Command(Command::Interrupt { by }));
-            stopped.chain(late(attempt, *session)).collect()
+        Event::SessionPaused { by, .. } => {
+            person(by).map(|by| Input::Command(Command::Interrupt { by })).collect()
         }
-        Event::SessionEnded { session, .. } => {
+        Event::SessionEnded { .. } => {
             let (by, reason) = (String::new(), String::new());
-            let cancelled = Input::Command(Command::Cancel { by, reason });
-            [cancelled].into_iter().chain(late(attempt, *session)).collect()
+            vec![Input::Command(Command::Cancel { by, reason })]
         }
         Event::ModelAsked { summary: true, .. } => {
             vec![Input::Command(Command::Compact { by: String::new() })]
@@ -61,12 +59,6 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
 
 fn person(by: &str) -> impl Iterator<Item = String> {
     by.strip_prefix(PERSON).map(str::to_owned).into_iter()
-}
-
-/// The time of a conversation for its current input is up.
-fn late(attempt: &Attempt, session: SessionId) -> Option<Input> {
-    let inputs = attempt.sessions.get(&session)?.inputs;
-    Some(Input::Outcome(EffectId::Timer(TimerId::Session(session, inputs)), Outcome::Fired))
 }
 
 fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {

@@ -7,7 +7,6 @@ use types::{
 };
 
 use super::{Lane, Run, Stage};
-use crate::Machine as _;
 use crate::replay::Recorded;
 
 impl Recorded for Run {
@@ -82,10 +81,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
         Event::RetryReleased { task } => {
             came(EffectId::Timer(TimerId::Retry(task.clone())), Outcome::Fired)
         }
-        _ => {
-            let deadline = EffectId::Timer(TimerId::Deadline);
-            if run.awaits(&deadline) { came(deadline, Outcome::Fired) } else { vec![] }
-        }
+        _ => vec![],
     }
 }
 
