@@ -10,7 +10,7 @@ use crate::commands::{SCRIPT, repository, run};
 
 /// Bundles that earlier versions wrote.
 fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/audit")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/audit")
 }
 
 /// A run that is done.
