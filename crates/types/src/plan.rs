@@ -40,7 +40,7 @@ pub struct Request {
     pub planning: Planning,
     /// The run that this one was forked from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forked: Option<crate::Forked>,
+    pub forked: Option<Box<crate::Forked>>,
 }
 
 /// What is asked of a run beside the goal, about its plan.

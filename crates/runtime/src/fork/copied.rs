@@ -35,7 +35,9 @@ impl<'a> Copying<'a> {
     pub(super) fn event(&self, event: &Event) -> Event {
         let mut event = event.clone();
         match &mut event {
-            Event::RunRequested { request, .. } => request.forked = Some(self.origin.clone()),
+            Event::RunRequested { request, .. } => {
+                request.forked = Some(Box::new(self.origin.clone()))
+            }
             Event::SessionStarted { brief, .. } => {
                 brief.run = self.run.clone();
                 if self.folder.is_some() {
