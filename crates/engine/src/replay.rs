@@ -120,7 +120,11 @@ impl Differs {
 }
 
 /// Decides once, and then whatever is due. Says how many lines that accounts for.
-fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Result<usize, Differs> {
+fn step<M: Recorded>(
+    machine: &mut M,
+    lines: &[Envelope],
+    how: &How<'_>,
+) -> Result<usize, Box<Differs>> {
     let Some(first) = lines.first() else { return Ok(0) };
     let now = first.at;
     // What follows from the state must not be taken for something that came from outside.
@@ -149,7 +153,7 @@ fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Resu
     }
     let Some(mut taken) = chosen else {
         let nothing = Differs { place: 0, input: Input::Due, decided: None };
-        return Err(nearest.unwrap_or(nothing));
+        return Err(Box::new(nearest.unwrap_or(nothing)));
     };
     lines.iter().take(taken).for_each(|line| machine.apply(&line.event, now));
     loop {
@@ -160,7 +164,8 @@ fn step<M: Recorded>(machine: &mut M, lines: &[Envelope], how: &How<'_>) -> Resu
         match decided {
             Some(_) if how.torn => return Ok(taken),
             Some(decided) => {
-                return Err(Differs { place: taken, input: Input::Due, decided: Some(decided) });
+                let decided = Some(decided);
+                return Err(Box::new(Differs { place: taken, input: Input::Due, decided }));
             }
             None if same == 0 => return Ok(taken),
             None => {}

@@ -97,7 +97,7 @@ pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
         if !report.add(&log.lines, &mut replayed) {
             return report;
         }
-        let begins = || begins_otherwise(&id, log, briefs.get(attempt), how);
+        let begins = || begins_otherwise(&id, log, briefs.get(attempt).map(|brief| &**brief), how);
         let ended = || ends_otherwise(&logs.run, attempt, &replayed.machine, log.head, how);
         report.difference = begins().or_else(ended);
         if report.difference.is_some() {
@@ -111,7 +111,7 @@ pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
 fn begins_otherwise(
     id: &LogId,
     log: &Retraced,
-    asked: Option<&Box<Brief>>,
+    asked: Option<&Brief>,
     how: &How<'_>,
 ) -> Option<Difference> {
     let first = &log.lines.first()?.event;
@@ -125,7 +125,7 @@ fn begins_otherwise(
             files: given.files.clone(),
             price: given.price,
             max_output_tokens: given.max_output_tokens,
-            ..(**asked).clone()
+            ..asked.clone()
         });
         (how.clean)(Event::SessionStarted { session: SessionId::ROOT, brief, parent: None })
     });

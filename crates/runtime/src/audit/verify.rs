@@ -63,6 +63,12 @@ pub fn verify(mut from: impl BufRead) -> Result<Verified, AuditError> {
     read.checked(header)
 }
 
+/// Of the first record, what says how to read it.
+#[derive(serde::Deserialize)]
+struct Format {
+    format: String,
+}
+
 fn header(from: &mut impl BufRead) -> Result<Header, AuditError> {
     let not = |why: &str| AuditError::NotABundle { why: why.to_owned() };
     // A file of something else should not be read to its end to find its first line.
@@ -71,10 +77,6 @@ fn header(from: &mut impl BufRead) -> Result<Header, AuditError> {
         Err(AuditError::Io(error)) => return Err(error.into()),
         Err(_) => return Err(not("its first line is no header")),
     };
-    #[derive(serde::Deserialize)]
-    struct Format {
-        format: String,
-    }
     let Ok(Format { format }) = serde_json::from_str(&first) else {
         return Err(not("its first line is no header"));
     };

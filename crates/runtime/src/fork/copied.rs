@@ -36,7 +36,7 @@ impl<'a> Copying<'a> {
         let mut event = event.clone();
         match &mut event {
             Event::RunRequested { request, .. } => {
-                request.forked = Some(Box::new(self.origin.clone()))
+                request.forked = Some(Box::new(self.origin.clone()));
             }
             Event::SessionStarted { brief, .. } => {
                 brief.run = self.run.clone();
