@@ -116,8 +116,7 @@ impl Bosun {
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        let first = Input::Brief(Box::new(brief));
-        drive.take(&first, None).await.map_err(DoorError::from)?;
+        drive.take(&Input::Brief(Box::new(brief)), None).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
