@@ -1,8 +1,10 @@
 //! The command line: every command and flag, with its help.
 
+mod audit;
 mod journal;
 mod prove;
 mod question;
+mod replay;
 mod rules;
 mod session;
 mod settle;
@@ -14,9 +16,11 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
+pub(crate) use replay::{Fork, Replay};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
@@ -73,6 +77,12 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Write what a run came to as a signed proof that needs no journal, or verify one
     Prove(Prove),
+    /// Decide a run with all its attempts again from its logs, and show the first difference
+    Replay(Replay),
+    /// Start a new run from any point of another one, files included
+    Fork(Fork),
+    /// Write a run into a file that another machine verifies and replays, and anchor its logs elsewhere
+    Audit(Audit),
     /// Explain what was decided in a run: by which rule, from what, and why not by another
     Why(Why),
     /// Look at the rules, or check a file of your own

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use runtime::audit::AuditError;
+use runtime::fork::ForkError;
 use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
@@ -21,6 +23,8 @@ pub(crate) enum Exit {
     OutOfBudget = 4,
     Refused = 5,
     NoGo = 6,
+    /// What is on record is decided otherwise on replay.
+    Differs = 7,
     /// A script, scenario or policy that cannot be used.
     BadFile = 65,
     NotARepository = 66,
@@ -198,6 +202,12 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | SettleError::OtherBranch { .. } => Exit::Usage,
         });
     }
+    if let Some(audit) = cause.downcast_ref::<AuditError>() {
+        return Some(of_audit(audit));
+    }
+    if let Some(fork) = cause.downcast_ref::<ForkError>() {
+        return Some(of_fork(fork));
+    }
     if let Some(journal) = cause.downcast_ref::<JournalError>() {
         return Some(of_journal(journal));
     }
@@ -241,6 +251,34 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         Wrong::Tampered(_) => Exit::Damaged,
         Wrong::NoLoss { .. } | Wrong::Exists { .. } => Exit::Usage,
         Wrong::NoBackup { .. } => Exit::BadFile,
+    }
+}
+
+fn of_audit(error: &AuditError) -> Exit {
+    match error {
+        AuditError::Journal(journal) => of_journal(journal),
+        AuditError::Io(_) => Exit::CannotWrite,
+        AuditError::NotABundle { .. }
+        | AuditError::OtherFormat { .. }
+        | AuditError::TooLarge { .. }
+        | AuditError::Record { .. }
+        | AuditError::Anchor(_) => Exit::BadFile,
+        AuditError::Changed(_) | AuditError::Policy(_) => Exit::Damaged,
+    }
+}
+
+fn of_fork(error: &ForkError) -> Exit {
+    match error {
+        ForkError::Door(door) => of_door(door),
+        ForkError::Session(session) => of_session(session),
+        ForkError::Differs { .. } => Exit::Differs,
+        ForkError::NoCommit { .. } => Exit::Failed,
+        ForkError::NoSuchLine { .. }
+        | ForkError::Over { .. }
+        | ForkError::Asked { .. }
+        | ForkError::NoFolder
+        | ForkError::FolderOfARun
+        | ForkError::Folder { .. } => Exit::Usage,
     }
 }
 

@@ -6,6 +6,7 @@ mod apply;
 mod away;
 mod blocked;
 mod calls;
+mod cause;
 mod decide;
 mod loops;
 mod pending;

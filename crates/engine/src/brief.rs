@@ -54,6 +54,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         price: None,
         folder: None,
         policy: None,
+        forked: None,
         output: None,
         scope: running.scope.clone(),
         walls: run.rung(),

@@ -46,6 +46,7 @@ mod question;
 #[cfg(test)]
 mod question_tests;
 mod reading;
+pub mod replay;
 mod report;
 mod review;
 mod route;

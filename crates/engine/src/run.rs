@@ -3,6 +3,7 @@
 
 mod apply;
 mod breaker;
+mod cause;
 mod decide;
 mod evidence;
 mod funds;

@@ -40,6 +40,7 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+pub mod audit;
 pub mod bundle;
 mod by_hand;
 mod clock;
@@ -47,6 +48,7 @@ mod door;
 mod drive;
 mod driver;
 mod flight;
+pub mod fork;
 mod hub;
 mod integrity;
 mod look;
@@ -55,6 +57,7 @@ mod perform;
 pub mod presets;
 mod projected;
 mod prompts;
+pub mod replay;
 mod repository;
 mod runs;
 mod session;

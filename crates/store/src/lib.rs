@@ -17,6 +17,7 @@ mod tail;
 
 pub use error::{Damage, JournalError};
 pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED};
+pub use line::read_chain;
 pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};

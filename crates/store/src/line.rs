@@ -118,6 +118,17 @@ impl Page {
     }
 }
 
+/// Reads a whole log that was kept elsewhere, each line checked against the chain and the last one against `head`.
+pub fn read_chain(
+    log: &LogId,
+    head: Digest,
+    lines: Vec<String>,
+) -> Result<Vec<Envelope>, JournalError> {
+    let tip = Tip { seq: lines.len() as u64, head };
+    let rows: Vec<(u64, String)> = (1..).zip(lines).collect();
+    Page { after: 0, limit: usize::MAX }.check(log, tip, &rows)
+}
+
 /// Read one stored line, which must be the one that belongs into this place.
 fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
     let damaged = |why| JournalError::Damaged { log: log.clone(), seq, why };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
 use futures::StreamExt as _;
+use runtime::replay::{Torn, policy_digest, recorded_logs, replayed};
 use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
 use runtime::{
@@ -78,7 +79,8 @@ async fn play_on(stage: Stage<'_>) -> anyhow::Result<Played> {
         stage.die(vec![Cut::Like(line.clone())]).await?;
     }
     let view = stage.live(stage.journal.clone()).await?;
-    stage.played(view).await
+    let torn = if scenario.cut_at.is_some() { Torn::Allowed } else { Torn::Refused };
+    stage.played(view, torn).await
 }
 
 /// Plays a scenario, cuts the power at a point, resumes, and checks what must hold whatever the point: nothing that was
@@ -95,7 +97,7 @@ pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Pla
     let before = stage.recorded().await?;
     stage.forget_executions();
     let view = stage.live(stage.journal.clone()).await?;
-    let played = stage.played(view).await?;
+    let played = stage.played(view, Torn::Allowed).await?;
     nothing_lost(&before, &played.lines)?;
     nothing_twice(&before, &played.lines, &played.executed)?;
     Ok(played)
@@ -244,14 +246,29 @@ impl<'a> Stage<'a> {
         }
     }
 
-    async fn played(&self, view: RunView) -> anyhow::Result<Played> {
+    async fn played(&self, view: RunView, torn: Torn) -> anyhow::Result<Played> {
         let executed = self.executions.lock().map(|list| list.clone()).unwrap_or_default();
         let files = self.files(&view.head).await?;
         let branch = self.repository().join(".git/refs/heads").join(&view.branch);
         let end = std::fs::read_to_string(branch).ok().filter(|_| view.ended.is_some());
         let ends_well = end.as_deref().is_none_or(|end| end.trim() == view.head.0);
         ensure!(ends_well, "the branch ends with {end:?}, and the result is {:?}", view.head);
+        self.replays(torn).await?;
         Ok(Played { view, lines: self.recorded().await?, executed, files })
+    }
+
+    /// What was recorded is decided again as it stands.
+    pub(crate) async fn replays(&self, torn: Torn) -> anyhow::Result<()> {
+        let journal = &*self.journal;
+        let logs = recorded_logs(journal, &self.run).await?;
+        let first = logs.run.first().context("nothing was recorded")?;
+        let digest = policy_digest(&first.event).context("no policy is named")?;
+        let policy = serde_json::from_slice(&journal.blob(&digest).await?)?;
+        let report = replayed(Arc::new(policy), &self.run, &logs, torn);
+        if let Some(difference) = report.difference {
+            bail!("decided otherwise on replay: {difference:#?}");
+        }
+        Ok(())
     }
 
     async fn files(&self, head: &CommitId) -> anyhow::Result<BTreeMap<String, String>> {

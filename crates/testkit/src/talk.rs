@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use futures::StreamExt as _;
+use runtime::replay::Torn;
 use runtime::store::Journal;
 use runtime::{NewSession, Session, SessionItem};
 use types::{Envelope, Event, LogId, SessionState};
@@ -38,7 +39,9 @@ impl Talked {
 /// Plays a conversation to its end.
 pub async fn talk(scenario: &Scenario) -> anyhow::Result<Talked> {
     let stage = Stage::set(scenario).await?;
-    live(&stage, stage.journal.clone()).await
+    let talked = live(&stage, stage.journal.clone()).await?;
+    stage.replays(Torn::Refused).await?;
+    Ok(talked)
 }
 
 /// Plays it until the power is cut, goes on, and checks that nothing was lost or done twice.
@@ -50,6 +53,7 @@ pub async fn talk_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Tal
     let before = stage.read(&LogId::run(stage.run.clone())).await?;
     stage.forget_executions();
     let talked = live(&stage, stage.journal.clone()).await?;
+    stage.replays(Torn::Allowed).await?;
     nothing_lost(&before, &talked.lines)?;
     let executed = stage.executions.lock().map(|list| list.clone()).unwrap_or_default();
     nothing_twice(&before, &talked.lines, &executed)?;

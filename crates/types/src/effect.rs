@@ -176,6 +176,9 @@ pub struct Brief {
     /// For a conversation that stands alone: the form that its last reply must have, if it must have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<crate::OutputSchema>,
+    /// The conversation that this one was forked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<crate::Forked>,
 }
 
 /// What an attempt at a task works on.

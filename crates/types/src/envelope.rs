@@ -51,6 +51,15 @@ impl Envelope {
     }
 }
 
+/// The place in another log up to which a log is a copy of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forked {
+    pub run: RunId,
+    /// The last line that was copied, and its hash.
+    pub seq: u64,
+    pub head: Digest,
+}
+
 /// Who caused an event: `engine`, `person:NAME`, `model:PROVIDER/MODEL`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -38,6 +38,9 @@ pub struct Request {
     /// How the plan comes about, and how far the run goes.
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
+    /// The run that this one was forked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<Box<crate::Forked>>,
     /// Files that are written for the person when the run is over or left, whoever drives it then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
@@ -99,6 +102,7 @@ impl Request {
             checks: vec![],
             spec: None,
             planning: Planning::default(),
+            forked: None,
             outputs: None,
         }
     }

@@ -28,6 +28,8 @@ mod presets;
 mod prove;
 // What waits for a person.
 mod questions;
+// What is on record, decided again, gone on with, and verified elsewhere.
+mod replay;
 mod route;
 // Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
 mod rules;

@@ -111,6 +111,11 @@ pub(super) fn gone_on(session: &Session, why: &str) -> Event {
     Event::SessionWarned { session: session.id, decision, say: None }
 }
 
+/// Who or what went on with it, as [`gone_on`] has put it.
+pub(super) fn gone_on_by(decision: &Decision) -> Option<&str> {
+    decision.reason.rsplit_once(" (")?.1.strip_suffix(')')
+}
+
 /// Takes it into the state.
 pub(super) fn go_on(session: &mut Session) {
     if session.away().is_some() {

@@ -10,6 +10,9 @@ use super::calls::{finished, judge, refusal};
 use super::session::{Session, Slot, SlotState, Talk};
 use crate::approval;
 
+/// How the reason begins for which a call is refused whose files cannot be looked at.
+pub(super) const NOT_SEEN: &str = "the files that it names cannot be looked at: ";
+
 /// Puts the question to the person.
 pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
     let (text, terms) = match &slot.inspection {
@@ -85,7 +88,7 @@ pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Ve
 /// A call whose files cannot be looked at is not made: nobody would know what was allowed.
 pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Event> {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
-    let reason = format!("the files that it names cannot be looked at: {}", fault.what);
+    let reason = format!("{NOT_SEEN}{}", fault.what);
     let decision = Decision::new(RuleId::fixed("permit.not_seen"), reason);
     slot.map(|slot| refusal(slot, CallOutcome::Refused, decision)).into_iter().collect()
 }

@@ -4,7 +4,7 @@
 
 mod read;
 
-pub use read::{Claims, Examined, PartClaim, examine};
+pub use read::{Claims, Examined, LogClaim, PartClaim, examine};
 
 use serde_json::{Map, Value, json};
 use types::{

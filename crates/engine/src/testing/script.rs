@@ -139,6 +139,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         price: None,
         folder: None,
         policy: None,
+        forked: None,
         output: None,
     }
 }

@@ -116,6 +116,7 @@ impl Bosun {
             folder: Some(folder.to_string_lossy().into_owned()),
             policy: Some(digest),
             output: new.output,
+            forked: None,
             model: new.model,
         };
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));

@@ -38,8 +38,13 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Nothing where no snapshots can be taken; the work goes on without them.
     pub(crate) fn open(shop: &Shop, folder: &Path, run: &RunId) -> Option<Self> {
+        Self::over(shop, folder, folder, run)
+    }
+
+    /// The snapshots of one workspace, over the files of another one.
+    fn over(shop: &Shop, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
+        let name = Digest::of(of.as_os_str().as_encoded_bytes()).short();
         match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
@@ -145,6 +150,33 @@ impl Bosun {
             return Ok(Swept::default());
         };
         keeper.forget().await.map_err(SessionError::NothingToUndo)
+    }
+
+    /// Puts the files of a conversation, as they were after a line of its log, into an empty folder. Files that
+    /// snapshots leave out, because they are ignored or too large, are not among them.
+    pub(crate) async fn files_at(
+        &self,
+        run: &RunId,
+        seq: u64,
+        from: &Path,
+        into: &Path,
+    ) -> Result<(), SessionError> {
+        let log = LogId::run(run.clone());
+        let changes = Changes::read(&*self.shop.journal, &log).await;
+        let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
+        let tree = match changes.map_err(crate::DoorError::from)?.at(seq) {
+            Some(tree) => tree,
+            // No call has changed anything, so the files are what they are now.
+            None => Keeper::open(&self.shop, from, run)
+                .ok_or_else(|| gone("its folder is gone"))?
+                .take_anew()
+                .await
+                .ok_or_else(|| gone("no snapshot could be taken of its folder"))?,
+        };
+        let keeper = Keeper::over(&self.shop, from, into, run)
+            .ok_or_else(|| gone("its snapshots cannot be opened"))?;
+        keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ mod ignored;
 mod lfs;
 mod links;
 mod lock;
+mod notes;
 mod settle;
 mod submodules;
 mod survey;

@@ -1,0 +1,104 @@
+//! Where anchors are found (files, a git note, a proof), and what they say of a run's logs.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use engine::projection::proof::examine;
+use runtime::audit::{Anchor, read_anchors};
+use runtime::sandbox::Repo;
+use serde_json::{Value, json};
+use types::{CommitId, RunId, count};
+
+use super::NOT_ANCHORED;
+use crate::args::Anchored;
+use crate::exit::{Exit, Wrong};
+
+/// The most that is read of a file.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What anchors say of a run.
+pub(super) struct Judged {
+    named: bool,
+    count: usize,
+    latest: Option<String>,
+    /// What is not as it was anchored.
+    wrong: Option<String>,
+}
+
+pub(super) fn judged(found: &[Anchor], named: bool, wrong: Option<String>) -> Judged {
+    let latest = found.iter().filter_map(|anchor| anchor.at).max();
+    Judged { named, count: found.len(), latest: latest.map(|at| at.to_string()), wrong }
+}
+
+impl Judged {
+    pub(super) fn exit(&self) -> Exit {
+        match (&self.wrong, self.count) {
+            (Some(_), _) => Exit::Damaged,
+            (None, 0) if self.named => Exit::Failed,
+            _ => Exit::Done,
+        }
+    }
+
+    pub(super) fn object(&self) -> Value {
+        json!({ "count": self.count, "latest": self.latest, "wrong": self.wrong })
+    }
+
+    pub(super) fn told(&self) -> String {
+        match (&self.wrong, self.count) {
+            (Some(wrong), _) => format!("NOT AS ANCHORED: {wrong}\n"),
+            (None, 0) if self.named => "NOT ANCHORED: there is no anchor of this run\n".to_owned(),
+            (None, 0) => format!("{NOT_ANCHORED}\n"),
+            (None, anchors) => {
+                let as_of = self.latest.as_ref().map(|at| format!(", the last as of {at}"));
+                let anchors = count(anchors, "anchor");
+                format!("as it was anchored: {anchors}{}\n", as_of.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// All anchors of a run in the places that are named.
+pub(super) async fn found(
+    places: &Anchored,
+    run: &RunId,
+    base: Option<&CommitId>,
+) -> anyhow::Result<Vec<Anchor>> {
+    let mut all = Vec::new();
+    for file in &places.files {
+        all.extend(read_anchors(&text(file)?)?);
+    }
+    if let (Some(repo), Some(base)) = (&places.git_note, base) {
+        let note = repository(repo).await?.note(base).await.map_err(runtime::DoorError::Git)?;
+        all.extend(read_anchors(&note.unwrap_or_default())?);
+    }
+    if let Some(proof) = &places.proof {
+        all.extend(proven(proof)?);
+    }
+    all.retain(|anchor| anchor.log.run == *run);
+    Ok(all)
+}
+
+pub(super) async fn repository(folder: &Path) -> anyhow::Result<Repo> {
+    Ok(Repo::discover(folder).await.map_err(runtime::DoorError::Git)?)
+}
+
+/// The ends of logs that a proof names.
+fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
+    let (opened, _) = runtime::bundle::open(&text(file)?);
+    let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
+    let path = file.display().to_string();
+    let examined = examine(&payloads).map_err(|cause| Wrong::NotAProof { path, cause })?;
+    let anchor = |claim: &engine::projection::proof::LogClaim| {
+        let log = claim.log.parse().ok()?;
+        Some(Anchor { log, lines: claim.lines, head: claim.head.sha256, at: None })
+    };
+    Ok(examined.claims.logs.iter().filter_map(anchor).collect())
+}
+
+fn text(file: &Path) -> Result<String, Wrong> {
+    let failed = |source| Wrong::Unreadable { path: file.display().to_string(), source };
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    opened.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}

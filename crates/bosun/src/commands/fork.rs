@@ -1,0 +1,30 @@
+//! `bosun fork`: a new run or session that begins as a copy of another one up to a line of its log.
+
+use runtime::Order;
+use runtime::fork::{Fork, NewFork};
+use serde_json::json;
+
+use crate::args;
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print;
+
+pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let new = NewFork { from: args.run, at: args.at, into: args.into, id: None };
+    let fork = bosun.fork(new).await?;
+    if args.json {
+        let Fork { run, origin, session, anew } = &fork;
+        print::json(&json!({ "run": run, "origin": origin, "session": session, "anew": anew }))?;
+        return Ok(Exit::Done);
+    }
+    let Fork { run, origin, session, anew } = fork;
+    print::line(&format!("{run} is {} up to line {}", origin.run, origin.seq))?;
+    if !anew.is_empty() {
+        let names: Vec<String> = anew.iter().map(ToString::to_string).collect();
+        print::note(&format!("begins anew: {}", names.join(", ")));
+    }
+    let next = if session { "bosun chat --resume" } else { "bosun resume" };
+    print::note(&format!("go on with: {next} {run}"));
+    Ok(Exit::Done)
+}

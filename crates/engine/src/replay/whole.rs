@@ -1,0 +1,173 @@
+//! A run with all its attempts, decided again: each log by itself, and what ties them together. The brief that an
+//! attempt began with must be the one that the run asks for, and the end that the run took must be that of the
+//! attempt's own log.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use types::{
+    AttemptEnd, AttemptId, Brief, Digest, Effect, Envelope, Event, LogId, RunId, SessionId,
+};
+
+use super::{Difference, How, Recorded, Replayed, Step, replay};
+use crate::{Attempt, InFlight, Machine as _, Run};
+
+/// The lines of a run and of its attempts.
+#[derive(Debug, Clone, Default)]
+pub struct Logs {
+    pub run: Vec<Envelope>,
+    pub attempts: BTreeMap<AttemptId, Retraced>,
+}
+
+/// The lines of an attempt, and the hash of the last one.
+#[derive(Debug, Clone, Default)]
+pub struct Retraced {
+    pub lines: Vec<Envelope>,
+    pub head: Digest,
+}
+
+/// What came of deciding everything again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Report {
+    pub logs: usize,
+    pub events: usize,
+    pub decisions: usize,
+    pub difference: Option<Difference>,
+    /// The decisions in the log of the run or of the conversation.
+    #[serde(skip)]
+    pub steps: Vec<Step>,
+}
+
+impl Report {
+    /// Takes in one log; says whether nothing differed.
+    fn add<M>(&mut self, lines: &[Envelope], replayed: &mut Replayed<M>) -> bool {
+        self.logs += 1;
+        self.events += match replayed.steps.last() {
+            Some(last) if replayed.difference.is_some() => usize::try_from(last.last).unwrap_or(0),
+            None if replayed.difference.is_some() => 0,
+            _ => lines.len(),
+        };
+        self.decisions += replayed.steps.len();
+        self.difference = self.difference.take().or_else(|| replayed.difference.take());
+        self.difference.is_none()
+    }
+}
+
+/// Decides a conversation that stands alone again. `blank` is the one before anything happened.
+#[must_use]
+pub fn session(blank: Attempt, id: &RunId, lines: &[Envelope], how: &How<'_>) -> Report {
+    alone(blank, id, lines, how, |_, _| {}).0
+}
+
+fn alone<M: Recorded>(
+    blank: M,
+    id: &RunId,
+    lines: &[Envelope],
+    how: &How<'_>,
+    seen: impl FnMut(&M, &[Envelope]),
+) -> (Report, M) {
+    let mut replayed = replay(blank, &LogId::run(id.clone()), lines, how, seen);
+    let mut report = Report::default();
+    report.add(lines, &mut replayed);
+    report.steps = replayed.steps;
+    (report, replayed.machine)
+}
+
+/// Decides a run and its attempts again. `blank` is the run before anything happened.
+#[must_use]
+pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
+    let mut briefs: BTreeMap<AttemptId, Box<Brief>> = BTreeMap::new();
+    let note = |run: &Run, lines: &[Envelope]| {
+        if lines.iter().any(|line| matches!(line.event, Event::AttemptStarted { .. })) {
+            for effect in run.pending(&InFlight::new()) {
+                if let Effect::RunAttempt { brief, .. } = effect {
+                    briefs.insert(brief.attempt.clone(), brief);
+                }
+            }
+        }
+    };
+    let (mut report, machine) = alone(blank.clone(), blank.id(), &logs.run, how, note);
+    if report.difference.is_some() {
+        return report;
+    }
+    for (attempt, log) in &logs.attempts {
+        let id = LogId::attempt(machine.id().clone(), attempt.clone());
+        let blank = Attempt::new(machine.policy().clone());
+        let mut replayed = replay(blank, &id, &log.lines, how, |_, _| {});
+        if !report.add(&log.lines, &mut replayed) {
+            return report;
+        }
+        let begins = || begins_otherwise(&id, log, briefs.get(attempt).map(|brief| &**brief), how);
+        let ended = || ends_otherwise(&logs.run, attempt, &replayed.machine, log.head, how);
+        report.difference = begins().or_else(ended);
+        if report.difference.is_some() {
+            return report;
+        }
+    }
+    report
+}
+
+/// The brief that an attempt began with, if it is not the one that the run asked for.
+fn begins_otherwise(
+    id: &LogId,
+    log: &Retraced,
+    asked: Option<&Brief>,
+    how: &How<'_>,
+) -> Option<Difference> {
+    let first = &log.lines.first()?.event;
+    let Event::SessionStarted { brief: given, .. } = first else { return None };
+    let decided = asked.map(|asked| {
+        // Filled in where the tools, the models and the files are.
+        let brief = Box::new(Brief {
+            tools: given.tools.clone(),
+            tool_specs: given.tool_specs.clone(),
+            window: given.window,
+            files: given.files.clone(),
+            price: given.price,
+            max_output_tokens: given.max_output_tokens,
+            ..asked.clone()
+        });
+        (how.clean)(Event::SessionStarted { session: SessionId::ROOT, brief, parent: None })
+    });
+    if decided.as_ref().is_some_and(|decided| super::is_same(decided, first)) {
+        return None;
+    }
+    Some(Difference {
+        log: id.clone(),
+        seq: 1,
+        input: "the attempt that the run's log starts".to_owned(),
+        recorded: Some(first.clone()),
+        decided,
+    })
+}
+
+/// The end that the run took for an attempt's, if that is not how the attempt's own log ends.
+fn ends_otherwise(
+    run: &[Envelope],
+    attempt: &AttemptId,
+    machine: &Attempt,
+    head: Digest,
+    how: &How<'_>,
+) -> Option<Difference> {
+    let line = run.iter().find(|line| {
+        matches!(&line.event, Event::AttemptFinished { attempt: own, log_head, .. }
+            if own == attempt && *log_head != Digest::ZERO)
+    })?;
+    let decided = machine.end(head).map(|end| {
+        let AttemptEnd { result, spent, usage, turns, log_head, denied } = end;
+        let attempt = attempt.clone();
+        let event =
+            Event::AttemptFinished { attempt, result, spent, usage, turns, log_head, denied };
+        (how.clean)(event)
+    });
+    if decided.as_ref().is_some_and(|decided| super::is_same(decided, &line.event)) {
+        return None;
+    }
+    Some(Difference {
+        log: line.log(),
+        seq: line.seq,
+        input: format!("the end of the log of attempt {attempt}"),
+        recorded: Some(line.event.clone()),
+        decided,
+    })
+}

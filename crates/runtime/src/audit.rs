@@ -1,0 +1,129 @@
+//! A run in one file, for somebody who has neither the journal nor the machine: every line of its logs as it was
+//! hashed, and the blobs that they name. The file is JSON lines; `docs/replay.md` has the format.
+//!
+//! [`export`] writes one, [`verify`] checks one: the chains, the blobs, and by replay that the rules decide what is
+//! recorded. Whoever can make a log can make such a file too; that it is the log of that day is shown by an
+//! [`Anchor`] that was put somewhere else then.
+
+mod anchor;
+mod export;
+mod verify;
+
+use serde::{Deserialize, Serialize};
+use store::JournalError;
+use types::{Digest, LogId, RunId, Timestamp};
+
+pub use anchor::{Anchor, Held, anchors, compare, held, read_anchors};
+pub use export::{Exported, export};
+pub use verify::{Verified, verify};
+
+/// What the first record says that the file is.
+pub const FORMAT: &str = "bosun.audit/1";
+
+/// The longest record. A blob of the largest size in base64 fits.
+pub const MAX_RECORD_BYTES: usize = 96 * 1024 * 1024;
+/// The most that all lines of all logs may have together.
+pub const MAX_LOG_BYTES: usize = 512 * 1024 * 1024;
+/// The most logs and the most blobs.
+const MAX_LOGS: usize = 10_000;
+const MAX_BLOBS: usize = 1_000_000;
+
+/// The first record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    run: RunId,
+    made: Timestamp,
+    by: String,
+    logs: Vec<Head>,
+}
+
+/// Where a log ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    #[serde(with = "as_text")]
+    pub log: LogId,
+    pub lines: u64,
+    pub head: Digest,
+}
+
+/// Any other record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Record {
+    Line {
+        #[serde(with = "as_text")]
+        log: LogId,
+        line: String,
+    },
+    Blob {
+        blob: Digest,
+        base64: String,
+    },
+    /// A blob that the journal does not have any more.
+    Absent {
+        blob: Digest,
+        absent: bool,
+    },
+}
+
+mod as_text {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+    use types::LogId;
+
+    pub(super) fn serialize<S: Serializer>(log: &LogId, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(log)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<LogId, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Why a bundle was not written, or cannot be believed.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("reading or writing the bundle")]
+    Io(#[from] std::io::Error),
+    #[error("this is not an audit bundle: {why}")]
+    NotABundle { why: String },
+    #[error("the bundle has the format {found:?}, and this program knows {FORMAT:?}; update it")]
+    OtherFormat { found: String },
+    #[error("the bundle is too large: {what}")]
+    TooLarge { what: String },
+    #[error("record {record} cannot be read: {why}")]
+    Record { record: u64, why: String },
+    #[error("the bundle was changed: {0}")]
+    Changed(String),
+    #[error("the policy of the run cannot be read: {0}")]
+    Policy(String),
+    #[error("an anchor cannot be read: {0}")]
+    Anchor(String),
+}
+
+/// Every blob that a line names: references with digest and size, scripts, and the policy.
+fn blobs_of(value: &serde_json::Value, found: &mut std::collections::BTreeSet<Digest>) {
+    use serde_json::Value;
+    match value {
+        Value::Object(map) => {
+            let size = map.get("bytes").is_some_and(Value::is_u64);
+            let digest =
+                map.get("digest").and_then(Value::as_str).and_then(|text| text.parse().ok());
+            if let (2, true, Some(digest)) = (map.len(), size, digest) {
+                found.insert(digest);
+            }
+            map.values().for_each(|value| blobs_of(value, found));
+        }
+        Value::Array(all) => all.iter().for_each(|value| blobs_of(value, found)),
+        Value::String(text) => {
+            let script = text.strip_prefix(crate::models::SCRIPT).and_then(|t| t.strip_prefix('/'));
+            found.extend(script.and_then(|digest| digest.parse::<Digest>().ok()));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Checks a bundle from anywhere. Nothing in it is believed: sizes are bounded before anything is kept, no name in it
+//! becomes a path, every line is checked against its chain and every blob against its hash, and then the whole run is
+//! decided again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Read as _};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::replay::{Logs, Report, Retraced};
+use types::{AttemptId, CommitId, Digest, Envelope, Event, LogId, Policy, RunId, Timestamp};
+
+use super::anchor::Held;
+use super::{
+    AuditError, FORMAT, Head, Header, MAX_BLOBS, MAX_LOG_BYTES, MAX_LOGS, MAX_RECORD_BYTES, Record,
+    blobs_of,
+};
+use crate::replay::{Torn, policy_digest, replayed};
+
+/// What a bundle holds, once everything in it was checked.
+#[derive(Debug)]
+pub struct Verified {
+    pub run: RunId,
+    /// Which program wrote it, and when, as it says itself.
+    pub by: String,
+    pub made: Timestamp,
+    pub logs: Vec<Head>,
+    pub blobs: usize,
+    /// Blobs that were not there any more when it was written.
+    pub absent: usize,
+    pub report: Report,
+    /// The commit that the run began with; a session has none.
+    pub base: Option<CommitId>,
+    hashes: BTreeMap<LogId, Vec<Digest>>,
+}
+
+impl Verified {
+    /// The hash of a line, to be compared with an anchor.
+    #[must_use]
+    pub fn held(&self, log: &LogId, line: u64) -> Held {
+        let Some(hashes) = self.hashes.get(log) else { return Held::NoLog };
+        let place = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
+        match place.and_then(|place| hashes.get(place)) {
+            Some(hash) => Held::Hash(*hash),
+            None => Held::Shorter(hashes.len() as u64),
+        }
+    }
+}
+
+/// Reads a whole bundle and checks it. That a decision differs is no error: it stands in the report.
+pub fn verify(mut from: impl BufRead) -> Result<Verified, AuditError> {
+    let header = header(&mut from)?;
+    let mut read = Contents::default();
+    let mut number = 1;
+    while let Some(text) = next(&mut from, MAX_RECORD_BYTES)? {
+        number += 1;
+        let why = |error: serde_json::Error| error.to_string();
+        let record = serde_json::from_str(&text)
+            .map_err(|error| AuditError::Record { record: number, why: why(error) })?;
+        read.take(&header, number, record)?;
+    }
+    read.checked(header)
+}
+
+/// Of the first record, what says how to read it.
+#[derive(serde::Deserialize)]
+struct Format {
+    format: String,
+}
+
+fn header(from: &mut impl BufRead) -> Result<Header, AuditError> {
+    let not = |why: &str| AuditError::NotABundle { why: why.to_owned() };
+    // A file of something else should not be read to its end to find its first line.
+    let first = match next(from, MAX_RECORD_BYTES) {
+        Ok(first) => first.ok_or_else(|| not("it is empty"))?,
+        Err(AuditError::Io(error)) => return Err(error.into()),
+        Err(_) => return Err(not("its first line is no header")),
+    };
+    let Ok(Format { format }) = serde_json::from_str(&first) else {
+        return Err(not("its first line is no header"));
+    };
+    if format != FORMAT {
+        return Err(AuditError::OtherFormat { found: types::one_line(&format, 100) });
+    }
+    let header: Header = serde_json::from_str(&first).map_err(|error| not(&error.to_string()))?;
+    if header.logs.len() > MAX_LOGS {
+        return Err(AuditError::TooLarge { what: format!("it has more than {MAX_LOGS} logs") });
+    }
+    if header.logs.first().is_none_or(|head| head.log != LogId::run(header.run.clone())) {
+        return Err(not("it does not begin with the log of its run"));
+    }
+    let own = |head: &Head| head.log.run == header.run;
+    let names: BTreeSet<&LogId> = header.logs.iter().map(|head| &head.log).collect();
+    if !header.logs.iter().all(own) || names.len() != header.logs.len() {
+        return Err(not("it has logs twice, or of another run"));
+    }
+    Ok(header)
+}
+
+/// The next record that is not empty, if it is not too long.
+fn next(from: &mut impl BufRead, most: usize) -> Result<Option<String>, AuditError> {
+    loop {
+        let mut bytes = Vec::new();
+        from.by_ref().take(most as u64 + 1).read_until(b'\n', &mut bytes)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if bytes.len() > most {
+            return Err(AuditError::TooLarge {
+                what: format!("a record has more than {most} bytes"),
+            });
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| AuditError::NotABundle { why: "it is not UTF-8 text".to_owned() })?;
+        if !text.trim().is_empty() {
+            return Ok(Some(text));
+        }
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Contents {
+    lines: BTreeMap<LogId, Vec<String>>,
+    bytes: usize,
+    blobs: BTreeSet<Digest>,
+    absent: BTreeSet<Digest>,
+    policy: Option<Vec<u8>>,
+}
+
+impl Contents {
+    fn take(&mut self, header: &Header, record: u64, taken: Record) -> Result<(), AuditError> {
+        match taken {
+            Record::Line { log, line } => {
+                self.bytes += line.len();
+                if self.bytes > MAX_LOG_BYTES {
+                    let what = format!("its logs have more than {MAX_LOG_BYTES} bytes");
+                    return Err(AuditError::TooLarge { what });
+                }
+                if !header.logs.iter().any(|head| head.log == log) {
+                    let why = format!("the header names no log {log}");
+                    return Err(AuditError::Record { record, why });
+                }
+                self.lines.entry(log).or_default().push(line);
+            }
+            Record::Blob { blob, base64 } => {
+                let bytes = STANDARD.decode(base64);
+                let bytes =
+                    bytes.map_err(|error| AuditError::Record { record, why: error.to_string() })?;
+                if Digest::of(&bytes) != blob {
+                    return Err(AuditError::Changed(format!("blob {blob} is not what it was")));
+                }
+                if self.policy_named(header) == Some(blob) {
+                    self.policy = Some(bytes);
+                }
+                self.blobs.insert(blob);
+            }
+            Record::Absent { blob, .. } => {
+                self.absent.insert(blob);
+            }
+        }
+        if self.blobs.len() + self.absent.len() > MAX_BLOBS {
+            return Err(AuditError::TooLarge {
+                what: format!("it has more than {MAX_BLOBS} blobs"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The policy that the first line names; lines come before blobs.
+    fn policy_named(&self, header: &Header) -> Option<Digest> {
+        let first = self.lines.get(&LogId::run(header.run.clone()))?.first()?;
+        policy_digest(&Envelope::parse(first).ok()?.event)
+    }
+
+    fn checked(mut self, header: Header) -> Result<Verified, AuditError> {
+        let (mut logs, mut hashes) = (Logs::default(), BTreeMap::new());
+        let mut named = BTreeSet::new();
+        for head in &header.logs {
+            let lines = self.lines.remove(&head.log).unwrap_or_default();
+            if lines.len() as u64 != head.lines {
+                let (there, said) = (lines.len(), head.lines);
+                let what = format!("{} has {there} lines, and the header says {said}", head.log);
+                return Err(AuditError::Changed(what));
+            }
+            let own = lines.iter().map(|line| Digest::of(line.as_bytes())).collect();
+            hashes.insert(head.log.clone(), own);
+            for value in lines.iter().filter_map(|line| serde_json::from_str(line).ok()) {
+                blobs_of(&value, &mut named);
+            }
+            let envelopes = store::read_chain(&head.log, head.head, lines)?;
+            match &head.log.attempt {
+                None => logs.run = envelopes,
+                Some(attempt) => {
+                    let retraced = Retraced { lines: envelopes, head: head.head };
+                    logs.attempts.insert(attempt.clone(), retraced);
+                }
+            }
+        }
+        every_attempt(&logs)?;
+        named.retain(|blob| !self.blobs.contains(blob) && !self.absent.contains(blob));
+        if let Some(missing) = named.first() {
+            return Err(AuditError::Changed(format!("blob {missing} is missing")));
+        }
+        let policy = self.policy.ok_or_else(|| AuditError::Policy("it is not there".to_owned()))?;
+        let policy: Policy = serde_json::from_slice(&policy)
+            .map_err(|error| AuditError::Policy(error.to_string()))?;
+        let report = replayed(Arc::new(policy), &header.run, &logs, Torn::Refused);
+        let base = logs.run.first().and_then(|line| match &line.event {
+            Event::RunRequested { survey, .. } => Some(survey.base.clone()),
+            _ => None,
+        });
+        let Header { run, by, made, logs, .. } = header;
+        let (blobs, absent) = (self.blobs.len(), self.absent.len());
+        Ok(Verified { run, by, made, logs, blobs, absent, report, base, hashes })
+    }
+}
+
+/// Every attempt that the run's log says is finished must be there, and end as it says.
+fn every_attempt(logs: &Logs) -> Result<(), AuditError> {
+    for line in &logs.run {
+        let Event::AttemptFinished { attempt, log_head, .. } = &line.event else { continue };
+        if *log_head == Digest::ZERO {
+            continue;
+        }
+        let attempt: &AttemptId = attempt;
+        match logs.attempts.get(attempt) {
+            None => {
+                return Err(AuditError::Changed(format!(
+                    "the log of attempt {attempt} is missing"
+                )));
+            }
+            Some(log) if log.head != *log_head => {
+                let what = format!("attempt {attempt} does not end as the run's log says");
+                return Err(AuditError::Changed(what));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,326 @@
+//! Forks: a new run, or a new session, that begins as a copy of another one up to a line of its log. What was decided
+//! until then is decided; from there on it goes its own way. The original is not touched.
+//!
+//! A fork never begins in the middle of a decision. Attempts that were open at that point begin anew; what they had
+//! done until then is not part of the fork. Nothing is driven here: `resume` does that.
+
+mod copied;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::replay::{Logs, Step};
+use engine::{Attempt, Machine as _, Run};
+use sandbox::{GitError, Repo};
+use store::{Batch, Clean, JournalError};
+use types::{
+    AttemptId, AttemptResult, Command, CommitId, Digest, Envelope, Event, Forked, Input, LogId,
+    Policy, RunId, SessionChange, TaskId,
+};
+
+use crate::door::{Bosun, DoorError, draw_run_id};
+use crate::drive::{Drive, DriveError};
+use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
+use crate::session::SessionError;
+use copied::Copying;
+
+/// A fork to be made.
+#[derive(Debug, Clone)]
+pub struct NewFork {
+    pub from: RunId,
+    /// The line after which it goes its own way. The decision that the line belongs to is taken over whole.
+    pub at: u64,
+    /// For a session: the folder that its files are put into. It must be new or empty.
+    pub into: Option<PathBuf>,
+    /// For reproducible runs; otherwise one is drawn.
+    pub id: Option<RunId>,
+}
+
+/// A fork that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fork {
+    pub run: RunId,
+    pub origin: Forked,
+    /// Whether it is a session, and not a run with a plan.
+    pub session: bool,
+    /// Attempts that were open at that point and begin anew.
+    pub anew: Vec<AttemptId>,
+}
+
+/// Why there is no fork. Nothing was written then, unless the journal itself failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("{run} has no line {at}; its last one is {last}")]
+    NoSuchLine { run: RunId, at: u64, last: u64 },
+    #[error(
+        "line {seq} of {run} is decided otherwise by this version; `bosun replay {run}` shows how. Fork before it"
+    )]
+    Differs { run: RunId, seq: u64 },
+    #[error("at line {at} {run} is over; name an earlier line")]
+    Over { run: RunId, at: u64 },
+    #[error(
+        "attempt {attempt} is open at line {at} and has asked a person before it, and an answer counts only for the \
+         call that it was asked about; name a line below {start}{end}"
+    )]
+    Asked { attempt: AttemptId, at: u64, start: u64, end: String },
+    #[error("commit {} is not in {repository} any more, so nothing can go on from it", commit.short())]
+    NoCommit { commit: CommitId, repository: String },
+    #[error("a session is forked into a folder of its own; name one with --into")]
+    NoFolder,
+    #[error("a run works in its repository; --into is for sessions")]
+    FolderOfARun,
+    #[error("{path} cannot take the files: {why}")]
+    Folder { path: String, why: String },
+}
+
+impl From<JournalError> for ForkError {
+    fn from(error: JournalError) -> Self {
+        Self::Door(error.into())
+    }
+}
+
+impl From<GitError> for ForkError {
+    fn from(error: GitError) -> Self {
+        Self::Door(error.into())
+    }
+}
+
+impl From<DriveError> for ForkError {
+    fn from(error: DriveError) -> Self {
+        Self::Door(error.into())
+    }
+}
+
+impl Bosun {
+    /// Makes a fork. It can be gone on with as soon as this comes back.
+    pub async fn fork(&self, new: NewFork) -> Result<Fork, ForkError> {
+        let logs = recorded_logs(&*self.shop.journal, &new.from).await?;
+        let Some(first) = logs.run.first() else {
+            return Err(DoorError::NoSuchRun { run: new.from }.into());
+        };
+        let policy = self.policy_of(&new.from, policy_digest(&first.event)).await?;
+        let seq = point(&new, &policy, &logs)?;
+        let head = self.hash_of(&LogId::run(new.from.clone()), seq).await?;
+        let origin = Forked { run: new.from.clone(), seq, head };
+        let kept = usize::try_from(seq).unwrap_or(usize::MAX).min(logs.run.len());
+        let lines = &logs.run[..kept];
+        match &first.event {
+            Event::SessionStarted { .. } => self.fork_session(&new, policy, lines, origin).await,
+            _ => self.fork_run(&new, policy, lines, &logs, origin).await,
+        }
+    }
+
+    async fn fork_run(
+        &self,
+        new: &NewFork,
+        policy: Arc<Policy>,
+        lines: &[Envelope],
+        logs: &Logs,
+        origin: Forked,
+    ) -> Result<Fork, ForkError> {
+        if new.into.is_some() {
+            return Err(ForkError::FolderOfARun);
+        }
+        let mut machine = Run::new(new.from.clone(), policy);
+        lines.iter().for_each(|line| machine.apply(&line.event, line.at));
+        if machine.is_over() {
+            return Err(ForkError::Over { run: new.from.clone(), at: origin.seq });
+        }
+        let (finished, anew) = attempts(lines);
+        for attempt in &anew {
+            not_asked(attempt, origin.seq, &logs.run)?;
+        }
+        let repository = self.path_of(&machine);
+        let repo = self.shop.repo(&repository).await?;
+        for commit in needed(&machine, lines) {
+            if repo.find_tree(&commit).await?.is_none() {
+                let repository = repository.display().to_string();
+                return Err(ForkError::NoCommit { commit, repository });
+            }
+        }
+        let run = new.id.clone().unwrap_or_else(draw_run_id);
+        let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
+        for attempt in finished {
+            let Some(log) = logs.attempts.get(&attempt) else { continue };
+            let id = LogId::attempt(run.clone(), attempt.clone());
+            let head = self.write(&copying, &id, &log.lines).await?;
+            copying.heads.insert(attempt, head);
+        }
+        self.write(&copying, &LogId::run(run.clone()), lines).await?;
+        self.point(&repo, &machine, &run).await?;
+        Ok(Fork { run, origin, session: false, anew })
+    }
+
+    /// The fork's branch begins with what was merged until then.
+    async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
+        let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
+        if *from.head() != base {
+            let branch = Run::new(run.clone(), from.policy().clone()).branch();
+            repo.point_branch(&branch, from.head()).await?;
+        }
+        Ok(())
+    }
+
+    async fn fork_session(
+        &self,
+        new: &NewFork,
+        policy: Arc<Policy>,
+        lines: &[Envelope],
+        origin: Forked,
+    ) -> Result<Fork, ForkError> {
+        let into = new.into.as_deref().ok_or(ForkError::NoFolder)?;
+        let mut machine = Attempt::new(policy.clone());
+        lines.iter().for_each(|line| machine.apply(&line.event, line.at));
+        if machine.is_over() {
+            return Err(ForkError::Over { run: new.from.clone(), at: origin.seq });
+        }
+        let brief = machine.brief();
+        let from = brief.and_then(|brief| brief.folder.clone()).unwrap_or_default();
+        let system = brief.map(|brief| brief.system.clone()).unwrap_or_default();
+        let into = empty(into)?;
+        self.files_at(&new.from, origin.seq, Path::new(&from), &into).await?;
+        let run = new.id.clone().unwrap_or_else(draw_run_id);
+        let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
+        let folder = into.to_string_lossy().into_owned();
+        copying.folder = Some(folder.clone());
+        let log = LogId::run(run.clone());
+        self.write(&copying, &log, lines).await?;
+        // From here on the agent is told of its new folder.
+        let system = system.replace(&from, &folder);
+        let change = Box::new(SessionChange { system: Some(system), ..SessionChange::default() });
+        let machine = Attempt::new(policy);
+        let mut drive = Drive::load(machine, log, self.shop.surroundings()).await?;
+        drive.take(&Input::Command(Command::Change { change }), None).await?;
+        Ok(Fork { run, origin, session: true, anew: vec![] })
+    }
+
+    /// Copies lines into a log that does not exist yet, and returns the hash of the last one.
+    async fn write(
+        &self,
+        copying: &Copying<'_>,
+        log: &LogId,
+        lines: &[Envelope],
+    ) -> Result<Digest, ForkError> {
+        let journal = &self.shop.journal;
+        let lease = journal.lease(log).await?;
+        let mut expect = 0;
+        // What was recorded at one moment is recorded at one moment again.
+        for together in lines.chunk_by(|one, next| one.at == next.at) {
+            let Some(first) = together.first() else { continue };
+            let event = |line: &Envelope| self.shop.redactor.clean(copying.event(&line.event));
+            let events: Vec<Clean> = together.iter().map(event).collect();
+            let batch = Batch { expect, at: copying.moved(first.at), events: &events, taken: None };
+            journal.append(&lease, batch).await?;
+            expect += together.len() as u64;
+        }
+        self.hash_of(log, expect).await
+    }
+
+    async fn hash_of(&self, log: &LogId, seq: u64) -> Result<Digest, ForkError> {
+        let line = self.shop.journal.lines(log, seq.saturating_sub(1), 1).await?;
+        Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+    }
+}
+
+/// Where the decision ends that the line belongs to.
+fn point(new: &NewFork, policy: &Arc<Policy>, logs: &Logs) -> Result<u64, ForkError> {
+    let run = || new.from.clone();
+    let last = logs.run.len() as u64;
+    if new.at == 0 || new.at > last {
+        return Err(ForkError::NoSuchLine { run: run(), at: new.at, last });
+    }
+    // Only the log itself: what its attempts decided is not part of the question.
+    let alone = Logs { run: logs.run.clone(), attempts: BTreeMap::new() };
+    let report = replayed(policy.clone(), &new.from, &alone, Torn::Refused);
+    let step = report.steps.iter().find(|step| step.last >= new.at);
+    match (step, report.difference) {
+        (Some(Step { last, .. }), _) => Ok(*last),
+        (None, Some(difference)) => Err(ForkError::Differs { run: run(), seq: difference.seq }),
+        (None, None) => Err(ForkError::NoSuchLine { run: run(), at: new.at, last }),
+    }
+}
+
+/// The attempts that are finished at the end of these lines, and those that are not.
+fn attempts(lines: &[Envelope]) -> (Vec<AttemptId>, Vec<AttemptId>) {
+    let (mut finished, mut open) = (Vec::new(), Vec::new());
+    for line in lines {
+        match &line.event {
+            Event::AttemptStarted { attempt, .. } => open.push(attempt.clone()),
+            Event::AttemptFinished { attempt, .. } => {
+                open.retain(|other| other != attempt);
+                finished.push(attempt.clone());
+            }
+            _ => {}
+        }
+    }
+    (finished, open)
+}
+
+/// An attempt that begins anew may ask about something else, and must not find an answer that is already there.
+fn not_asked(attempt: &AttemptId, at: u64, lines: &[Envelope]) -> Result<(), ForkError> {
+    let first = |wanted: &dyn Fn(&Event) -> bool| {
+        lines.iter().find(|line| wanted(&line.event)).map(|line| line.seq)
+    };
+    let asked = first(
+        &|event| matches!(event, Event::QuestionAsked { attempt: Some(own), .. } if own == attempt),
+    );
+    if asked.is_none_or(|asked| asked > at) {
+        return Ok(());
+    }
+    let start = first(
+        &|event| matches!(event, Event::AttemptStarted { attempt: own, .. } if own == attempt),
+    );
+    let end = first(
+        &|event| matches!(event, Event::AttemptFinished { attempt: own, .. } if own == attempt),
+    );
+    let end = end.map(|end| format!(", or {end} and above")).unwrap_or_default();
+    Err(ForkError::Asked { attempt: attempt.clone(), at, start: start.unwrap_or_default(), end })
+}
+
+/// The commits that the work goes on from: the base, the branch, and the last result of each task that is not settled.
+fn needed(run: &Run, lines: &[Envelope]) -> Vec<CommitId> {
+    let mut results: BTreeMap<&TaskId, Option<&CommitId>> = BTreeMap::new();
+    for line in lines {
+        match &line.event {
+            Event::AttemptFinished { attempt, result, .. } => {
+                let commit = match result {
+                    AttemptResult::Submitted { commit, .. } => Some(commit),
+                    AttemptResult::Failed { commit, .. } => commit.as_ref(),
+                    AttemptResult::Cancelled => None,
+                };
+                results.insert(&attempt.task, commit);
+            }
+            Event::TaskFinished { task, .. }
+            | Event::TaskFailed { task, .. }
+            | Event::TaskSkipped { task, .. } => {
+                results.remove(task);
+            }
+            _ => {}
+        }
+    }
+    let base = run.survey().map(|survey| &survey.base);
+    let all = base.into_iter().chain([run.head()]).chain(results.into_values().flatten());
+    let mut all: Vec<CommitId> = all.cloned().collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The folder, once it is certain that nothing is in it.
+fn empty(folder: &Path) -> Result<PathBuf, ForkError> {
+    let unfit = |why: String| ForkError::Folder { path: folder.display().to_string(), why };
+    std::fs::create_dir_all(folder).map_err(|error| unfit(error.to_string()))?;
+    let folder = folder.canonicalize().map_err(|error| unfit(error.to_string()))?;
+    match std::fs::read_dir(&folder).map_err(|error| unfit(error.to_string()))?.next() {
+        None => Ok(folder),
+        Some(_) => Err(unfit("it is not empty".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! A session is forked with its files; the original stays as it is.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use store::{Journal as _, MemoryJournal};
+use types::{Event, LogId, RunId};
+
+use super::{ForkError, NewFork};
+use crate::{Bosun, NewSession, SessionItem, Setup};
+
+const SCRIPT: &str = r#"
+[[attempt]]
+role = "solo"
+[[attempt.reply]]
+call = { tool = "write_file", path = "a.txt", content = "one\n" }
+[[attempt.reply]]
+say = "One."
+[[attempt.reply]]
+call = { tool = "write_file", path = "a.txt", content = "two\n" }
+[[attempt.reply]]
+say = "Two."
+"#;
+
+struct Stage {
+    bosun: Bosun,
+    journal: Arc<MemoryJournal>,
+    folder: tempfile::TempDir,
+    run: RunId,
+    /// The last line of the first input.
+    first: u64,
+}
+
+impl Stage {
+    /// A session that has changed a file twice, and is left.
+    async fn set() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let work = folder.path().join("work");
+        std::fs::create_dir(&work).expect("a folder");
+        std::fs::write(work.join("b.txt"), "other\n").expect("a file");
+        let journal = Arc::new(MemoryJournal::new());
+        let bosun = Bosun::new(Setup::new(journal.clone(), folder.path().join("state")));
+        let model = bosun.keep_script(SCRIPT).await.expect("a script");
+        let new = NewSession::new(&work, model).expect("the preset");
+        let session = bosun.open(new).await.expect("a session");
+        session.submit("Write one").await.expect("it is idle");
+        session.rest().await;
+        // The walls are tried beside the first question, so their line may come at any time until now.
+        let mut items = Box::pin(session.events());
+        while let Some(item) = items.next().await {
+            if matches!(item, SessionItem::Event(line) if matches!(line.event, Event::SandboxProbed { .. }))
+            {
+                break;
+            }
+        }
+        let run = session.id().clone();
+        let log = LogId::run(run.clone());
+        let first = journal.read(&log, 0, 1_000).await.expect("lines").len() as u64;
+        session.submit("Write two").await.expect("it is idle");
+        session.rest().await;
+        session.suspend().await.expect("it is left");
+        Self { bosun, journal, folder, run, first }
+    }
+
+    fn fork(&self, at: u64, into: Option<&str>) -> NewFork {
+        let into = into.map(|name| self.folder.path().join(name));
+        NewFork { from: self.run.clone(), at, into, id: None }
+    }
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("a file")
+}
+
+#[tokio::test]
+async fn a_session_is_forked_with_the_files_that_it_had_then() {
+    let stage = Stage::set().await;
+    let fork = stage.bosun.fork(stage.fork(stage.first, Some("fork"))).await.expect("a fork");
+    assert!(fork.session);
+    assert_eq!((&fork.origin.run, fork.origin.seq), (&stage.run, stage.first));
+    let into = stage.folder.path().join("fork");
+    assert_eq!(
+        (read(&into, "a.txt").as_str(), read(&into, "b.txt").as_str()),
+        ("one\n", "other\n")
+    );
+    assert_eq!(read(&stage.folder.path().join("work"), "a.txt"), "two\n");
+    let lines = stage.journal.read(&LogId::run(fork.run.clone()), 0, 1_000).await.expect("lines");
+    assert_eq!(lines.len() as u64, stage.first + 1, "the copy, and where it works now");
+    let Event::SessionStarted { brief, .. } = &lines[0].event else { panic!("{:?}", lines[0]) };
+    assert_eq!((&brief.run, brief.forked.as_ref()), (&fork.run, Some(&fork.origin)));
+    for run in [&stage.run, &fork.run] {
+        let report = stage.bosun.replay(run).await.expect("it can be replayed");
+        assert_eq!(report.difference, None);
+    }
+    let session = stage.bosun.reopen(&fork.run, "ann").await.expect("it goes on");
+    session.submit("Write two here").await.expect("it is idle");
+    session.rest().await;
+    assert_eq!(session.last_words().await.expect("words"), "Two.");
+    assert_eq!(read(&into, "a.txt"), "two\n");
+    session.abort().await.expect("it is closed");
+    let report = stage.bosun.replay(&fork.run).await.expect("it can be replayed");
+    assert_eq!(report.difference, None);
+}
+
+#[tokio::test]
+async fn what_cannot_be_forked_is_refused_before_anything_is_written() {
+    let stage = Stage::set().await;
+    let refused = async |new: NewFork| stage.bosun.fork(new).await.expect_err("it is refused");
+    let none = refused(stage.fork(1_000, Some("fork"))).await;
+    assert!(matches!(none, ForkError::NoSuchLine { .. }), "{none}");
+    let folder = refused(stage.fork(3, None)).await;
+    assert!(matches!(folder, ForkError::NoFolder), "{folder}");
+    let taken = refused(stage.fork(3, Some("work"))).await;
+    assert!(taken.to_string().contains("not empty"), "{taken}");
+    let unknown = NewFork { from: RunId::fixed("r_nobody"), ..stage.fork(3, Some("fork")) };
+    assert!(matches!(refused(unknown).await, ForkError::Door(_)));
+    assert_eq!(stage.journal.logs(None).await.expect("logs").len(), 1);
+}
+
+#[tokio::test]
+async fn a_fork_never_begins_in_the_middle_of_a_decision() {
+    let stage = Stage::set().await;
+    let lines = stage.journal.read(&LogId::run(stage.run.clone()), 0, 1_000).await.expect("lines");
+    let told = lines.iter().find(|line| matches!(line.event, Event::SessionTold { .. }));
+    let told = told.expect("something was said").seq;
+    let fork = stage.bosun.fork(stage.fork(told, Some("fork"))).await.expect("a fork");
+    let asked = &lines[usize::try_from(fork.origin.seq).expect("small") - 1].event;
+    assert!(matches!(asked, Event::ModelAsked { .. }), "asking follows at once: {asked:?}");
+}

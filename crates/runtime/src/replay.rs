@@ -1,0 +1,84 @@
+//! Replay: the lines of a run and its attempts, taken out of a journal or a bundle, are handed to the engine to be
+//! decided again. Nothing is performed, no model is asked, nothing is written.
+
+use std::sync::Arc;
+
+use engine::replay::{How, Logs, Report, Retraced, run, session};
+use engine::{Attempt, Run};
+use store::{Journal, JournalError, Redactor};
+use types::{Digest, Envelope, Event, LogId, Policy, RunId};
+
+use crate::door::{Bosun, DoorError};
+
+/// How many lines are read at a time.
+const PAGE: usize = 1_000;
+
+/// Whether a decision may be on record in part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Torn {
+    /// No journal stores a part of a decision, so a part of one was cut.
+    Refused,
+    /// For logs that were cut on purpose.
+    Allowed,
+}
+
+impl Bosun {
+    /// Decides a run with its attempts, or a conversation, again from its logs, and says where they differ first.
+    pub async fn replay(&self, run: &RunId) -> Result<Report, DoorError> {
+        let logs = recorded_logs(&*self.shop.journal, run).await?;
+        let digest = logs.run.first().and_then(|line| policy_digest(&line.event));
+        if logs.run.is_empty() {
+            return Err(DoorError::NoSuchRun { run: run.clone() });
+        }
+        let policy = self.policy_of(run, digest).await?;
+        Ok(replayed(policy, run, &logs, Torn::Refused))
+    }
+}
+
+/// The policy that the first line of a log names.
+#[must_use]
+pub fn policy_digest(first: &Event) -> Option<Digest> {
+    match first {
+        Event::RunRequested { policy, .. } => Some(*policy),
+        Event::SessionStarted { brief, .. } => brief.policy,
+        _ => None,
+    }
+}
+
+/// Decides logs again under the policy that they were written under.
+#[must_use]
+pub fn replayed(policy: Arc<Policy>, id: &RunId, logs: &Logs, torn: Torn) -> Report {
+    // Values that were secret then stand nowhere in the log; what is shaped like a key is taken out as it was then.
+    let redactor = Redactor::none();
+    let clean = |event| redactor.clean(event).into_event();
+    let how = How { clean: &clean, torn: torn == Torn::Allowed };
+    match logs.run.first().map(|line| &line.event) {
+        Some(Event::SessionStarted { .. }) => session(Attempt::new(policy), id, &logs.run, &how),
+        _ => run(&Run::new(id.clone(), policy), logs, &how),
+    }
+}
+
+/// Everything that is recorded of a run, log by log, each checked against its chain.
+pub async fn recorded_logs(journal: &dyn Journal, run: &RunId) -> Result<Logs, JournalError> {
+    let mut logs = Logs { run: whole(journal, &LogId::run(run.clone())).await?, ..Logs::default() };
+    for summary in journal.logs(Some(run)).await? {
+        let Some(attempt) = summary.log.attempt.clone() else { continue };
+        let lines = whole(journal, &summary.log).await?;
+        let last = lines.last().map_or(0, |line| line.seq.saturating_sub(1));
+        let last = journal.lines(&summary.log, last, 1).await?;
+        let head = last.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes()));
+        logs.attempts.insert(attempt, Retraced { lines, head });
+    }
+    Ok(logs)
+}
+
+async fn whole(journal: &dyn Journal, log: &LogId) -> Result<Vec<Envelope>, JournalError> {
+    let mut lines: Vec<Envelope> = Vec::new();
+    loop {
+        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
+        if page.is_empty() {
+            return Ok(lines);
+        }
+        lines.extend(page);
+    }
+}
