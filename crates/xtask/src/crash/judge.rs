@@ -13,10 +13,22 @@ use super::tracer::OUTPUT;
 /// What a command leaves when nothing disturbs it: names of files and references.
 pub(super) type Names = BTreeSet<String>;
 
+/// What is promised for a sort of crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Promise {
+    /// It goes on as if nothing had happened.
+    Kill,
+    /// The same, but the person's own files are as safe as git makes them.
+    PowerCut,
+    /// It may end as failed or with a question, but never as done when it is not.
+    DiskError,
+}
+
 /// Everything that is wrong, a sentence each.
 pub(super) fn judge(
     stage: &Stage,
     command: &str,
+    promise: Promise,
     calls: &[String],
     usual: Option<&Names>,
 ) -> anyhow::Result<Vec<String>> {
@@ -28,25 +40,39 @@ pub(super) fn judge(
     let run = one["run"].as_str().unwrap_or_default().to_owned();
     let mut wrong = vec![];
     let state = one["status"].as_str().or_else(|| one["session"]["state"].as_str());
-    if !matches!(state, Some("done" | "IDLE")) {
+    let done = matches!(state, Some("done" | "IDLE"));
+    if !done && promise != Promise::DiskError {
         wrong.push(format!("it ended as {}", state.unwrap_or("nothing known")));
     }
     let verified = stage.play(&words(&["log", &run, "--verify"]))?;
     if verified.exit != Some(0) {
         wrong.push(format!("log --verify: {}", verified.err.trim()));
     }
-    // A conversation is never over, so nobody can follow it to its end.
-    let rest: &[&str] = if command == "chat" { &["--json"] } else { &["--json", "--follow"] };
-    let log = stage.play(&words(&[&["log", &run], rest].concat()))?;
-    let log: Vec<Value> = lines(&log.out);
+    let log = whole_log(stage, &run)?;
     wrong.extend(lost(stage, &log)?);
-    wrong.extend(repeated(&log, calls));
-    wrong.extend(result(stage, command, &run)?);
+    wrong.extend(repeated(&log, calls, promise));
+    if !done {
+        return Ok(wrong);
+    }
+    wrong.extend(result(stage, command, &run, promise)?);
     if let Some(usual) = usual {
         let left = names(stage)?;
         wrong.extend(left.difference(usual).map(|name| format!("left behind: {name}")));
     }
     Ok(wrong)
+}
+
+/// The lines of a run and of its attempts.
+fn whole_log(stage: &Stage, run: &str) -> anyhow::Result<Vec<Value>> {
+    let mut log = lines(&stage.play(&words(&["log", run, "--json"]))?.out);
+    let started = log.iter().filter(|line| line["event"] == "attempt.started");
+    let mut attempts: Vec<String> =
+        started.filter_map(|line| line["data"]["attempt"].as_str().map(str::to_owned)).collect();
+    attempts.dedup();
+    for attempt in attempts {
+        log.extend(lines(&stage.play(&words(&["log", run, "--attempt", &attempt, "--json"]))?.out));
+    }
+    Ok(log)
 }
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -76,7 +102,7 @@ fn lost(stage: &Stage, log: &[Value]) -> anyhow::Result<Vec<String>> {
 }
 
 /// Calls that ran more often than the log says, or less often.
-fn repeated(log: &[Value], calls: &[String]) -> Vec<String> {
+fn repeated(log: &[Value], calls: &[String], promise: Promise) -> Vec<String> {
     let mut labels: BTreeMap<(String, String), String> = BTreeMap::new();
     // For each label: how often it finished, and how often nobody knows.
     let mut ends: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -112,7 +138,9 @@ fn repeated(log: &[Value], calls: &[String]) -> Vec<String> {
     }
     for (label, (finished, unknown)) in &ends {
         let made = made.remove(label.as_str()).unwrap_or(0);
-        if made < *finished || made > finished + unknown {
+        // On a broken disk a call may fail before anything is run.
+        let at_least = if promise == Promise::DiskError { 0 } else { *finished };
+        if made < at_least || made > finished + unknown {
             wrong.push(format!(
                 "the call {label} was made {made} times; {finished} finished, {unknown} lost"
             ));
@@ -124,7 +152,12 @@ fn repeated(log: &[Value], calls: &[String]) -> Vec<String> {
     wrong
 }
 
-fn result(stage: &Stage, command: &str, run: &str) -> anyhow::Result<Vec<String>> {
+fn result(
+    stage: &Stage,
+    command: &str,
+    run: &str,
+    promise: Promise,
+) -> anyhow::Result<Vec<String>> {
     let mut wrong = vec![];
     let branch = if command == "accept" { "main".to_owned() } else { format!("bosun/{run}") };
     let files: &[&str] = match command {
@@ -142,7 +175,7 @@ fn result(stage: &Stage, command: &str, run: &str) -> anyhow::Result<Vec<String>
             wrong.push(format!("{file} of the result is {said:?}"));
         }
     }
-    if command != "chat" {
+    if command != "chat" && promise != Promise::PowerCut {
         let status = stage.git(&["status", "--porcelain"])?;
         if status.exit != Some(0) || !status.out.is_empty() {
             wrong.push(format!("git status: {}{}", status.out.trim(), status.err.trim()));
@@ -157,7 +190,8 @@ fn result(stage: &Stage, command: &str, run: &str) -> anyhow::Result<Vec<String>
         // Following ends with the run, and its result is settled after that.
         let own = lines(&stage.play(&words(&["log", run, "--json"]))?.out);
         let count = own.iter().filter(|line| line["event"] == event).count();
-        if count != 1 {
+        let again = count > 1 && promise == Promise::DiskError;
+        if count != 1 && !again {
             wrong.push(format!("{event} is on record {count} times"));
         }
     }
@@ -230,13 +264,13 @@ mod tests {
         let finished = [begun.clone(), event("tool.finished", "s1.t1.c0", "")];
         let lost = [begun, event("tool.lost", "s1.t1.c0", "")];
         let calls = |n: usize| vec!["first".to_owned(); n];
-        assert_eq!(repeated(&finished, &calls(1)), Vec::<String>::new());
-        assert_eq!(repeated(&lost, &calls(0)), Vec::<String>::new());
-        assert_eq!(repeated(&lost, &calls(1)), Vec::<String>::new());
-        assert_eq!(repeated(&finished, &calls(0)).len(), 1);
-        assert_eq!(repeated(&finished, &calls(2)).len(), 1);
-        assert_eq!(repeated(&lost, &calls(2)).len(), 1);
-        assert_eq!(repeated(&[], &calls(1)).len(), 1);
+        assert_eq!(repeated(&finished, &calls(1), Promise::Kill), Vec::<String>::new());
+        assert_eq!(repeated(&lost, &calls(0), Promise::Kill), Vec::<String>::new());
+        assert_eq!(repeated(&lost, &calls(1), Promise::Kill), Vec::<String>::new());
+        assert_eq!(repeated(&finished, &calls(0), Promise::Kill).len(), 1);
+        assert_eq!(repeated(&finished, &calls(2), Promise::Kill).len(), 1);
+        assert_eq!(repeated(&lost, &calls(2), Promise::Kill).len(), 1);
+        assert_eq!(repeated(&[], &calls(1), Promise::Kill).len(), 1);
     }
 
     #[test]

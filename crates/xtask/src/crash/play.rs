@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
 use super::disk::{self, Change, Disk};
-use super::judge::{self, Names};
+use super::judge::{self, Names, Promise};
 use super::point::{Fault, How, Point};
 use super::stage::{Stage, remove};
 use super::tracer::{OUTPUT, Traced, trace};
@@ -38,7 +38,7 @@ pub(super) fn whole(stage: &Stage, command: &str) -> anyhow::Result<Whole> {
     let said = stage.last_error();
     ensure!(traced.exit == Some(0), "{command} alone ended with {:?}: {said}", traced.exit);
     let calls = [stage.calls_before(command), traced.calls.clone()].concat();
-    let wrong = judge::judge(stage, command, &calls, None)?;
+    let wrong = judge::judge(stage, command, Promise::Kill, &calls, None)?;
     ensure!(wrong.is_empty(), "{command} alone: {}", wrong.join("; "));
     ensure!(traced.left.is_empty(), "{command} alone left {}", traced.left.join(", "));
     Ok(Whole { traced, names: judge::names(stage)?, disk })
@@ -47,6 +47,11 @@ pub(super) fn whole(stage: &Stage, command: &str) -> anyhow::Result<Whole> {
 /// Plays one point.
 pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Result<Played> {
     let command = point.command.as_str();
+    let promise = match point.fault.how {
+        How::Fails { .. } => Promise::DiskError,
+        How::PowerCut { .. } => Promise::PowerCut,
+        _ => Promise::Kill,
+    };
     let mut calls = stage.calls_before(command);
     let (hit, made, mut wrong) = match point.fault.how {
         How::PowerCut { seed } => {
@@ -62,7 +67,7 @@ pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Resul
     };
     calls.extend(made);
     wrong.extend(recover(stage, point, &mut calls)?);
-    wrong.extend(judge::judge(stage, command, &calls, Some(&whole.names))?);
+    wrong.extend(judge::judge(stage, command, promise, &calls, Some(&whole.names))?);
     Ok(Played { hit, wrong })
 }
 
@@ -117,13 +122,19 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
         let traced = trace(&stage.order(&words, fault, false))?;
         wrong.extend(troubles("the recovery", &traced));
         calls.extend(traced.calls);
+        let said = stage.last_error();
         match traced.exit {
             Some(0) => return Ok(wrong),
+            // The crash came after the last thing that there was to do; the judgement shows whether that is true.
+            Some(2) if said.contains(" is over: ") || said.contains(" was accepted by ") => {
+                return Ok(wrong);
+            }
             Some(3) if command == "answer" && !asked => asked = true,
             _ if traced.hit.is_some() => {}
+            // Failed, a question, a no-go: all that may come of a broken disk.
+            Some(1 | 3 | 6) if matches!(point.fault.how, How::Fails { .. }) => return Ok(wrong),
             exit => {
                 let exit = exit.map_or("a signal".to_owned(), |code| code.to_string());
-                let said = stage.last_error();
                 wrong.push(format!("`bosun {}` ended with {exit}: {said}", words.join(" ")));
                 return Ok(wrong);
             }
