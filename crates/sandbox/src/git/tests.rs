@@ -10,6 +10,7 @@ use super::*;
 mod checkout;
 mod ready;
 mod sharing;
+mod unfinished;
 
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 

@@ -129,7 +129,8 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
             Some(2) if said.contains(" is over: ") || said.contains(" was accepted by ") => {
                 return Ok(wrong);
             }
-            Some(3) if command == "answer" && !asked => asked = true,
+            // An attempt that begins again asks again.
+            Some(3) if command == "answer" => asked = true,
             _ if traced.hit.is_some() => {}
             // Failed, a question, a no-go: all that may come of a broken disk.
             Some(1 | 3 | 6) if matches!(point.fault.how, How::Fails { .. }) => return Ok(wrong),
