@@ -48,7 +48,7 @@ pub(super) fn judge(
     if verified.exit != Some(0) {
         wrong.push(format!("log --verify: {}", verified.err.trim()));
     }
-    let log = whole_log(stage, &run)?;
+    let log = whole_log(stage, &run, done && command != "chat")?;
     wrong.extend(lost(stage, &log)?);
     wrong.extend(repeated(&log, calls, promise));
     if !done {
@@ -63,7 +63,11 @@ pub(super) fn judge(
 }
 
 /// The lines of a run and of its attempts.
-fn whole_log(stage: &Stage, run: &str) -> anyhow::Result<Vec<Value>> {
+fn whole_log(stage: &Stage, run: &str, over: bool) -> anyhow::Result<Vec<Value>> {
+    if over {
+        // All of them at once; where a run is not over, this would wait for its end.
+        return Ok(lines(&stage.play(&words(&["log", run, "--json", "--follow"]))?.out));
+    }
     let mut log = lines(&stage.play(&words(&["log", run, "--json"]))?.out);
     let started = log.iter().filter(|line| line["event"] == "attempt.started");
     let mut attempts: Vec<String> =
