@@ -329,3 +329,7 @@ fn moved<T>(all: BTreeMap<PathBuf, T>, from: &Path, to: &Path) -> BTreeMap<PathB
     };
     all.into_iter().map(|(path, value)| (name(path), value)).collect()
 }
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

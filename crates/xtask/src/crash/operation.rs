@@ -97,11 +97,8 @@ pub(super) fn can_be_torn(regs: &user_regs_struct) -> bool {
     matches!(number, libc::SYS_write | libc::SYS_pwrite64) && regs.rdx > 1
 }
 
-#[expect(clippy::cast_sign_loss, reason = "as the kernel has it in a register")]
 const AT_FDCWD: u64 = libc::AT_FDCWD as u64;
-#[expect(clippy::cast_sign_loss, reason = "flags are bits")]
 const CREATES: u64 = libc::O_CREAT as u64;
-#[expect(clippy::cast_sign_loss, reason = "flags are bits")]
 const EMPTIES: u64 = libc::O_TRUNC as u64;
 const CREATES_EMPTY: u64 = CREATES | EMPTIES;
 

@@ -155,7 +155,10 @@ fn try_all(
         let others: Vec<_> = (1..=more)
             .map(|number| {
                 let folder = scratch.join(number.to_string());
-                scope.spawn(move || anyhow::Ok(work(&Worker::new(root, binary, folder)?)))
+                scope.spawn(move || -> anyhow::Result<()> {
+                    work(&Worker::new(root, binary, folder)?);
+                    Ok(())
+                })
             })
             .collect();
         work(&first);

@@ -103,7 +103,6 @@ pub(super) fn trace(order: &Order) -> anyhow::Result<Traced> {
     Ok(seen)
 }
 
-#[expect(clippy::zombie_processes, reason = "the tracer waits for every child of its thread")]
 fn start(order: &Order) -> anyhow::Result<Pid> {
     let myself = std::env::current_exe().context("finding this program")?;
     let out = File::options().create(true).append(true).open(order.below.join(OUTPUT))?;
@@ -111,6 +110,7 @@ fn start(order: &Order) -> anyhow::Result<Pid> {
     command.args(["crash", "--traced"]).args(&order.words).current_dir(&order.below);
     command.env_clear().envs(order.variables.iter().cloned());
     command.stdin(Stdio::null()).stdout(out).stderr(File::create(&order.errors)?);
+    // The tracer waits for every child of its thread, so nobody waits for this handle.
     let child = command.spawn().context("starting the traced program")?;
     let root = Pid::from_raw(i32::try_from(child.id()).context("a process id")?);
     waitpid(root, Some(WaitPidFlag::__WALL)).context("waiting for the first stop")?;
