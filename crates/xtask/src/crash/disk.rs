@@ -331,5 +331,4 @@ fn moved<T>(all: BTreeMap<PathBuf, T>, from: &Path, to: &Path) -> BTreeMap<PathB
 }
 
 #[cfg(test)]
-#[path = "disk_tests.rs"]
 mod tests;
