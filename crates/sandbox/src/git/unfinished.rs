@@ -22,6 +22,10 @@ const NOTE: &str = "bosun-accept";
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// What a fast-forward locks besides the branch.
+const LOCKS: [&str; 5] =
+    ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "AUTO_MERGE.lock", "packed-refs.lock"];
+
 impl Repo {
     /// Notes that the branch that is checked out is about to be moved forward.
     pub(super) fn note_move(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
@@ -69,7 +73,7 @@ impl Repo {
     async fn await_locks(&self) -> Result<(), GitError> {
         let branch = self.checked_out().await?.unwrap_or_default();
         let branch = format!("refs/heads/{branch}.lock");
-        for name in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", &branch] {
+        for name in LOCKS.into_iter().chain([branch.as_str()]) {
             let args = ["rev-parse", "--path-format=absolute", "--git-path", name];
             let path = PathBuf::from(self.git().run(self.here(), &args).await?.line()?);
             let gone = tokio::time::timeout(PATIENCE, async {
@@ -116,7 +120,7 @@ impl Repo {
             Err(error) => Err(error),
         };
         let now = now.map_err(|source| failed("reading", &file, source))?;
-        Ok(self.blob_at(to, path).await?.is_some_and(|after| after.starts_with(&now))
+        Ok(self.blob_at(to, path).await?.is_some_and(|after| is_cut_off(&now, &after))
             || self.blob_at(from, path).await?.is_some_and(|before| before == now))
     }
 
@@ -127,6 +131,11 @@ impl Repo {
         let answer = self.git().try_run(self.here(), &args).await?;
         Ok(answer.succeeded().then_some(answer.stdout))
     }
+}
+
+/// Whether a file is the beginning of what it was to become, with zeros where a power cut took what was written.
+fn is_cut_off(now: &[u8], after: &[u8]) -> bool {
+    now.len() <= after.len() && now.iter().zip(after).all(|(now, after)| now == after || *now == 0)
 }
 
 fn failed(doing: &'static str, path: &Path, source: io::Error) -> GitError {

@@ -51,7 +51,8 @@ pub(super) fn judge(
     let log = whole_log(stage, &run, done && command != "chat")?;
     wrong.extend(lost(stage, &log)?);
     wrong.extend(repeated(&log, calls, promise));
-    if !done {
+    // A conversation says of each call whether it failed, and is never done.
+    if !done || (command == "chat" && promise == Promise::DiskError) {
         return Ok(wrong);
     }
     wrong.extend(result(stage, command, &run, promise)?);

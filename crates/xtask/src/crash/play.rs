@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::disk::{self, Change, Disk};
 use super::judge::{self, Names, Promise};
-use super::point::{Fault, How, Kind, Point};
+use super::point::{DiskError, Fault, How, Kind, Point};
 use super::stage::{Stage, remove};
 use super::tracer::{OUTPUT, Traced, trace};
 
@@ -68,8 +68,11 @@ pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Resul
     calls.extend(made);
     wrong.extend(recover(stage, point, &mut calls)?);
     // What could not be removed stays.
-    let removal_failed =
-        promise == Promise::DiskError && point.fault.kind.is_none_or(|kind| kind == Kind::Unlink);
+    let removal_failed = match point.fault.how {
+        How::Fails { error: DiskError::Io, for_good: true } => true,
+        How::Fails { .. } => point.fault.kind == Some(Kind::Unlink),
+        _ => false,
+    };
     let usual = (!removal_failed).then_some(&whole.names);
     wrong.extend(judge::judge(stage, command, promise, &calls, usual)?);
     Ok(Played { hit, wrong })

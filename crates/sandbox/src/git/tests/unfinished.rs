@@ -18,16 +18,18 @@ fn status(repo: &Repo) -> String {
 
 #[tokio::test]
 async fn a_move_that_was_cut_off_is_finished() {
-    let (fixture, result) = ahead().await;
-    let repo = &fixture.repo;
-    repo.note_move(&fixture.start, &result).expect("a note");
-    std::fs::create_dir(repo.root().join("sub")).expect("a folder");
-    std::fs::write(repo.root().join("sub/b"), "new").expect("a file that was being written");
-    std::fs::write(repo.common_dir().join("index.lock"), "").expect("a lock of a dead process");
-    repo.take(&result, None).await.expect("it is finished");
-    assert_eq!(repo.head().await.expect("a commit"), result);
-    assert_eq!(status(repo), "");
-    assert!(!repo.common_dir().join("bosun-accept").exists());
+    for being_written in ["new", "", "new text\n", "\0\0\0 text\n"] {
+        let (fixture, result) = ahead().await;
+        let repo = &fixture.repo;
+        repo.note_move(&fixture.start, &result).expect("a note");
+        std::fs::create_dir(repo.root().join("sub")).expect("a folder");
+        std::fs::write(repo.root().join("sub/b"), being_written).expect("a file");
+        std::fs::write(repo.common_dir().join("index.lock"), "").expect("a lock of the dead");
+        repo.take(&result, None).await.expect("it is finished");
+        assert_eq!(repo.head().await.expect("a commit"), result);
+        assert_eq!(status(repo), "", "{being_written:?}");
+        assert!(!repo.common_dir().join("bosun-accept").exists());
+    }
 }
 
 #[tokio::test]
