@@ -141,6 +141,12 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
             _ if traced.hit.is_some() => {}
             // Failed, a question, a no-go: all that may come of a broken disk.
             Some(1 | 3 | 6) if matches!(point.fault.how, How::Fails { .. }) => return Ok(wrong),
+            Some(2) if asked && said.contains(" is not an answer to this question") => {
+                if !matches!(point.fault.how, How::Fails { .. }) {
+                    wrong.push(format!("another question was asked: {said}"));
+                }
+                return Ok(wrong);
+            }
             exit => {
                 let exit = exit.map_or("a signal".to_owned(), |code| code.to_string());
                 wrong.push(format!("`bosun {}` ended with {exit}: {said}", words.join(" ")));
