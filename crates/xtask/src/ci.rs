@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
     ("needs of the tests", needs::meet),
     ("tests", tests),
     ("cheats", crate::cheats::own_corpus),
+    ("crashes", crate::crash::ci),
 ];
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {

@@ -45,7 +45,7 @@ const LAYERS: &[Layer] = &[
 const POWERS: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
     ("reqwest", &["llm"]),
-    ("nix", &["sandbox", "store"]),
+    ("nix", &["sandbox", "store", "xtask"]),
     ("rustix", &["sandbox", "store"]),
 ];
 

@@ -13,6 +13,7 @@ mod cheats;
 mod ci;
 mod code;
 mod coverage;
+mod crash;
 mod docs;
 mod eval;
 mod events;
@@ -40,6 +41,8 @@ usage: cargo xtask CHORE
                hostile inputs against the built program, as root and as an ordinary user
   cheats [--only REGEX] [--selftest] [FOLDER..]
                agents that cheat and agents that do not, against the built program (see `cheats help`)
+  crash [--points N] [--point POINT]
+               the built program killed at every write, with disk errors and power cuts (see `crash help`)
   bench        list the benches
   bench NAME   run one of them
   eval intake [FILE]
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["cheats", rest @ ..] => cheats::run(&root, rest),
+        ["crash", rest @ ..] => crash::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),

@@ -19,6 +19,7 @@ mod settle;
 mod submodules;
 mod survey;
 mod tree;
+mod unfinished;
 pub(crate) mod workspace;
 mod worktree;
 

@@ -32,13 +32,29 @@ impl Repo {
     }
 
     /// Takes a commit onto the branch that is checked out, with its files. Uncommitted work is refused. Where the branch
-    /// went another way, a commit with both is made if a message for it is given.
+    /// went another way, a commit with both is made if a message for it is given. What a crash left of an earlier try is
+    /// finished first.
     pub async fn take(
         &self,
         commit: &CommitId,
         merge: Option<(&str, Timestamp)>,
     ) -> Result<Taken, GitError> {
+        self.finish_move().await?;
         self.refuse_dirty().await?;
+        let head = self.head().await?;
+        if self.contains(commit, &head).await? {
+            self.note_move(&head, commit)?;
+        }
+        let taken = self.take_clean(commit, merge).await?;
+        self.forget_move()?;
+        Ok(taken)
+    }
+
+    async fn take_clean(
+        &self,
+        commit: &CommitId,
+        merge: Option<(&str, Timestamp)>,
+    ) -> Result<Taken, GitError> {
         let head = self.head().await?;
         if self.contains(&head, commit).await? {
             return Ok(Taken::Already(head));

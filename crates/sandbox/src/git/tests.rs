@@ -11,6 +11,7 @@ mod checkout;
 mod durable;
 mod ready;
 mod sharing;
+mod unfinished;
 
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 

@@ -1,0 +1,58 @@
+//! Taking a result after a try that was cut off: finished where only the move itself is half done, refused otherwise.
+
+use super::*;
+
+/// A repository with a commit that is ahead of the branch by a new file and a changed one.
+async fn ahead() -> (Fixture, CommitId) {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let tree = fixture.worktree("t").await;
+    put(&tree, "a", "2\n");
+    put(&tree, "sub/b", "new text\n");
+    let sealed = fixture.seal(&tree).await;
+    (fixture, sealed.commit)
+}
+
+fn status(repo: &Repo) -> String {
+    git(repo.root(), &["status", "--porcelain"])
+}
+
+#[tokio::test]
+async fn a_move_that_was_cut_off_is_finished() {
+    for being_written in ["new", "", "new text\n", "\0\0\0 text\n"] {
+        let (fixture, result) = ahead().await;
+        let repo = &fixture.repo;
+        repo.note_move(&fixture.start, &result).expect("a note");
+        std::fs::create_dir(repo.root().join("sub")).expect("a folder");
+        std::fs::write(repo.root().join("sub/b"), being_written).expect("a file");
+        std::fs::write(repo.common_dir().join("index.lock"), "").expect("a lock of the dead");
+        repo.take(&result, None).await.expect("it is finished");
+        assert_eq!(repo.head().await.expect("a commit"), result);
+        assert_eq!(status(repo), "", "{being_written:?}");
+        assert!(!repo.common_dir().join("bosun-accept").exists());
+    }
+}
+
+#[tokio::test]
+async fn work_of_the_persons_own_is_never_taken_for_half_a_move() {
+    for (name, text) in [("sub/b", "mine"), ("c", ""), ("a", "3\n")] {
+        let (fixture, result) = ahead().await;
+        let repo = &fixture.repo;
+        repo.note_move(&fixture.start, &result).expect("a note");
+        std::fs::create_dir(repo.root().join("sub")).expect("a folder");
+        std::fs::write(repo.root().join(name), text).expect("a file");
+        let refused = repo.take(&result, None).await;
+        assert!(matches!(refused, Err(GitError::Dirty { .. })), "{name}: {refused:?}");
+        assert_eq!(std::fs::read_to_string(repo.root().join(name)).expect("a file"), text);
+        assert_eq!(repo.head().await.expect("a commit"), fixture.start);
+    }
+}
+
+/// Without a note nothing is touched, even if the files are those of the result.
+#[tokio::test]
+async fn only_a_move_that_was_noted_is_finished() {
+    let (fixture, result) = ahead().await;
+    let repo = &fixture.repo;
+    std::fs::write(repo.root().join("a"), "2\n").expect("a file");
+    let refused = repo.take(&result, None).await;
+    assert!(matches!(refused, Err(GitError::Dirty { .. })), "{refused:?}");
+}

@@ -1,0 +1,143 @@
+//! The person's branch is moved forward by one git command that changes files, index and branch one after the other. The
+//! move is noted before it, so that one that was cut off by a crash is finished by the next try. Merges that are not
+//! fast-forwards are not noted: what was cut off there is the person's to look at.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use types::CommitId;
+
+use super::call::With;
+use super::{GitError, Repo, hash};
+
+/// In the repository's own folder: from which commit to which.
+const NOTE: &str = "bosun-accept";
+
+/// A lock of git's that stays as long as this has no owner any more: whoever holds one is done within milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a fast-forward locks besides the branch.
+const LOCKS: [&str; 5] =
+    ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "AUTO_MERGE.lock", "packed-refs.lock"];
+
+impl Repo {
+    /// Notes that the branch that is checked out is about to be moved forward.
+    pub(super) fn note_move(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
+        let path = self.common_dir().join(NOTE);
+        let written = File::create(&path).and_then(|mut file| {
+            writeln!(file, "{} {}", from.0, to.0)?;
+            file.sync_all()
+        });
+        written.map_err(|source| failed("writing", &path, source))
+    }
+
+    /// The move is done, or was not begun.
+    pub(super) fn forget_move(&self) -> Result<(), GitError> {
+        let path = self.common_dir().join(NOTE);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed("removing", &path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finishes a move that was cut off, if what it left is all that differs from the commit before it.
+    pub(super) async fn finish_move(&self) -> Result<(), GitError> {
+        let Some((from, to)) = self.noted_move() else { return self.forget_move() };
+        let head = self.head().await?;
+        if head == from || head == to {
+            self.await_locks().await?;
+            if self.is_half_way(&from, &to).await? {
+                let args = ["reset", "--hard", "--quiet", hash(&to)?];
+                self.git().run_with(self.here(), &args, With::default()).await?;
+            }
+        }
+        self.forget_move()
+    }
+
+    fn noted_move(&self) -> Option<(CommitId, CommitId)> {
+        let text = std::fs::read_to_string(self.common_dir().join(NOTE)).ok()?;
+        let (from, to) = text.strip_suffix('\n')?.split_once(' ')?;
+        let (from, to) = (CommitId(from.to_owned()), CommitId(to.to_owned()));
+        (hash(&from).is_ok() && hash(&to).is_ok()).then_some((from, to))
+    }
+
+    /// Waits for git commands that are still at work, and removes the locks of those that were killed.
+    async fn await_locks(&self) -> Result<(), GitError> {
+        let branch = self.checked_out().await?.unwrap_or_default();
+        let branch = format!("refs/heads/{branch}.lock");
+        for name in LOCKS.into_iter().chain([branch.as_str()]) {
+            let args = ["rev-parse", "--path-format=absolute", "--git-path", name];
+            let path = PathBuf::from(self.git().run(self.here(), &args).await?.line()?);
+            let gone = tokio::time::timeout(PATIENCE, async {
+                while path.exists() {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            });
+            if gone.await.is_err() {
+                std::fs::remove_file(&path).map_err(|source| failed("removing", &path, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something differs, and all of it is what the move changes: as before it, as after it, or cut off while
+    /// it was written.
+    async fn is_half_way(&self, from: &CommitId, to: &CommitId) -> Result<bool, GitError> {
+        let args = ["diff", "--name-only", "-z", "--no-renames", hash(from)?, hash(to)?];
+        let answer = self.git().run(self.here(), &args).await?;
+        let moved: BTreeSet<&[u8]> = answer.names().collect();
+        let args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+        let status = self.git().run(self.here(), &args).await?;
+        let mut any = false;
+        for path in status.names().map(|line| line.get(3..).unwrap_or_default()) {
+            any = true;
+            if !moved.contains(path) || !self.is_from_move(from, to, path).await? {
+                return Ok(false);
+            }
+        }
+        Ok(any)
+    }
+
+    async fn is_from_move(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        path: &[u8],
+    ) -> Result<bool, GitError> {
+        let file = self.root().join(OsStr::from_bytes(path));
+        let now = match file.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Ok(what) if what.is_file() => std::fs::read(&file),
+            Ok(_) => return Ok(false),
+            Err(error) => Err(error),
+        };
+        let now = now.map_err(|source| failed("reading", &file, source))?;
+        Ok(self.blob_at(to, path).await?.is_some_and(|after| is_cut_off(&now, &after))
+            || self.blob_at(from, path).await?.is_some_and(|before| before == now))
+    }
+
+    async fn blob_at(&self, commit: &CommitId, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+        let mut name = format!("{}:", hash(commit)?).into_bytes();
+        name.extend_from_slice(path);
+        let args = [OsStr::new("cat-file"), OsStr::new("blob"), OsStr::from_bytes(&name)];
+        let answer = self.git().try_run(self.here(), &args).await?;
+        Ok(answer.succeeded().then_some(answer.stdout))
+    }
+}
+
+/// Whether a file is the beginning of what it was to become, with zeros where a power cut took what was written.
+fn is_cut_off(now: &[u8], after: &[u8]) -> bool {
+    now.len() <= after.len() && now.iter().zip(after).all(|(now, after)| now == after || *now == 0)
+}
+
+fn failed(doing: &'static str, path: &Path, source: io::Error) -> GitError {
+    GitError::Io { doing, path: path.display().to_string(), source }
+}

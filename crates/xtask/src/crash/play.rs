@@ -1,0 +1,166 @@
+//! One point: the command until it crashes, recovery as a person would do it, perhaps with another crash in it, and the
+//! judgement. Also what a command does when nothing disturbs it.
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+use super::disk::{self, Change, Disk};
+use super::judge::{self, Names, Promise};
+use super::point::{DiskError, Fault, How, Kind, Point};
+use super::stage::{Stage, remove};
+use super::tracer::{OUTPUT, Traced, trace};
+
+/// A person who gets the same answer so often gives up.
+const TRIES: usize = 5;
+
+/// A command that nothing disturbed.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub(super) traced: Traced,
+    pub(super) names: Names,
+    /// What was there before it.
+    pub(super) disk: Disk,
+}
+
+/// What came of a point.
+#[derive(Debug)]
+pub(super) struct Played {
+    /// Where it was; nothing if the command was over before.
+    pub(super) hit: Option<String>,
+    pub(super) wrong: Vec<String>,
+}
+
+/// Plays a command to its end and sees that it is as it should be.
+pub(super) fn whole(stage: &Stage, command: &str) -> anyhow::Result<Whole> {
+    stage.reset(command)?;
+    let disk = Disk::read(&stage.place())?;
+    let traced = trace(&stage.order(&stage.first(command), None, true))?;
+    let said = stage.last_error();
+    ensure!(traced.exit == Some(0), "{command} alone ended with {:?}: {said}", traced.exit);
+    let calls = [stage.calls_before(command), traced.calls.clone()].concat();
+    let wrong = judge::judge(stage, command, Promise::Kill, &calls, None)?;
+    ensure!(wrong.is_empty(), "{command} alone: {}", wrong.join("; "));
+    ensure!(traced.left.is_empty(), "{command} alone left {}", traced.left.join(", "));
+    Ok(Whole { traced, names: judge::names(stage)?, disk })
+}
+
+/// Plays one point.
+pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Result<Played> {
+    let command = point.command.as_str();
+    let promise = match point.fault.how {
+        How::Fails { .. } => Promise::DiskError,
+        How::PowerCut { .. } => Promise::PowerCut,
+        _ => Promise::Kill,
+    };
+    let mut calls = stage.calls_before(command);
+    let (hit, made, mut wrong) = match point.fault.how {
+        How::PowerCut { seed } => {
+            let (hit, calls) = cut_power(stage, whole, point.fault.n, seed)?;
+            (Some(hit), calls, vec![])
+        }
+        _ => {
+            stage.reset(command)?;
+            let first = trace(&stage.order(&stage.first(command), Some(point.fault), false))?;
+            let wrong = troubles("the command", &first);
+            (first.hit, first.calls, wrong)
+        }
+    };
+    calls.extend(made);
+    wrong.extend(recover(stage, point, &mut calls)?);
+    // What could not be removed stays.
+    let removal_failed = match point.fault.how {
+        How::Fails { error: DiskError::Io, for_good: true } => true,
+        How::Fails { .. } => point.fault.kind == Some(Kind::Unlink),
+        _ => false,
+    };
+    let usual = (!removal_failed).then_some(&whole.names);
+    wrong.extend(judge::judge(stage, command, promise, &calls, usual)?);
+    Ok(Played { hit, wrong })
+}
+
+/// Lays out what is left when the power is cut after so many changes; the calls that were made until then.
+fn cut_power(
+    stage: &Stage,
+    whole: &Whole,
+    n: usize,
+    seed: u64,
+) -> anyhow::Result<(String, Vec<String>)> {
+    let changes = &whole.traced.changes;
+    let done = changes.get(..n.min(changes.len())).unwrap_or_default();
+    let mut left = disk::cut(&whole.disk, done, seed);
+    // What was printed has been seen, whatever becomes of the disk.
+    let mut real = whole.disk.clone();
+    done.iter().for_each(|change| real.apply(change));
+    left.replace(OUTPUT, real.bytes(OUTPUT));
+    remove(&stage.place())?;
+    left.write(&stage.place())?;
+    let calls = done.iter().filter_map(|change| match change {
+        Change::Call(label) => Some(label.clone()),
+        _ => None,
+    });
+    let last = done.last().map(Change::summary).unwrap_or_default();
+    Ok((format!("power cut after {last}"), calls.collect()))
+}
+
+fn troubles(what: &str, traced: &Traced) -> Vec<String> {
+    let hung = traced.hung.then(|| format!("{what} did not end"));
+    let left = traced.left.iter().map(|words| format!("{what} left a process behind: {words}"));
+    hung.into_iter().chain(left).collect()
+}
+
+/// Goes on as a person would: resume, answer again where the question is still open, accept again; from the beginning
+/// where nothing is on record.
+fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Result<Vec<String>> {
+    let command = point.command.as_str();
+    let mut asked = false;
+    let mut wrong = vec![];
+    for time in 0..TRIES {
+        let run = match stage.run_before(command) {
+            Some(run) => Some(run.to_owned()),
+            None => known_run(stage)?,
+        };
+        let words = match (command, run) {
+            ("accept", _) | (_, None) => stage.first(command),
+            ("answer", Some(_)) if asked => stage.first(command),
+            (_, Some(run)) => ["resume", &run, "--json"].map(str::to_owned).to_vec(),
+        };
+        let again = point.again.filter(|_| time == 0);
+        let fault = again.map(|n| Fault { kind: None, n, how: How::Before });
+        let traced = trace(&stage.order(&words, fault, false))?;
+        wrong.extend(troubles("the recovery", &traced));
+        calls.extend(traced.calls);
+        let said = stage.last_error();
+        match traced.exit {
+            Some(0) => return Ok(wrong),
+            // The crash came after the last thing that there was to do; the judgement shows whether that is true.
+            Some(2) if said.contains(" is over: ") || said.contains(" was accepted by ") => {
+                return Ok(wrong);
+            }
+            // An attempt that begins again asks again.
+            Some(3) if command == "answer" => asked = true,
+            _ if traced.hit.is_some() => {}
+            // Failed, a question, a no-go: all that may come of a broken disk.
+            Some(1 | 3 | 6) if matches!(point.fault.how, How::Fails { .. }) => return Ok(wrong),
+            Some(2) if asked && said.contains(" is not an answer to this question") => {
+                if !matches!(point.fault.how, How::Fails { .. }) {
+                    wrong.push(format!("another question was asked: {said}"));
+                }
+                return Ok(wrong);
+            }
+            exit => {
+                let exit = exit.map_or("a signal".to_owned(), |code| code.to_string());
+                wrong.push(format!("`bosun {}` ended with {exit}: {said}", words.join(" ")));
+                return Ok(wrong);
+            }
+        }
+    }
+    wrong.push("no recovery came to an end".to_owned());
+    Ok(wrong)
+}
+
+fn known_run(stage: &Stage) -> anyhow::Result<Option<String>> {
+    let listed = stage.play(&["list", "--json"].map(str::to_owned))?;
+    let Some(first) = listed.out.lines().next() else { return Ok(None) };
+    let first: Value = serde_json::from_str(first).context("the first line of the list")?;
+    Ok(first["run"].as_str().map(str::to_owned))
+}

@@ -1,0 +1,282 @@
+//! Which points are tried, by how many threads, and the table at the end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail, ensure};
+
+use super::child;
+use super::play::{self, Played, Whole};
+use super::point::{Dice, DiskError, Fault, How, Kind, Point};
+use super::stage::{COMMANDS, Stage, remove};
+
+const HELP: &str = "\
+usage: cargo xtask crash [--points N] [--seed N] [--only REGEX] [--jobs N] [--binary PATH] [--keep DIR]
+       cargo xtask crash --point run:write:123:after
+
+  --points N     so many points, shared out among commands and sorts of crashes; otherwise all there are
+  --seed N       which ones, and where recoveries are killed again; otherwise 1
+  --only REGEX   points whose word matches
+  --point POINT  this one alone, as the report names it; may be given several times
+  --jobs N       points at a time; otherwise 2
+  --binary PATH  the program; otherwise the one that was built last
+  --keep DIR     keep what a violation left, in a folder below DIR for each";
+
+/// What `ci` tries.
+const CI_POINTS: usize = 300;
+const CI_SEED: u64 = 15;
+
+#[derive(Debug)]
+struct Options {
+    points: Option<usize>,
+    seed: u64,
+    only: Option<regex::Regex>,
+    named: Vec<Point>,
+    jobs: usize,
+    binary: Option<PathBuf>,
+    keep: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (points, only, binary, keep) = (None, None, None, None);
+        Self { points, seed: 1, only, named: vec![], jobs: 2, binary, keep }
+    }
+}
+
+/// The chore.
+pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    match words {
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        ["--traced", words @ ..] => child::become_traced(words),
+        words => series(root, &options(words)?),
+    }
+}
+
+/// The step of `ci`: a fixed sample.
+pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
+    series(root, &Options { points: Some(CI_POINTS), seed: CI_SEED, ..Options::default() })
+}
+
+fn options(words: &[&str]) -> anyhow::Result<Options> {
+    let mut options = Options::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("{word} needs a value\n\n{HELP}"));
+        match *word {
+            "--points" => options.points = Some(value()?.parse().context("reading --points")?),
+            "--seed" => options.seed = value()?.parse().context("reading --seed")?,
+            "--only" => options.only = Some(value()?.parse().context("reading --only")?),
+            "--point" => options.named.push(value()?.parse().context("reading --point")?),
+            "--jobs" => options.jobs = value()?.parse().context("reading --jobs")?,
+            "--binary" => options.binary = Some(std::path::absolute(value()?)?),
+            "--keep" => options.keep = Some(std::path::absolute(value()?)?),
+            other => bail!("there is no option {other}\n\n{HELP}"),
+        }
+    }
+    Ok(options)
+}
+
+/// The stage of one thread, and what the commands do there when nothing disturbs them.
+#[derive(Debug)]
+struct Worker {
+    stage: Stage,
+    wholes: BTreeMap<&'static str, Whole>,
+}
+
+impl Worker {
+    fn new(root: &Path, binary: &Path, folder: PathBuf) -> anyhow::Result<Self> {
+        let stage = Stage::new(root, binary, folder)?;
+        let mut wholes = BTreeMap::new();
+        for command in COMMANDS {
+            wholes.insert(command, play::whole(&stage, command)?);
+        }
+        Ok(Self { stage, wholes })
+    }
+
+    fn play(&self, point: &Point) -> anyhow::Result<Played> {
+        let whole = self.wholes.get(point.command.as_str());
+        let whole = whole.with_context(|| format!("there is no command {}", point.command))?;
+        play::play(&self.stage, point, whole)
+    }
+}
+
+fn series(root: &Path, options: &Options) -> anyhow::Result<()> {
+    let began = Instant::now();
+    let binary = match &options.binary {
+        Some(path) => path.clone(),
+        None => crate::attacks::binary(root)?,
+    };
+    println!("against {}", binary.display());
+    let scratch = root.join("target/crash").join(std::process::id().to_string());
+    remove(&scratch)?;
+    let tried = try_all(root, &binary, &scratch, options);
+    remove(&scratch)?;
+    let rows = tried?;
+    let violations = report(&rows);
+    println!("tried in {:.0} s", began.elapsed().as_secs_f64());
+    ensure!(violations == 0, "{violations} of {} points violate what is promised", rows.len());
+    Ok(())
+}
+
+type Row = (Point, anyhow::Result<Played>);
+
+fn try_all(
+    root: &Path,
+    binary: &Path,
+    scratch: &Path,
+    options: &Options,
+) -> anyhow::Result<Vec<Row>> {
+    let first = Worker::new(root, binary, scratch.join("0"))?;
+    for (command, whole) in &first.wholes {
+        println!("{command}: {} operations on files", whole.traced.total());
+    }
+    let points =
+        if options.named.is_empty() { chosen(&first, options) } else { options.named.clone() };
+    println!("{} points", points.len());
+    let next = AtomicUsize::new(0);
+    let rows: Mutex<Vec<Row>> = Mutex::default();
+    let work = |worker: &Worker| {
+        while let Some(point) = points.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let played = worker.play(point);
+            tell(point, &played);
+            keep(worker, point, &played, options.keep.as_deref());
+            rows.lock().unwrap_or_else(PoisonError::into_inner).push((point.clone(), played));
+        }
+    };
+    let more = options.jobs.min(points.len()).max(1) - 1;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..=more)
+            .map(|number| {
+                let folder = scratch.join(number.to_string());
+                scope.spawn(move || -> anyhow::Result<()> {
+                    work(&Worker::new(root, binary, folder)?);
+                    Ok(())
+                })
+            })
+            .collect();
+        work(&first);
+        others.into_iter().try_for_each(|other| match other.join() {
+            Ok(done) => done,
+            Err(_) => bail!("a thread panicked"),
+        })
+    })?;
+    Ok(rows.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// All points that match, or as many as were asked for: one of each command and sort in turn.
+fn chosen(worker: &Worker, options: &Options) -> Vec<Point> {
+    let mut dice = Dice::new(options.seed);
+    let mut sorts: BTreeMap<(&str, &str, usize), Vec<Point>> = BTreeMap::new();
+    for (command, whole) in &worker.wholes {
+        for point in all(command, whole, &mut dice) {
+            if options.only.as_ref().is_none_or(|only| only.is_match(&point.to_string())) {
+                // A whole run takes longest, so the other commands get two turns.
+                let turn = if *command == "run" { 0 } else { point.fault.n % 2 };
+                sorts.entry((point.group(), command, turn)).or_default().push(point);
+            }
+        }
+    }
+    let Some(wanted) = options.points else { return sorts.into_values().flatten().collect() };
+    let mut sorts: VecDeque<Vec<Point>> = sorts.into_values().collect();
+    let mut points = vec![];
+    while let Some(mut sort) = sorts.pop_front().filter(|_| points.len() < wanted) {
+        points.push(sort.swap_remove(dice.below(sort.len())));
+        if !sort.is_empty() {
+            sorts.push_back(sort);
+        }
+    }
+    points
+}
+
+fn all(command: &str, whole: &Whole, dice: &mut Dice) -> Vec<Point> {
+    let mut points = vec![];
+    let mut add = |kind: Option<Kind>, n: usize, how: How, again: Option<usize>| {
+        let (command, fault) = (command.to_owned(), Fault { kind, n, how });
+        points.push(Point { command, fault, again });
+    };
+    for (kind, count) in &whole.traced.counts {
+        for n in 1..=*count {
+            add(Some(*kind), n, How::Before, None);
+            add(Some(*kind), n, How::After, None);
+            add(Some(*kind), n, How::After, Some(1 + dice.below(whole.traced.total())));
+            if *kind == Kind::Write {
+                add(Some(*kind), n, How::Torn, None);
+            }
+            for for_good in [false, true] {
+                add(Some(*kind), n, How::Fails { error: DiskError::Io, for_good }, None);
+                if kind.needs_space() {
+                    add(Some(*kind), n, How::Fails { error: DiskError::Full, for_good }, None);
+                }
+            }
+        }
+    }
+    for n in 1..=whole.traced.changes.len() {
+        // Each fourth loses all that it may, each fourth keeps the names; the others are drawn.
+        let seed = u64::try_from(4 * dice.below(1000) + n % 4).unwrap_or(0);
+        add(None, n, How::PowerCut { seed }, None);
+    }
+    points
+}
+
+fn tell(point: &Point, played: &anyhow::Result<Played>) {
+    match played {
+        Ok(Played { wrong, .. }) if wrong.is_empty() => {}
+        Ok(Played { hit, wrong }) => {
+            let hit = hit.as_deref().unwrap_or("not reached");
+            println!("VIOLATION {point} ({hit}): {}", wrong.join("; "));
+        }
+        Err(error) => println!("VIOLATION {point}: {error:#}"),
+    }
+}
+
+fn keep(worker: &Worker, point: &Point, played: &anyhow::Result<Played>, to: Option<&Path>) {
+    let bad = !played.as_ref().is_ok_and(|played| played.wrong.is_empty());
+    if let Some(folder) = to.filter(|_| bad) {
+        let to = folder.join(point.to_string().replace(':', "-"));
+        std::fs::create_dir_all(folder).ok();
+        if std::fs::rename(worker.stage.place(), &to).is_err() {
+            println!("{} could not be kept", to.display());
+        }
+    }
+}
+
+/// A row for each sort of crash, a column for each command; how many points violate something.
+fn report(rows: &[Row]) -> usize {
+    let (mut cells, mut violations, mut missed) = (BTreeMap::new(), vec![], 0);
+    for (point, played) in rows {
+        let bad = !played.as_ref().is_ok_and(|played| played.wrong.is_empty());
+        if !bad && played.as_ref().is_ok_and(|played| played.hit.is_none()) {
+            missed += 1;
+            continue;
+        }
+        let cell: &mut (usize, usize) =
+            cells.entry((point.group(), point.command.as_str())).or_default();
+        cell.0 += 1;
+        cell.1 += usize::from(bad);
+        violations.extend(bad.then_some(point));
+    }
+    print!("\n{:<20}", "points (violations)");
+    COMMANDS.iter().for_each(|command| print!("{command:>14}"));
+    println!();
+    let groups: std::collections::BTreeSet<&str> = cells.keys().map(|(group, _)| *group).collect();
+    for group in groups {
+        print!("{group:<20}");
+        for command in COMMANDS {
+            let (tried, bad) = cells.get(&(group, command)).copied().unwrap_or_default();
+            print!("{:>14}", format!("{tried} ({bad})"));
+        }
+        println!();
+    }
+    println!("{} points were reached, {missed} were not", rows.len() - missed);
+    for point in &violations {
+        println!("reproduce: cargo xtask crash --point {point}");
+    }
+    violations.len()
+}

@@ -1,0 +1,254 @@
+//! Where a crash is played: a repository, a home and a script for the model, made once for each command and copied for
+//! each point, always to the same place, so that paths on record stay true. Plays nothing itself.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
+
+use super::point::Fault;
+use super::tracer::{OUTPUT, Order, trace};
+
+/// The commands that are crashed.
+pub(super) const COMMANDS: [&str; 4] = ["run", "chat", "accept", "answer"];
+
+/// How long a command may take that only looks.
+const LIMIT: Duration = Duration::from_secs(40);
+
+const GOAL: &str = "Write one.txt, two.txt and three.txt";
+const TEST: &str = r#"for name in one two three; do
+    [ ! -e $name.txt ] || grep -q "^$name" $name.txt || exit 1
+done
+"#;
+const COUNT: &str = "true\n";
+const SCRIPT: &str = include_str!("run.toml");
+const CHAT_SCRIPT: &str = include_str!("chat.toml");
+const ANSWER_SCRIPT: &str = include_str!("answer.toml");
+
+/// A folder of its own for one thread.
+#[derive(Debug)]
+pub(super) struct Stage {
+    binary: PathBuf,
+    folder: PathBuf,
+    /// The runs that are accepted and answered.
+    runs: Vec<Before>,
+}
+
+/// A run that is there before a command is crashed.
+#[derive(Debug)]
+struct Before {
+    command: &'static str,
+    run: String,
+    /// The counted calls that it made.
+    calls: Vec<String>,
+}
+
+/// What a command printed.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) exit: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl Stage {
+    /// Makes a template for each of the commands.
+    pub(super) fn new(root: &Path, binary: &Path, folder: PathBuf) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(&folder)?;
+        let mut stage = Self { binary: binary.to_owned(), folder, runs: vec![] };
+        stage.lay_out(root)?;
+        for command in ["run", "chat"] {
+            stage.keep(command)?;
+        }
+        for (command, before, exit) in [("accept", "run", 0), ("answer", "ask", 3)] {
+            stage.reset("run")?;
+            let traced = trace(&stage.order(&stage.first(before), None, false))?;
+            let said = stage.last_error();
+            ensure!(traced.exit == Some(exit), "preparing {command}: {:?} {said}", traced.exit);
+            let out = std::fs::read_to_string(stage.place().join(OUTPUT))?;
+            let first = out.lines().next().unwrap_or_default();
+            let first: Value = serde_json::from_str(first).context("the first line")?;
+            let run = first["run"].as_str().context("the run's id")?.to_owned();
+            stage.runs.push(Before { command, run, calls: traced.calls });
+            stage.keep(command)?;
+        }
+        Ok(stage)
+    }
+
+    pub(super) fn place(&self) -> PathBuf {
+        self.folder.join("place")
+    }
+
+    fn lay_out(&self, root: &Path) -> anyhow::Result<()> {
+        let place = self.place();
+        let repo = place.join("repo");
+        for folder in ["repo", "tmp", "home"] {
+            std::fs::create_dir_all(place.join(folder))?;
+        }
+        for (name, text) in [("test.sh", TEST), ("count.sh", COUNT)] {
+            std::fs::write(repo.join(name), text)?;
+        }
+        for (name, text) in
+            [("run.toml", SCRIPT), ("chat.toml", CHAT_SCRIPT), ("ask.toml", ANSWER_SCRIPT)]
+        {
+            std::fs::write(place.join(name), text)?;
+        }
+        let mut policy = std::fs::read_to_string(root.join("policies/crew.toml"))?;
+        // Trials of checks tell nothing about crashes, and cost time.
+        for (from, to) in [
+            ("\ntrials = true", "\ntrials = false"),
+            ("\nunproven = \"ask\"", "\nunproven = \"allow\""),
+        ] {
+            ensure!(policy.contains(from), "policies/crew.toml has no line {from:?} any more");
+            policy = policy.replace(from, to);
+        }
+        std::fs::write(place.join("policy.toml"), policy)?;
+        for words in [
+            &["init", "-q", "-b", "main"][..],
+            &["config", "gc.auto", "0"],
+            &["config", "user.name", "crash"],
+            &["config", "user.email", "crash@example.org"],
+            &["add", "."],
+            &["commit", "-q", "-m", "Start"],
+        ] {
+            let said = self.git(words)?;
+            ensure!(said.exit == Some(0), "git {words:?}: {}", said.err);
+        }
+        Ok(())
+    }
+
+    fn template(&self, command: &str) -> PathBuf {
+        self.folder.join(format!("template-{command}"))
+    }
+
+    fn keep(&self, command: &str) -> anyhow::Result<()> {
+        std::fs::remove_file(self.place().join(OUTPUT)).ok();
+        copy(&self.place(), &self.template(command))
+    }
+
+    /// Puts the place back to what it was before the command.
+    pub(super) fn reset(&self, command: &str) -> anyhow::Result<()> {
+        remove(&self.place())?;
+        copy(&self.template(command), &self.place())
+    }
+
+    /// The run that the command is about, if there is one before it.
+    pub(super) fn run_before(&self, command: &str) -> Option<&str> {
+        self.runs.iter().find(|before| before.command == command).map(|before| before.run.as_str())
+    }
+
+    /// The counted calls that were made before the command.
+    pub(super) fn calls_before(&self, command: &str) -> Vec<String> {
+        let before = self.runs.iter().find(|before| before.command == command);
+        before.map(|before| before.calls.clone()).unwrap_or_default()
+    }
+
+    /// The words of the command that is crashed.
+    pub(super) fn first(&self, command: &str) -> Vec<String> {
+        let words: Vec<&str> = match (command, self.run_before(command)) {
+            ("accept", Some(run)) => vec!["accept", run, "--json"],
+            ("answer", Some(run)) => vec!["answer", run, "one", "--json"],
+            ("chat", _) => {
+                let (goal, script) = ("Write one.txt", "chat.toml");
+                let words = ["run", goal, "--preset", "solo", "--headless", "--repo", "repo"];
+                words.into_iter().chain(["--script", script, "--json"]).collect()
+            }
+            (name, _) => {
+                let script = if name == "ask" { "ask.toml" } else { "run.toml" };
+                let words = ["run", GOAL, "--policy", "policy.toml", "--repo", "repo"];
+                words.into_iter().chain(["--script", script, "--reproducible", "--json"]).collect()
+            }
+        };
+        words.into_iter().map(str::to_owned).collect()
+    }
+
+    pub(super) fn order(&self, words: &[String], fault: Option<Fault>, record: bool) -> Order {
+        let mut all = vec![self.binary.display().to_string()];
+        all.extend(words.iter().cloned());
+        Order {
+            words: all,
+            variables: self.variables(),
+            below: self.place(),
+            errors: self.folder.join("errors"),
+            fault,
+            record,
+        }
+    }
+
+    /// What the traced command said on standard error, in a line.
+    pub(super) fn last_error(&self) -> String {
+        let text = std::fs::read(self.folder.join("errors")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        text.trim().lines().next_back().unwrap_or_default().chars().take(300).collect()
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        let place = self.place();
+        let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned());
+        let text = |name: &str| place.join(name).display().to_string();
+        let all = [
+            ("PATH", path),
+            ("HOME", text("home")),
+            ("TMPDIR", text("tmp")),
+            ("BOSUN_HOME", text("state")),
+            ("USER", "crash".to_owned()),
+            ("LANG", "C".to_owned()),
+        ];
+        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Runs the program without a tracer.
+    pub(super) fn play(&self, words: &[String]) -> anyhow::Result<Said> {
+        let mut command = Command::new(&self.binary);
+        command.args(words);
+        self.say(command, &self.place())
+    }
+
+    pub(super) fn git(&self, words: &[&str]) -> anyhow::Result<Said> {
+        let mut command = Command::new("git");
+        command.args(words);
+        self.say(command, &self.place().join("repo"))
+    }
+
+    fn say(&self, mut command: Command, folder: &Path) -> anyhow::Result<Said> {
+        let (out, err) = (self.folder.join("said-out"), self.folder.join("said-err"));
+        command.current_dir(folder).env_clear().envs(self.variables()).stdin(Stdio::null());
+        command.stdout(File::create(&out)?).stderr(File::create(&err)?);
+        let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
+        let began = Instant::now();
+        let exit = loop {
+            if let Some(status) = child.try_wait()? {
+                break status.code();
+            }
+            if began.elapsed() > LIMIT {
+                child.kill()?;
+                child.wait()?;
+                bail!("{command:?} did not end");
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let text = |path: &Path| -> anyhow::Result<String> {
+            Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+        };
+        Ok(Said { exit, out: text(&out)?, err: text(&err)? })
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let done = Command::new("cp").arg("-a").arg(from).arg(to).status()?;
+    ensure!(done.success(), "copying {} failed", from.display());
+    Ok(())
+}
+
+/// Removes a folder, if it is there.
+pub(super) fn remove(folder: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
