@@ -11,6 +11,8 @@ mod crash;
 mod commands;
 // One question to one model.
 mod ask;
+// Journals of every released format.
+mod formats;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.
