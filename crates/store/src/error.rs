@@ -27,6 +27,15 @@ pub enum JournalError {
         #[source]
         why: Damage,
     },
+    #[error(
+        "line {seq} of log {log} was made by a newer Bosun, which this one cannot read; update it to go on"
+    )]
+    Newer {
+        log: LogId,
+        seq: u64,
+        #[source]
+        source: serde_json::Error,
+    },
     #[error("there is no blob {digest}")]
     NoBlob { digest: Digest },
     #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
@@ -97,7 +106,7 @@ impl JournalError {
             Self::Damaged { .. } => (Safety, "journal.damaged"),
             Self::NoBlob { .. } => (Structural, "journal.no_blob"),
             Self::DamagedBlob { .. } => (Safety, "journal.damaged_blob"),
-            Self::TooNew { .. } => (Structural, "journal.too_new"),
+            Self::TooNew { .. } | Self::Newer { .. } => (Structural, "journal.too_new"),
             Self::NotAJournal { .. } => (Structural, "journal.not_a_journal"),
             Self::CannotWrite { .. } => (Resource, "journal.cannot_write"),
             Self::Full => (Resource, "journal.full"),

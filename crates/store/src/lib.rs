@@ -12,6 +12,7 @@ mod line;
 mod memory;
 mod redact;
 mod sqlite;
+mod summary;
 mod tail;
 
 pub use error::{Damage, JournalError};
@@ -19,3 +20,4 @@ pub use journal::{Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BY
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
 pub use sqlite::SqliteJournal;
+pub use summary::Summary;

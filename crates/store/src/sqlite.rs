@@ -6,11 +6,12 @@ mod lock;
 mod open;
 mod readers;
 mod stroke;
+mod summaries;
 mod watch;
 mod work;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -20,10 +21,11 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
-use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, inbox};
+use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, Summary, inbox};
 use lock::{Held, Locks};
 use open::Opened;
 use readers::Readers;
+use summaries::Vouched;
 use work::{Append, Done, Leased, Work};
 use writer::Desk;
 
@@ -40,6 +42,7 @@ struct Shared {
     locks: Arc<Locks>,
     tails: Arc<Tails>,
     watcher: AbortHandle,
+    kept_copy: Option<PathBuf>,
 }
 
 impl Drop for Shared {
@@ -61,6 +64,43 @@ impl SqliteJournal {
         self.shared.desk.ask(Work::Rest).await.map(|_| ())
     }
 
+    /// The copy of the file as it was, if opening it has upgraded it from an older form.
+    #[must_use]
+    pub fn kept_copy(&self) -> Option<&Path> {
+        self.shared.kept_copy.as_deref()
+    }
+
+    async fn append_vouched(
+        &self,
+        lease: &Lease,
+        batch: Batch<'_>,
+        vouched: Vouched,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let (log, generation) = (lease.log().clone(), lease.generation());
+        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&self.shared.locks));
+        let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
+        let _turn = hold.turn.lock().await;
+        let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if from.seq != batch.expect {
+            return Err(JournalError::Conflict { log, expected: batch.expect, found: from.seq });
+        }
+        let written = line::write(&log, from, batch.at, batch.events)?;
+        let append = Append {
+            log,
+            row: hold.row,
+            generation,
+            from,
+            to: written.tip,
+            at: batch.at,
+            lines: written.lines.into_iter().map(Arc::from).collect(),
+            taken: batch.taken,
+            vouched,
+            known: hold.known.clone(),
+        };
+        self.shared.desk.ask(Work::Append(append)).await?;
+        Ok(written.envelopes)
+    }
+
     fn start(opened: Opened) -> Self {
         let tails = Arc::new(Tails::default());
         let desk = Desk::open(opened.writer, opened.locks.clone(), tails.clone());
@@ -71,6 +111,7 @@ impl SqliteJournal {
             locks: opened.locks,
             tails,
             watcher: watcher.abort_handle(),
+            kept_copy: opened.kept_copy,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -100,28 +141,34 @@ impl Journal for SqliteJournal {
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
-        let (log, generation) = (lease.log().clone(), lease.generation());
-        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&self.shared.locks));
-        let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
-        let _turn = hold.turn.lock().await;
-        let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if from.seq != batch.expect {
-            return Err(JournalError::Conflict { log, expected: batch.expect, found: from.seq });
-        }
-        let written = line::write(&log, from, batch.at, batch.events)?;
-        let append = Append {
-            log,
-            row: hold.row,
-            generation,
-            from,
-            to: written.tip,
-            at: batch.at,
-            lines: written.lines.into_iter().map(Arc::from).collect(),
-            taken: batch.taken,
-            known: hold.known.clone(),
-        };
-        self.shared.desk.ask(Work::Append(append)).await?;
-        Ok(written.envelopes)
+        self.append_vouched(lease, batch, Vouched::No).await
+    }
+
+    async fn append_summarized(
+        &self,
+        lease: &Lease,
+        batch: Batch<'_>,
+        summary: Option<Summary>,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let vouched = summary.map_or(Vouched::Unchanged, Vouched::New);
+        self.append_vouched(lease, batch, vouched).await
+    }
+
+    async fn put_summary(
+        &self,
+        log: &LogId,
+        seq: u64,
+        summary: Summary,
+    ) -> Result<(), JournalError> {
+        let work = Work::Summarize { log: log.clone(), seq, summary };
+        self.shared.desk.ask(work).await.map(drop)
+    }
+
+    async fn summaries(
+        &self,
+        whole: bool,
+    ) -> Result<Vec<(LogSummary, Option<Summary>)>, JournalError> {
+        self.shared.readers.summaries(whole).await
     }
 
     async fn read(

@@ -17,8 +17,10 @@ use super::stroke;
 use crate::JournalError;
 
 /// The form of the tables that this program writes.
-const VERSION: u32 = 1;
-const SCHEMA: &str = include_str!("schema_1.sql");
+const VERSION: u32 = 2;
+/// What makes each form of the one before it, from an empty file on.
+const SCHEMAS: [&str; VERSION as usize] =
+    [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 /// Marks a SQLite file as a journal of ours: "Bosn".
 const APPLICATION: i64 = 0x426f_736e;
 /// How long to wait for another process that opens the journal or writes to it.
@@ -31,6 +33,8 @@ pub(super) struct Opened {
     pub(super) writer: SqliteConnection,
     pub(super) readers: SqliteConnectOptions,
     pub(super) locks: Arc<Locks>,
+    /// The file as it was before it was upgraded.
+    pub(super) kept_copy: Option<PathBuf>,
 }
 
 pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
@@ -54,17 +58,18 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let broken = |broken: Broken| broken.error_at(path);
     let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
     let mut writer = connected.map_err(broken)?;
-    match migrate(&mut writer).await.map_err(broken)? {
-        Form::Current => {}
+    let kept_copy = match migrate(&mut writer, path).await? {
+        Form::Current => None,
+        Form::Upgraded(copy) => Some(copy),
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
-    }
+    };
     stroke::prepare(&mut writer)
         .await
         .map_err(Broken::while_("opening the journal"))
         .map_err(broken)?;
     drop(opening);
-    Ok(Opened { writer, readers: options.pragma("query_only", "ON"), locks })
+    Ok(Opened { writer, readers: options.pragma("query_only", "ON"), locks, kept_copy })
 }
 
 /// Make folder and files, and wait until nobody else is opening this journal.
@@ -120,13 +125,16 @@ fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
 /// What a database turned out to be.
 enum Form {
     Current,
+    /// It was of an older form; where a copy of that is kept.
+    Upgraded(PathBuf),
     Newer(u32),
     Foreign,
 }
 
-/// Bring the tables to the form of this version, in one transaction.
-async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
+/// Bring the tables to the form of this version, in one transaction. An older journal is copied first.
+async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<Form, JournalError> {
     let broken = Broken::while_("preparing the journal's tables");
+    let broken = |source| broken(source).error_at(path);
     let number = async |connection: &mut SqliteConnection, sql: &'static str| {
         sqlx::query_scalar::<_, i64>(sql).fetch_one(connection).await.map_err(&broken)
     };
@@ -141,12 +149,42 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
     if version > VERSION {
         return Ok(Form::Newer(version));
     }
-    if fresh {
-        let make = format!(
-            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
-             PRAGMA user_version = {VERSION}; COMMIT;"
-        );
-        sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await.map_err(&broken)?;
+    if version == VERSION {
+        return Ok(Form::Current);
     }
-    Ok(Form::Current)
+    let copy = if fresh { None } else { Some(keep_copy(connection, path, version).await?) };
+    let missing: Vec<&str> = SCHEMAS.into_iter().skip(version as usize).collect();
+    let make = format!(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {APPLICATION}; \
+         PRAGMA user_version = {VERSION}; COMMIT;",
+        missing.join("\n")
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await.map_err(&broken)?;
+    Ok(copy.map_or(Form::Current, Form::Upgraded))
+}
+
+/// Keeps the file as it is under a name with its version, durable before anything is changed. A copy of an upgrade that
+/// was cut off is made again.
+async fn keep_copy(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    version: u32,
+) -> Result<PathBuf, JournalError> {
+    let copy = path.with_extension(format!("v{version}.db"));
+    let part = path.with_extension(format!("v{version}.part"));
+    let cannot = |source| JournalError::CannotWrite { path: copy.clone(), source };
+    // SQLite fills an empty file; made here, so that only its owner may read it.
+    let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
+    let made = made.map_err(cannot)?;
+    sqlx::query("VACUUM INTO $1")
+        .bind(part.to_string_lossy().into_owned())
+        .execute(connection)
+        .await
+        .map_err(|source| Broken::while_("copying the journal")(source).error_at(&part))?;
+    made.sync_all().map_err(cannot)?;
+    fs::rename(&part, &copy).map_err(cannot)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+    folder.map_err(cannot)?;
+    Ok(copy)
 }

@@ -3,6 +3,7 @@
 
 mod damage;
 mod files;
+mod summaries;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
