@@ -229,6 +229,7 @@ fn of_door(error: &DoorError) -> Exit {
         DoorError::NoSuchRun { .. } | DoorError::NoSuchSession { .. } => Exit::NoSuchRun,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
+        DoorError::Newer { .. } => Exit::Failed,
     }
 }
 

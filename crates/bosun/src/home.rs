@@ -11,7 +11,7 @@ use runtime::store::{Redactor, SqliteJournal};
 use runtime::{Bosun, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
-use crate::models;
+use crate::{models, print};
 
 /// The folder with the journal and the worktrees.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ impl Home {
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
         let folder = self.folder()?;
         let journal = SqliteJournal::open(&folder.join("journal.db")).await?;
+        let copy = journal.kept_copy().map(Path::to_owned);
         let journal = self.journal.get_or_init(|| journal).clone();
         let mut setup = Setup::new(Arc::new(journal), folder);
         setup.redactor = self.redactor();
@@ -60,7 +61,15 @@ impl Home {
         setup.order = order;
         setup.walls = self.walls.clone();
         setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
-        Ok(Bosun::new(setup))
+        let bosun = Bosun::new(setup);
+        if let Some(copy) = copy {
+            let copy = shown(&copy);
+            print::note(&format!(
+                "the journal has a new form now; as it was, it is kept in {copy}"
+            ));
+            bosun.fill_in_summaries().await?;
+        }
+        Ok(bosun)
     }
 
     /// What takes secrets out of texts.

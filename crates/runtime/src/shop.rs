@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sandbox::{GitError, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
+use types::{Digest, Policy};
 
 use crate::clock::{Clock, RealClock};
 use crate::drive::Surroundings;
@@ -65,6 +66,8 @@ pub(crate) struct Shop {
     pub(crate) hub: Hub,
     pub(crate) yard: Yard,
     pub(crate) prompts: Prompts,
+    /// The policies that were read from the journal, by their hash.
+    pub(crate) policies: Mutex<BTreeMap<Digest, Arc<Policy>>>,
     /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
     repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
@@ -82,6 +85,7 @@ impl Shop {
             hub: Hub::new(),
             yard: Yard::new(setup.walls),
             prompts: setup.prompts,
+            policies: Mutex::default(),
             repos: Mutex::default(),
         }
     }

@@ -55,3 +55,48 @@ fn a_journal_of_the_first_format_is_listed_folded_and_verified() {
     let why = said(&place, &["log", "r_ad92b92a"]);
     assert!(why.contains("retry.scheduled") && why.contains("question.asked"), "{why}");
 }
+
+/// A damaged log is a line of its own; everything else works.
+#[test]
+fn a_damaged_log_stands_for_itself() {
+    let place = home_of("v1");
+    let path = place.home().join("journal.db");
+    let mut bytes = std::fs::read(&path).expect("the journal");
+    let (was, is) = (b"\"status\":\"done\"", b"\"status\":\"dune\"");
+    let found = bytes.windows(was.len()).position(|window| window == was).expect("a line");
+    bytes[found..found + is.len()].copy_from_slice(is);
+    std::fs::write(&path, bytes).expect("an edit");
+    let output = place.run(&["list"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("journal.v1.db"), "{}", stderr(&output));
+    for list in [stdout(&output), said(&place, &["list"])] {
+        let damaged: Vec<&str> = list.lines().filter(|line| line.contains("damaged")).collect();
+        assert!(damaged.len() == 1 && damaged[0].starts_with("r_eadacf84"), "{list}");
+        assert!(damaged[0].contains("at line "), "{list}");
+        assert_eq!(list.lines().count(), RUNS.len(), "{list}");
+    }
+    let json = said(&place, &["list", "--json"]);
+    let lines: Vec<Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |run: &str| lines.iter().find(|line| line["run"] == run).expect("it is listed");
+    assert_eq!(of("r_eadacf84")["unreadable"]["kind"], "damaged");
+    assert_eq!(of("r_fc40903a")["status"], "failed");
+    assert_eq!(of("r_bf8445ab")["session"]["turns"], 2);
+    assert_eq!(of("r_ad92b92a")["questions"][0]["id"], 0);
+    let questions = said(&place, &["questions"]);
+    assert!(questions.contains("r_ad92b92a #0"), "{questions}");
+    // The run that waits is found; its repository is not on this machine.
+    let output = place.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+}
+
+/// What a list shows from a stored summary is what the log says.
+#[test]
+fn a_stored_view_is_the_view_of_the_log() {
+    let place = home_of("v1");
+    let json = said(&place, &["list", "--json"]);
+    let line = |run: &str| json.lines().find(|line| line.contains(run)).expect("it is listed");
+    for run in ["r_eadacf84", "r_fc40903a"] {
+        assert_eq!(line(run), said(&place, &["show", run, "--json"]).trim_end());
+    }
+}
