@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod gc;
 mod prove;
 mod question;
 mod rules;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
+pub(crate) use gc::Gc;
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Rewind(Rewind),
     /// List all runs, the newest first
     List(List),
+    /// Remove old runs and everything that only they need
+    Gc(Gc),
     /// Show where a run stands, or its report
     Show(Show),
     /// Show what was recorded of a run

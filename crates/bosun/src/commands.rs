@@ -8,6 +8,7 @@ pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod discard;
 pub(crate) mod doctor;
+pub(crate) mod gc;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod log;

@@ -72,6 +72,14 @@ impl Home {
         Ok(bosun)
     }
 
+    /// The journal itself, for what only a file can do.
+    pub(crate) async fn journal(&self) -> anyhow::Result<SqliteJournal> {
+        match self.journal.get() {
+            Some(journal) => Ok(journal.clone()),
+            None => Ok(SqliteJournal::open(&self.folder()?.join("journal.db")).await?),
+        }
+    }
+
     /// What takes secrets out of texts.
     pub(crate) fn redactor(&self) -> Redactor {
         Redactor::new(secrets())

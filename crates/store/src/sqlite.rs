@@ -5,6 +5,7 @@ mod code;
 mod lock;
 mod open;
 mod readers;
+mod remove;
 mod stroke;
 mod summaries;
 mod watch;
@@ -21,7 +22,10 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
-use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, Summary, inbox};
+use crate::{
+    Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, Removal, Removed, Summary,
+    inbox,
+};
 use lock::{Held, Locks};
 use open::Opened;
 use readers::Readers;
@@ -62,6 +66,15 @@ impl SqliteJournal {
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
         self.shared.desk.ask(Work::Rest).await.map(|_| ())
+    }
+
+    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
+    /// more. The journal is not made smaller while another process has it open.
+    pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        match self.shared.desk.ask(Work::Remove(removal)).await? {
+            Done::Removed(removed) => Ok(removed),
+            _ => Err(JournalError::Stopped),
+        }
     }
 
     /// The copy of the file as it was, if opening it has upgraded it from an older form.

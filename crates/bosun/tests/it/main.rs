@@ -11,6 +11,8 @@ mod crash;
 mod commands;
 // One question to one model.
 mod ask;
+// Old runs are removed.
+mod gc;
 // Journals of every released format.
 mod formats;
 // The real binary killed at random moments.

@@ -9,6 +9,7 @@ use store::{Journal, JournalError};
 use types::{CallId, Command, Digest, Event, LogId, SessionId, Trees};
 
 use super::SessionError;
+use crate::gc::name_of;
 use crate::shop::Shop;
 
 /// How many lines are read at a time.
@@ -36,8 +37,7 @@ impl Keeper {
     /// Nothing where no snapshots can be taken; the work goes on without them.
     pub(crate) fn open(shop: &Shop, folder: &Path) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
-        match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
+        match Snapshots::new(folder, &shop.home.join("snapshots").join(name_of(folder))) {
             Ok(snapshots) => Some(Self { snapshots: Arc::new(snapshots), last: Mutex::default() }),
             Err(error) => {
                 tracing::warn!(%error, "no changes to files can be taken back");

@@ -14,6 +14,8 @@ use nix::libc;
 
 /// The byte that is held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
+/// The byte that everybody who has the journal open holds together.
+const USING: i64 = 1 << 62;
 
 #[derive(Debug)]
 pub(super) struct Locks {
@@ -59,8 +61,39 @@ impl Locks {
         }
     }
 
+    /// Say that the journal is being used, until the file is closed; whether that is possible now. Does not wait.
+    pub(super) fn share(&self) -> io::Result<bool> {
+        match set(&self.file, USING, Wish::Share) {
+            Ok(()) => Ok(true),
+            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Be the only one who has the journal open; nothing if somebody else has. Others cannot open it meanwhile.
+    pub(super) fn alone(self: &Arc<Self>) -> io::Result<Option<Alone>> {
+        match set(&self.file, USING, Wish::Hold) {
+            Ok(()) => Ok(Some(Alone { locks: self.clone() })),
+            Err(Errno::EAGAIN | Errno::EACCES) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn held(&self) -> MutexGuard<'_, HashSet<i64>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Nobody else has the journal open until this is dropped.
+#[derive(Debug)]
+pub(super) struct Alone {
+    locks: Arc<Locks>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // From holding it alone to sharing it is always possible.
+        set(&self.locks.file, USING, Wish::Share).ok();
     }
 }
 
@@ -84,12 +117,14 @@ impl Drop for Held {
 #[derive(Debug, Clone, Copy)]
 enum Wish {
     Hold,
+    Share,
     Release,
 }
 
 fn set(file: &File, byte: i64, wish: Wish) -> Result<(), Errno> {
     let kind = match wish {
         Wish::Hold => libc::F_WRLCK,
+        Wish::Share => libc::F_RDLCK,
         Wish::Release => libc::F_UNLCK,
     };
     #[expect(clippy::cast_possible_truncation, reason = "kinds and origins of locks are tiny")]

@@ -111,7 +111,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
     let started = Instant::now();
     loop {
-        match locks.hold(OPENING) {
+        let opening = match locks.share() {
+            Ok(true) => locks.hold(OPENING),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match opening {
             Ok(Some(opening)) => return Ok(opening),
             Ok(None) if started.elapsed() > PATIENCE => return Err(JournalError::Locked),
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),

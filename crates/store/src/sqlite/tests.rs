@@ -3,6 +3,7 @@
 
 mod damage;
 mod files;
+mod remove;
 mod summaries;
 
 use std::path::PathBuf;

@@ -10,9 +10,10 @@ use types::{Digest, LogId, RunId, Timestamp};
 use super::code::Broken;
 use super::lock::{Held, Locks};
 use super::readers::{number, tip};
+use super::remove;
 use super::summaries::{self, Vouched};
 use crate::line::Tip;
-use crate::{Damage, JournalError, MAX_POSTED, Summary};
+use crate::{Damage, JournalError, MAX_POSTED, Removal, Removed, Summary};
 
 /// How many lines one statement inserts.
 const LINES_AT_ONCE: usize = 32;
@@ -35,6 +36,7 @@ pub(super) enum Work {
         seq: u64,
         summary: Summary,
     },
+    Remove(Removal),
     /// Nothing to write; the writer tidies up afterwards.
     Rest,
 }
@@ -62,6 +64,7 @@ pub(super) enum Done {
     Kept,
     Posted(u64),
     Summarized,
+    Removed(Removed),
     Rested,
 }
 
@@ -77,6 +80,11 @@ pub(super) struct Leased {
 pub(super) type Answer = Result<Done, JournalError>;
 
 impl Work {
+    /// Whether it leaves unused pages behind.
+    pub(super) fn leaves_gaps(&self) -> bool {
+        matches!(self, Self::Remove(removal) if !removal.dry_run)
+    }
+
     /// Perform it. An answer may be a refusal; `Broken` means that the transaction cannot go on.
     pub(super) async fn perform(
         &self,
@@ -92,6 +100,7 @@ impl Work {
                 summaries::fill_in(connection, log, *seq, summary).await?;
                 Ok(Ok(Done::Summarized))
             }
+            Self::Remove(removal) => remove::remove(connection, locks, removal).await,
             Self::Rest => Ok(Ok(Done::Rested)),
         }
     }
