@@ -113,7 +113,9 @@ impl Bosun {
         }
         // Nobody else may settle or resume it meanwhile.
         let drive = self.held(&entry.run).await?;
-        if let Some(repo) = self.close(&drive.machine).await? {
+        let repository = drive.machine.survey().map(|survey| PathBuf::from(&survey.repository));
+        let gone = repository.is_none_or(|folder| !folder.is_dir());
+        if !gone && let Some(repo) = self.close(&drive.machine).await? {
             match repo.drop_branch(&drive.machine.branch(), drive.machine.head()).await {
                 // Somebody has gone on from the result: it is theirs now.
                 Ok(()) | Err(GitError::WentOn { .. }) => {}
