@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use runtime::store::{Batch, Clean, Journal as _, Redactor, SqliteJournal};
 use runtime::{Bosun, Found, Setup, presets};
 use testkit::{Scenario, play, scenarios, talk};
@@ -20,6 +21,8 @@ const LONG: usize = 100_000;
 const TURNS: u32 = 5_000;
 /// How many lines are appended together.
 const TOGETHER: usize = 1_000;
+/// How many runs are written at a time.
+const AT_ONCE: usize = 64;
 /// The most that anything may take, in milliseconds; only a release build is held to it.
 const MOST: u128 = 1_000;
 
@@ -85,16 +88,20 @@ async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
     let checks =
         |event: &&Event| matches!(event, Event::CheckStarted { .. } | Event::CheckFinished { .. });
     let checks: Vec<Event> = events.iter().filter(checks).take(2).cloned().collect();
-    for number in 0..RUNS {
-        // Every other one is over.
-        let end = events.len() - usize::from(number % 2 == 0);
-        let mut some: Vec<Event> = events.iter().take(EVENTS - 1).cloned().collect();
-        some.extend(events.get(end - 1).cloned());
-        append(journal, &format!("r_{number}"), number, some).await?;
-    }
+    // What waits together is committed together.
+    let runs = (0..RUNS).map(|number| one_of_many(journal, number, &events));
+    futures::stream::iter(runs).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
     let long = events.iter().take(6).chain(checks.iter().cycle()).take(LONG).cloned().collect();
     append(journal, "r_long", RUNS, long).await?;
     chat(journal).await
+}
+
+/// A short run; every other one is over.
+async fn one_of_many(journal: &SqliteJournal, number: u64, events: &[Event]) -> anyhow::Result<()> {
+    let end = events.len() - usize::from(number.is_multiple_of(2));
+    let mut some: Vec<Event> = events.iter().take(EVENTS - 1).cloned().collect();
+    some.extend(events.get(end - 1).cloned());
+    append(journal, &format!("r_{number:05}"), number, some).await
 }
 
 async fn chat(journal: &SqliteJournal) -> anyhow::Result<()> {
