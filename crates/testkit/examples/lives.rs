@@ -36,7 +36,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
     let journal = SqliteJournal::open(&path).await?;
     let bosun = Bosun::new(Setup::new(Arc::new(journal.clone()), folder.path()));
     let start = Instant::now();
-    fill(&journal).await?;
+    Box::pin(fill(&journal)).await?;
     println!("{:>8} ms to write the journal", start.elapsed().as_millis());
     let start = Instant::now();
     let filled = bosun.fill_in_summaries().await?;

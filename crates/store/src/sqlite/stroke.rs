@@ -59,7 +59,7 @@ impl<'a> Stroke<'a> {
         for append in &self.appends {
             for (seq, line) in (append.from.seq + 1..).zip(&append.lines) {
                 let last = (seq == append.to.seq).then_some(append);
-                let summary = last.and_then(|append| append.vouched.new());
+                let summary = last.and_then(|append| append.vouched.fresh());
                 query = query
                     .bind(append.row)
                     .bind(signed(seq))

@@ -27,7 +27,7 @@ impl Vouched {
         !matches!(self, Self::No)
     }
 
-    pub(super) fn new(&self) -> Option<&Summary> {
+    pub(super) fn fresh(&self) -> Option<&Summary> {
         match self {
             Self::New(summary) => Some(summary),
             Self::No | Self::Unchanged => None,

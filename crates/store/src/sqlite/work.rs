@@ -156,7 +156,7 @@ impl Append {
         {
             self.insert(connection, first, lines).await?;
         }
-        if let Some(summary) = self.vouched.new() {
+        if let Some(summary) = self.vouched.fresh() {
             summaries::store(connection, self.row, summary).await?;
         }
         if let Some(number) = self.taken {
