@@ -1,6 +1,7 @@
 //! The command line: every command and flag, with its help.
 
 mod audit;
+mod gc;
 mod journal;
 mod prove;
 mod question;
@@ -17,6 +18,7 @@ use runtime::llm::Dialect;
 use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
+pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Rewind(Rewind),
     /// List all runs, the newest first
     List(List),
+    /// Remove old runs and everything that only they need
+    Gc(Gc),
     /// Show where a run stands, or its report
     Show(Show),
     /// Show what was recorded of a run

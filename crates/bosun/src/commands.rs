@@ -12,6 +12,7 @@ pub(crate) mod discard;
 pub(crate) mod doctor;
 pub(crate) mod driven;
 pub(crate) mod fork;
+pub(crate) mod gc;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod log;
@@ -37,8 +38,8 @@ pub(crate) mod verify;
 pub(crate) mod why;
 
 use engine::{Machine as _, Run};
-use runtime::Bosun;
-use types::{Envelope, RunId, RunView};
+use runtime::{Bosun, Found};
+use types::{Envelope, ListedRun, RunId};
 
 use crate::exit::Wrong;
 
@@ -61,14 +62,17 @@ pub(crate) async fn newest(
 pub(crate) async fn pick(
     bosun: &Bosun,
     named: Option<RunId>,
-    fits: impl Fn(&RunView) -> bool,
+    fits: impl Fn(&ListedRun) -> bool,
     otherwise: Wrong,
 ) -> anyhow::Result<RunId> {
     if let Some(run) = named {
         return Ok(run);
     }
-    let newest = bosun.list().await?.into_iter().find(fits);
-    Ok(newest.map(|view| view.run).ok_or(otherwise)?)
+    let all = bosun.overview(false).await?;
+    let newest = all
+        .into_iter()
+        .find(|entry| matches!(&entry.found, Found::Run { listed, .. } if fits(listed)));
+    Ok(newest.map(|entry| entry.run).ok_or(otherwise)?)
 }
 
 /// A run as it stands, with everything that was recorded of it and its attempts.

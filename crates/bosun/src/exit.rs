@@ -305,6 +305,7 @@ fn of_door(error: &DoorError) -> Exit {
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
         DoorError::Folder(_) => Exit::Refused,
+        DoorError::Newer { .. } => Exit::Failed,
     }
 }
 

@@ -55,8 +55,17 @@ impl Home {
     /// Bosun with the journal that is kept here.
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
         let journal = SqliteJournal::open(&self.journal()?).await?;
+        let copy = journal.kept_copy().map(Path::to_owned);
         let journal = self.journal.get_or_init(|| journal).clone();
-        self.with(Arc::new(journal), order).await
+        let bosun = self.with(Arc::new(journal), order).await?;
+        if let Some(copy) = copy {
+            let copy = shown(&copy);
+            print::note(&format!(
+                "the journal has a new form now; as it was, it is kept in {copy}"
+            ));
+            bosun.fill_in_summaries().await?;
+        }
+        Ok(bosun)
     }
 
     /// Bosun that only looks at the journal that is kept here: nothing is written, and no writer is waited for. Whoever

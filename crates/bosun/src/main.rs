@@ -54,6 +54,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Accept(args) => commands::accept::accept(&home, args).await,
         Command::Discard(args) => commands::discard::discard(&home, args).await,
         Command::List(args) => commands::list::list(&home, &args).await,
+        Command::Gc(args) => commands::gc::gc(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
         Command::Log(args) => commands::log::log(&home, args).await,
         Command::Backup(args) => commands::backup::backup(&home, args).await,

@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Effect, EffectId, Event, Fault,
-    FileState, Input, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId, TimerId,
-    Timestamp, Usage, WorkPath,
+    FileState, Input, Listed, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId,
+    TimerId, Timestamp, Usage, WorkPath,
 };
 
 use crate::{InFlight, Machine};
@@ -38,6 +38,9 @@ use session::{Session, SlotState, Talk};
 pub struct Attempt {
     policy: Arc<Policy>,
     brief: Option<Arc<Brief>>,
+    started: Timestamp,
+    /// The beginning of the first thing that was said to it.
+    about: Option<String>,
     /// The conversation, and those of its sub-agents.
     sessions: BTreeMap<SessionId, Session>,
     usage: Usage,
@@ -63,6 +66,8 @@ impl Attempt {
         Self {
             policy,
             brief: None,
+            started: Timestamp::default(),
+            about: None,
             sessions: BTreeMap::new(),
             usage: Usage::default(),
             cost: None,
@@ -256,6 +261,10 @@ impl Machine for Attempt {
 
     fn is_over(&self) -> bool {
         self.end_of_root().is_some() && !self.needs_seal()
+    }
+
+    fn listed(&self) -> Option<Listed> {
+        view::listed(self)
     }
 }
 

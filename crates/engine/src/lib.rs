@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use types::{Effect, EffectId, Event, Input, Timestamp};
+use types::{Effect, EffectId, Event, Input, Listed, RunView, Timestamp};
 
 pub mod approval;
 mod attempt;
@@ -92,4 +92,14 @@ pub trait Machine {
 
     /// Whether nothing can happen any more.
     fn is_over(&self) -> bool;
+
+    /// What a list shows of it, once there is something. The work for it depends on what is open, not on the log.
+    fn listed(&self) -> Option<Listed> {
+        None
+    }
+
+    /// The whole of it as it will be shown from now on, where it is over and has such a view.
+    fn last_view(&self) -> Option<RunView> {
+        None
+    }
 }

@@ -380,6 +380,14 @@ impl Machine for Run {
     fn is_over(&self) -> bool {
         self.finished.is_some()
     }
+
+    fn listed(&self) -> Option<types::Listed> {
+        view::listed(self)
+    }
+
+    fn last_view(&self) -> Option<types::RunView> {
+        self.finished.and(self.ended).map(|ended| self.view(ended))
+    }
 }
 
 /// The attempt that a lane is at.

@@ -92,6 +92,10 @@ pub enum DoorError {
     },
     #[error("the policy that run {run} was started with cannot be read: {cause}")]
     Policy { run: RunId, cause: String },
+    #[error(
+        "run {run} was made by a newer Bosun, whose policy this one cannot read: {cause}; update it to go on"
+    )]
+    Newer { run: RunId, cause: String },
     #[error("bug: the loop of run {run} broke down")]
     Broke {
         run: RunId,
@@ -243,18 +247,6 @@ impl Bosun {
         Ok(self.shown(&self.load(run).await?))
     }
 
-    /// All runs, the newest first. Conversations are not among them.
-    pub async fn list(&self) -> Result<Vec<RunView>, DoorError> {
-        let mut views = Vec::new();
-        for log in self.shop.journal.logs(None).await? {
-            if log.log.attempt.is_none() && !self.is_session(&log.log.run).await? {
-                views.push(self.view(&log.log.run).await?);
-            }
-        }
-        views.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.run.cmp(&a.run)));
-        Ok(views)
-    }
-
     /// Everything that was and will be recorded of a run and its attempts.
     pub fn watch(
         &self,
@@ -304,18 +296,6 @@ impl Bosun {
         // Plain data of ours always has a JSON form.
         let text = serde_json::to_vec(policy).unwrap_or_default();
         Ok(self.shop.journal.put_blob(&text).await?.digest)
-    }
-
-    pub(crate) async fn policy_of(
-        &self,
-        run: &RunId,
-        digest: Option<Digest>,
-    ) -> Result<Arc<Policy>, DoorError> {
-        let broken = |cause: String| DoorError::Policy { run: run.clone(), cause };
-        let digest =
-            digest.ok_or_else(|| broken("the log does not begin with a request".into()))?;
-        let text = self.shop.journal.blob(&digest).await?;
-        serde_json::from_slice(&text).map(Arc::new).map_err(|error| broken(error.to_string()))
     }
 
     fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use engine::Machine;
 use futures::future::BoxFuture;
-use store::{Batch, Clean, Journal, JournalError, Lease, Redactor};
+use store::{Batch, Clean, Journal, JournalError, Lease, Redactor, Summary};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use types::{
-    CallId, Command, Digest, Effect, EffectId, Envelope, Input, LogId, Outcome, Recovered,
+    CallId, Command, Digest, Effect, EffectId, Envelope, Input, Listed, LogId, Outcome, Recovered,
     Timestamp,
 };
 
@@ -103,6 +103,8 @@ pub(crate) struct Drive<M> {
     seq: u64,
     around: Surroundings,
     observer: Option<Observer<M>>,
+    /// The summary that is stored beside the log.
+    listed: Option<Listed>,
 }
 
 impl<M: Machine> Drive<M> {
@@ -113,7 +115,7 @@ impl<M: Machine> Drive<M> {
         around: Surroundings,
     ) -> Result<Self, DriveError> {
         let lease = around.journal.lease(&log).await?;
-        let mut drive = Self { machine, log, lease, seq: 0, around, observer: None };
+        let mut drive = Self { machine, log, lease, seq: 0, around, observer: None, listed: None };
         drive.seq = fold(&mut drive.machine, &drive.log, &*drive.around.journal).await?;
         Ok(drive)
     }
@@ -187,12 +189,26 @@ impl<M: Machine> Drive<M> {
             return Ok(());
         }
         let batch = Batch { expect: self.seq, at, events, taken };
-        let lines = self.around.journal.append(&self.lease, batch).await?;
+        let lines = self.append(batch).await?;
         self.seq = lines.last().map_or(self.seq, |line| line.seq);
         if let Some(observer) = &self.observer {
             observer(&self.machine, &lines);
         }
         Ok(())
+    }
+
+    /// Appends, with what a list shows of the log if that is new. The logs of attempts are not listed.
+    async fn append(&mut self, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
+        let journal = &self.around.journal;
+        let listed = self.machine.listed().filter(|_| self.log.attempt.is_none());
+        if listed.is_none() {
+            return journal.append(&self.lease, batch).await;
+        }
+        let new = listed.as_ref().filter(|_| listed != self.listed);
+        let summary = new.and_then(|listed| summary(&self.machine, listed));
+        let lines = journal.append_summarized(&self.lease, batch, summary).await?;
+        self.listed = listed;
+        Ok(lines)
     }
 
     /// Drives the machine until it is over, waits for a person and is not to stay, or is told to leave.
@@ -285,6 +301,13 @@ async fn due(renewal: &mut Option<tokio::time::Interval>) {
         Some(interval) => drop(interval.tick().await),
         None => std::future::pending().await,
     }
+}
+
+/// What is stored beside the log of a machine.
+pub(crate) fn summary<M: Machine>(machine: &M, listed: &Listed) -> Option<Summary> {
+    let whole = machine.last_view().and_then(|view| serde_json::to_string(&view).ok());
+    let text = serde_json::to_string(listed).ok()?;
+    Some(Summary { form: Listed::FORM, text, whole })
 }
 
 /// Folds a log into a machine, page by page, and returns the number of its last line.

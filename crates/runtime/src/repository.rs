@@ -74,6 +74,13 @@ impl Bosun {
         view
     }
 
+    /// Forgets where a run was moved to; the log has gone.
+    pub(crate) fn forget_place(&self, run: &RunId) {
+        if let Err(error) = std::fs::remove_file(self.place_file(run)) {
+            tracing::debug!(%error, "it was not moved");
+        }
+    }
+
     fn place_file(&self, run: &RunId) -> PathBuf {
         self.shop.home.join("moved").join(run.as_str())
     }

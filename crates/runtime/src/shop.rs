@@ -9,6 +9,7 @@ use engine::folder::MachineFolders;
 use sandbox::{GitError, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
+use types::{Digest, Policy};
 
 use crate::clock::{Clock, RealClock};
 use crate::drive::Surroundings;
@@ -70,6 +71,8 @@ pub(crate) struct Shop {
     pub(crate) hub: Hub,
     pub(crate) yard: Yard,
     pub(crate) prompts: Prompts,
+    /// The policies that were read from the journal, by their hash.
+    pub(crate) policies: Mutex<BTreeMap<Digest, Arc<Policy>>>,
     /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
     repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
@@ -87,6 +90,7 @@ impl Shop {
             hub: Hub::new(),
             yard: Yard::new(setup.walls, setup.machine),
             prompts: setup.prompts,
+            policies: Mutex::default(),
             repos: Mutex::default(),
         }
     }

@@ -34,6 +34,15 @@ pub enum JournalError {
         FILE`, or go on without it after `bosun log {} --accept-loss`", .loss.log.run
     )]
     Lost { loss: Loss },
+    #[error(
+        "line {seq} of log {log} was made by a newer Bosun, which this one cannot read; update it to go on"
+    )]
+    Newer {
+        log: LogId,
+        seq: u64,
+        #[source]
+        source: serde_json::Error,
+    },
     #[error("there is no blob {digest}")]
     NoBlob { digest: Digest },
     #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
@@ -121,7 +130,7 @@ impl JournalError {
             Self::Lost { .. } => (Safety, "journal.lost"),
             Self::NoBlob { .. } => (Structural, "journal.no_blob"),
             Self::DamagedBlob { .. } => (Safety, "journal.damaged_blob"),
-            Self::TooNew { .. } => (Structural, "journal.too_new"),
+            Self::TooNew { .. } | Self::Newer { .. } => (Structural, "journal.too_new"),
             Self::NotAJournal { .. } => (Structural, "journal.not_a_journal"),
             Self::CannotWrite { .. } => (Resource, "journal.cannot_write"),
             Self::ReadOnly => (Bug, "journal.read_only"),

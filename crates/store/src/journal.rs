@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError, Loss};
+use crate::{Clean, JournalError, Loss, Summary};
 
 /// The longest line that is stored; whatever is larger belongs into a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -42,6 +42,39 @@ pub trait Journal: Send + Sync + fmt::Debug {
     ///
     /// When the future is dropped before it ends, the lines may or may not be stored: read before writing again.
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError>;
+
+    /// The same, with what a list shows of the log from then on, stored in the same transaction: a new summary, or
+    /// nothing if the one before still holds. A log that is appended to without this has none until it is given one.
+    /// A journal may keep no summaries; then this only appends.
+    async fn append_summarized(
+        &self,
+        lease: &Lease,
+        batch: Batch<'_>,
+        summary: Option<Summary>,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        drop(summary);
+        self.append(lease, batch).await
+    }
+
+    /// Store the summary of a log that ends with line `seq`; nothing happens if it ends elsewhere.
+    async fn put_summary(
+        &self,
+        _log: &LogId,
+        _seq: u64,
+        _summary: Summary,
+    ) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    /// The logs of all runs, without those of their attempts, the newest first, each with its summary if there is one
+    /// that holds. `whole` says whether the long form is wanted too.
+    async fn summaries(
+        &self,
+        _whole: bool,
+    ) -> Result<Vec<(LogSummary, Option<Summary>)>, JournalError> {
+        let logs = self.logs(None).await?.into_iter();
+        Ok(logs.filter(|log| log.log.attempt.is_none()).map(|log| (log, None)).collect())
+    }
 
     /// The lines after `after`, at most `limit`, in order; none for a log that does not exist.
     /// Every line that is returned is checked against the hash chain.

@@ -12,7 +12,9 @@ mod line;
 mod loss;
 mod memory;
 mod redact;
+mod removal;
 mod sqlite;
+mod summary;
 mod tail;
 
 pub use error::{Damage, JournalError};
@@ -21,4 +23,6 @@ pub use line::read_chain;
 pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
+pub use removal::{Removal, Removed};
 pub use sqlite::{HeadsFile, Restore, SqliteJournal};
+pub use summary::Summary;

@@ -90,7 +90,7 @@ impl Page {
         let mut envelopes = Vec::new();
         let mut expected = self.first();
         let mut before = (self.after == 0).then_some(Digest::ZERO);
-        for (seq, line) in rows {
+        for (place, (seq, line)) in rows.iter().enumerate() {
             if *seq > tip.seq {
                 return Err(damaged(*seq, Damage::BeyondEnd));
             }
@@ -98,11 +98,24 @@ impl Page {
                 return Err(damaged(expected, Damage::Missing));
             }
             if *seq > self.after {
-                let envelope = parse(log, *seq, line)?;
-                if before.is_some_and(|digest| envelope.prev != digest) {
+                let next = rows.get(place + 1).and_then(|(_, line)| link(line));
+                let recorded = next.or_else(|| (*seq == tip.seq).then_some(tip.head));
+                let parsed =
+                    || parse(log, *seq, line).map_err(|error| error.or_newer(line, recorded));
+                // Of the line behind the page nothing matters but what it says of the one before.
+                let behind = if envelopes.len() < self.limit { None } else { link(line) };
+                let prev = match behind {
+                    Some(prev) => prev,
+                    None => {
+                        let envelope = parsed()?;
+                        let prev = envelope.prev;
+                        envelopes.push(envelope);
+                        prev
+                    }
+                };
+                if before.is_some_and(|digest| prev != digest) {
                     return Err(damaged((*seq - 1).max(1), Damage::Changed));
                 }
-                envelopes.push(envelope);
             }
             before = Some(Digest::of(line.as_bytes()));
             expected += 1;
@@ -146,6 +159,30 @@ fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
         return Err(damaged(Damage::OutOfPlace));
     }
     Ok(envelope)
+}
+
+/// What a stored line says of the one before it, if it says anything.
+fn link(line: &str) -> Option<Digest> {
+    #[derive(Deserialize)]
+    struct Link {
+        prev: Digest,
+    }
+    serde_json::from_str::<Link>(line).ok().map(|link| link.prev)
+}
+
+impl JournalError {
+    /// A line that cannot be read and has the hash that was recorded for it is exactly what was written: by a newer
+    /// program, not by an accident.
+    fn or_newer(self, line: &str, recorded: Option<Digest>) -> Self {
+        match self {
+            Self::Damaged { log, seq, why: Damage::NotAnEvent(source) }
+                if link(line).is_some() && recorded == Some(Digest::of(line.as_bytes())) =>
+            {
+                Self::Newer { log, seq, source }
+            }
+            other => other,
+        }
+    }
 }
 
 /// A line from the future need not parse as an event of today, but it says that it is one.

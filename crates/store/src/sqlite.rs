@@ -10,7 +10,9 @@ mod lock;
 mod open;
 mod readers;
 mod reading;
+mod remove;
 mod stroke;
+mod summaries;
 mod watch;
 mod work;
 mod writer;
@@ -26,13 +28,17 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
-use crate::{Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, inbox};
+use crate::{
+    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Removal, Removed,
+    Summary, inbox,
+};
 pub use backup::Restore;
 use heads::{Heads, Recorded};
 use lock::{Held, Locks};
 use open::Opened;
 use readers::Readers;
 use reading::{Found, Readable};
+use summaries::Vouched;
 use work::{Append, Done, Leased, Work};
 use writer::Desk;
 
@@ -53,6 +59,7 @@ struct Shared {
     losses: Mutex<Vec<Loss>>,
     tails: Arc<Tails>,
     watcher: AbortHandle,
+    kept_copy: Option<PathBuf>,
     /// What is read in the original's stead.
     _copy: Option<TempDir>,
 }
@@ -124,9 +131,56 @@ impl SqliteJournal {
         }
     }
 
+    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
+    /// more. The journal is not made smaller while another process has it open.
+    pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        match self.shared.writing()?.desk.ask(Work::Remove(removal)).await? {
+            Done::Removed(removed) => Ok(removed),
+            _ => Err(JournalError::Stopped),
+        }
+    }
+
+    /// The copy of the file as it was, if opening it has upgraded it from an older form.
+    #[must_use]
+    pub fn kept_copy(&self) -> Option<&Path> {
+        self.shared.kept_copy.as_deref()
+    }
+
+    async fn append_vouched(
+        &self,
+        lease: &Lease,
+        batch: Batch<'_>,
+        vouched: Vouched,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let writing = self.shared.writing()?;
+        let (log, generation) = (lease.log().clone(), lease.generation());
+        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&writing.locks));
+        let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
+        let _turn = hold.turn.lock().await;
+        let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if from.seq != batch.expect {
+            return Err(JournalError::Conflict { log, expected: batch.expect, found: from.seq });
+        }
+        let written = line::write(&log, from, batch.at, batch.events)?;
+        let append = Append {
+            log,
+            row: hold.row,
+            generation,
+            from,
+            to: written.tip,
+            at: batch.at,
+            lines: written.lines.into_iter().map(Arc::from).collect(),
+            taken: batch.taken,
+            vouched,
+            known: hold.known.clone(),
+        };
+        writing.desk.ask(Work::Append(append)).await?;
+        Ok(written.envelopes)
+    }
+
     fn start(path: &Path, opened: Opened) -> Self {
         let tails = Arc::new(Tails::default());
-        let Opened { writer, readers, locks, heads, losses } = opened;
+        let Opened { writer, readers, locks, heads, losses, kept_copy } = opened;
         let desk = Desk::open(writer, locks.clone(), heads.clone(), tails.clone());
         let watcher = tokio::spawn(watch::watch(readers.clone(), tails.clone()));
         let shared = Shared {
@@ -137,6 +191,7 @@ impl SqliteJournal {
             losses: Mutex::new(losses),
             tails,
             watcher: watcher.abort_handle(),
+            kept_copy,
             _copy: None,
         };
         Self { shared: Arc::new(shared) }
@@ -154,6 +209,7 @@ impl SqliteJournal {
             losses: Mutex::new(losses),
             tails,
             watcher: watcher.abort_handle(),
+            kept_copy: None,
             _copy: copy,
         };
         Self { shared: Arc::new(shared) }
@@ -228,29 +284,34 @@ impl Journal for SqliteJournal {
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
-        let writing = self.shared.writing()?;
-        let (log, generation) = (lease.log().clone(), lease.generation());
-        let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&writing.locks));
-        let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
-        let _turn = hold.turn.lock().await;
-        let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if from.seq != batch.expect {
-            return Err(JournalError::Conflict { log, expected: batch.expect, found: from.seq });
-        }
-        let written = line::write(&log, from, batch.at, batch.events)?;
-        let append = Append {
-            log,
-            row: hold.row,
-            generation,
-            from,
-            to: written.tip,
-            at: batch.at,
-            lines: written.lines.into_iter().map(Arc::from).collect(),
-            taken: batch.taken,
-            known: hold.known.clone(),
-        };
-        writing.desk.ask(Work::Append(append)).await?;
-        Ok(written.envelopes)
+        self.append_vouched(lease, batch, Vouched::No).await
+    }
+
+    async fn append_summarized(
+        &self,
+        lease: &Lease,
+        batch: Batch<'_>,
+        summary: Option<Summary>,
+    ) -> Result<Vec<Envelope>, JournalError> {
+        let vouched = summary.map_or(Vouched::Unchanged, Vouched::New);
+        self.append_vouched(lease, batch, vouched).await
+    }
+
+    async fn put_summary(
+        &self,
+        log: &LogId,
+        seq: u64,
+        summary: Summary,
+    ) -> Result<(), JournalError> {
+        let work = Work::Summarize { log: log.clone(), seq, summary };
+        self.shared.writing()?.desk.ask(work).await.map(drop)
+    }
+
+    async fn summaries(
+        &self,
+        whole: bool,
+    ) -> Result<Vec<(LogSummary, Option<Summary>)>, JournalError> {
+        self.shared.readers.summaries(whole).await
     }
 
     async fn read(

@@ -2,6 +2,7 @@
 //! its row below; what takes a build says so.
 
 mod engine;
+mod lives;
 mod llm;
 mod runs;
 mod session;
@@ -23,6 +24,7 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     Bench { name: "size", about: size::ABOUT, run: size::run },
     Bench { name: "engine", about: engine::ABOUT, run: engine::run },
+    Bench { name: "lives", about: lives::ABOUT, run: lives::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
     Bench { name: "session", about: session::ABOUT, run: session::run },

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
 use runtime::{Bosun, NewSession, Order, Session, presets};
-use types::{Envelope, Event, LogId, RunId, SessionId, SessionState, Telling};
+use types::{Envelope, Event, ListedSession, LogId, RunId, SessionId, SessionState, Telling};
 
 use crate::args;
 use crate::chat::{self, App, Colours, Past, Terminal};
@@ -56,10 +56,10 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
     }
     let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());
     let known = sessions::all(bosun).await?;
-    let here = |known: &&sessions::Known| {
-        known.view.state != SessionState::Closed && std::path::Path::new(&known.folder) == folder
+    let here = |(_, listed): &(RunId, ListedSession)| {
+        listed.state != SessionState::Closed && std::path::Path::new(&listed.folder) == folder
     };
-    Ok(known.iter().find(here).map(|known| known.run.clone()).ok_or(Wrong::NoSessionHere)?)
+    Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(Wrong::NoSessionHere)?)
 }
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use runtime::Order;
 use runtime::llm::{Http, KeyState, ProviderView};
 use runtime::sandbox::{Confine, Repo, Twin};
+use runtime::{Found, Order};
 use serde_json::json;
 use types::{Attack, Rung, Span};
 
@@ -63,7 +63,10 @@ async fn git() -> Finding {
 
 async fn journal(home: &Home) -> Finding {
     let what = "journal".to_owned();
-    let opened = async { anyhow::Ok(home.open(Order::Arrival).await?.list().await?.len()) };
+    let opened = async {
+        let all = home.open(Order::Arrival).await?.overview(false).await?.into_iter();
+        anyhow::Ok(all.filter(|entry| matches!(entry.found, Found::Run { .. })).count())
+    };
     match opened.await {
         Ok(count) => Finding {
             what,

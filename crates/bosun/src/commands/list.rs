@@ -1,6 +1,8 @@
-//! `bosun list`: all runs and sessions, the newest first.
+//! `bosun list`: all runs and sessions, the newest first. One that cannot be read is a line of its own.
 
-use types::{RunView, Timestamp};
+use runtime::{Bosun, Entry, Found};
+use serde_json::json;
+use types::{ListedRun, RunId};
 
 use crate::args;
 use crate::commands::{driven, sessions};
@@ -10,41 +12,71 @@ use crate::print;
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let mut all: Vec<(Timestamp, String)> = vec![];
-    for view in bosun.list().await? {
-        let interrupted = driven::is_interrupted(&bosun, &view.run, view.status).await?;
-        let line =
-            if args.json { driven::json(&view, interrupted)? } else { line(&view, interrupted) };
-        all.push((view.started, line));
-    }
-    for known in sessions::all(&bosun).await? {
-        let line = if args.json { known.json().to_string() } else { known.line() };
-        all.push((known.started, line));
-    }
+    let all = bosun.overview(args.json).await?;
     if all.is_empty() && !args.json {
         print::note(&Wrong::NoRuns.to_string());
     }
-    all.sort_by_key(|(started, _)| std::cmp::Reverse(*started));
-    for (_, line) in all {
+    for entry in all {
+        let line =
+            if args.json { json(&bosun, entry).await? } else { line(&bosun, &entry).await? };
         print::line(&line)?;
     }
     Ok(Exit::Done)
 }
 
-fn line(view: &RunView, interrupted: bool) -> String {
-    let done = view.tasks.iter().filter(|task| task.commit.is_some()).count();
-    let settled = view.settled.as_ref().map(|settled| settled.how.word());
-    let status = match settled {
+/// For programs: the whole view of a run.
+async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
+    let found = match entry.found {
+        Found::Run { view: Some(view), .. } => return Ok(view),
+        Found::Run { .. } => match bosun.view_or_why(&entry.run).await? {
+            Ok(view) => {
+                let interrupted = driven::is_interrupted(bosun, &entry.run, view.status).await?;
+                return Ok(driven::json(&view, interrupted)?);
+            }
+            Err(why) => why,
+        },
+        found => found,
+    };
+    let unreadable = |kind: &str, why: &str| {
+        let why = json!({ "kind": kind, "why": why });
+        json!({ "run": entry.run, "started": entry.started, "unreadable": why }).to_string()
+    };
+    Ok(match &found {
+        Found::Session(listed) => sessions::listed_json(&entry.run, listed).to_string(),
+        Found::Damaged { why } => unreadable("damaged", why),
+        Found::Newer { why } => unreadable("newer", why),
+        Found::Run { .. } => String::new(),
+    })
+}
+
+async fn line(bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
+    let unreadable = |what: &str, why: &str| {
+        let why = print::one_line(why, 120);
+        format!("{:<12} {}  {what:<20} {why}", entry.run, entry.started)
+    };
+    Ok(match &entry.found {
+        Found::Run { listed, .. } => {
+            let interrupted = driven::is_interrupted(bosun, &entry.run, listed.status).await?;
+            run(&entry.run, listed, interrupted)
+        }
+        Found::Session(listed) => sessions::listed_line(&entry.run, listed),
+        Found::Damaged { why } => unreadable("damaged", why),
+        Found::Newer { why } => unreadable("made by a newer Bosun", why),
+    })
+}
+
+fn run(run: &RunId, listed: &ListedRun, interrupted: bool) -> String {
+    let status = match listed.settled {
         None if interrupted => "interrupted".to_owned(),
-        Some(settled) => format!("{}, {settled}", view.status.word()),
-        None => view.status.word().to_owned(),
+        Some(settled) => format!("{}, {}", listed.status.word(), settled.word()),
+        None => listed.status.word().to_owned(),
     };
     format!(
-        "{:<12} {}  {status:<20} {done}/{} tasks  {}{}",
-        view.run,
-        view.started,
-        view.tasks.len(),
-        print::one_line(&view.goal, 60),
-        if interrupted { format!("  (bosun resume {})", view.run) } else { String::new() },
+        "{run:<12} {}  {status:<20} {}/{} tasks  {}{}",
+        listed.started,
+        listed.finished,
+        listed.tasks,
+        print::one_line(&listed.goal, 60),
+        if interrupted { format!("  (bosun resume {run})") } else { String::new() },
     )
 }

@@ -1,6 +1,6 @@
 //! `bosun questions`: everything that waits for a person, with the command that answers it.
 
-use runtime::{Clock as _, RealClock};
+use runtime::{Bosun, Clock as _, Entry, Found, RealClock};
 use serde_json::json;
 use types::{QuestionView, RunId};
 
@@ -14,12 +14,11 @@ pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Re
     let bosun = home.read(false).await?;
     let now = RealClock.now();
     let mut open: Vec<(RunId, QuestionView)> = Vec::new();
-    for view in bosun.list().await?.into_iter().filter(|view| view.ended.is_none()) {
-        let asked = view.questions.into_iter().filter(|asked| asked.answer.is_none());
-        open.extend(asked.map(|asked| (view.run.clone(), asked)));
-    }
-    for known in sessions::all(&bosun).await? {
-        open.extend(known.question(&bosun).await?.map(|asked| (known.run.clone(), asked)));
+    for entry in bosun.overview(false).await? {
+        match asked_by(&bosun, &entry).await {
+            Ok(asked) => open.extend(asked.into_iter().map(|asked| (entry.run.clone(), asked))),
+            Err(error) => print::note(&format!("what {} asks cannot be read: {error}", entry.run)),
+        }
     }
     // The most serious first, then the oldest.
     let severity = |asked: &QuestionView| asked.terms.as_ref().map(|terms| terms.severity);
@@ -41,4 +40,21 @@ pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Re
         }
     }
     Ok(Exit::Done)
+}
+
+/// What a run or session waits for. Only the logs of those that wait are read.
+async fn asked_by(bosun: &Bosun, entry: &Entry) -> anyhow::Result<Vec<QuestionView>> {
+    match &entry.found {
+        Found::Run { listed, .. } if listed.ended.is_none() && listed.questions > 0 => {
+            let view = bosun.view(&entry.run).await?;
+            Ok(view.questions.into_iter().filter(|asked| asked.answer.is_none()).collect())
+        }
+        Found::Session(listed) if listed.question.is_some() => {
+            let Some(known) = sessions::one(bosun, &entry.run).await? else { return Ok(vec![]) };
+            Ok(known.question(bosun).await?.into_iter().collect())
+        }
+        Found::Damaged { why } => anyhow::bail!("it is damaged {why}"),
+        Found::Newer { why } => anyhow::bail!("it was made by a newer Bosun, {why}"),
+        Found::Run { .. } | Found::Session(_) => Ok(vec![]),
+    }
 }

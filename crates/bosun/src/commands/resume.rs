@@ -1,7 +1,7 @@
 //! `bosun resume`: go on with a run from where its log ends.
 
 use runtime::Order;
-use types::Status;
+use types::{ListedRun, Status};
 
 use crate::args;
 use crate::commands::{pick, plan, sessions};
@@ -31,8 +31,8 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     {
         return sessions::resume(home, &bosun, known, args.json).await;
     }
-    let open = |status| matches!(status, Status::Running | Status::Waiting);
-    let run = pick(&bosun, args.run, |view| open(view.status), Wrong::NothingToResume).await?;
+    let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
+    let run = pick(&bosun, args.run, open, Wrong::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;
     let form = Form::choose(args.json, Order::Arrival);
     let over = follow::until_over(home, &bosun, handle, form, &[]).await?;

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use runtime::{Bosun, SessionError};
+use runtime::{Bosun, Found, SessionError};
 use serde_json::json;
 use types::{
-    Command, Event, LogId, OutputSchema, QuestionView, RunId, SessionState, SessionView, Status,
-    Timestamp, count,
+    Command, Event, ListedSession, LogId, OutputSchema, QuestionView, RunId, SessionState,
+    SessionView, Status, Timestamp, count,
 };
 
 use crate::args;
@@ -47,16 +47,45 @@ pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Kno
     Ok(Some(Known { run: run.clone(), started: first.at, folder, output, about, view }))
 }
 
-/// All sessions, the newest first.
-pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<Known>> {
-    let mut known = vec![];
-    for log in bosun.journal().logs(None).await? {
-        if log.log.attempt.is_none() {
-            known.extend(one(bosun, &log.log.run).await?);
-        }
-    }
-    known.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.run.cmp(&a.run)));
-    Ok(known)
+/// All sessions that can be read, the newest first, as a list shows them.
+pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSession)>> {
+    let all = bosun.overview(false).await?.into_iter();
+    Ok(all
+        .filter_map(|entry| match entry.found {
+            Found::Session(listed) => Some((entry.run, *listed)),
+            _ => None,
+        })
+        .collect())
+}
+
+/// A session in a list.
+pub(crate) fn listed_line(run: &RunId, listed: &ListedSession) -> String {
+    let state = format!("session {}", listed.state.word());
+    let (turns, about) = (count(listed.turns, "turn"), one_line(&listed.about, 60));
+    format!("{run:<12} {}  {state:<20} {turns}  {about}", listed.started)
+}
+
+/// A session in a list for programs.
+pub(crate) fn listed_json(run: &RunId, listed: &ListedSession) -> serde_json::Value {
+    let asked = listed.question.as_ref();
+    json!({
+        "run": run,
+        "session": {
+            "state": listed.state,
+            "started": listed.started,
+            "folder": listed.folder,
+            "about": listed.about,
+            "model": listed.model,
+            "effort": listed.effort,
+            "turns": listed.turns,
+            "usage": listed.usage,
+            "spent": listed.spent,
+            "cost": listed.cost,
+            "context": listed.context,
+            "window": listed.window,
+            "question": asked.map(|asked| json!({ "question": asked.question, "text": asked.text })),
+        },
+    })
 }
 
 impl Known {
@@ -78,13 +107,6 @@ impl Known {
             asked: since.map_or(self.started, |line| line.at),
             terms: asked.terms.as_deref().cloned(),
         }))
-    }
-
-    /// For a list.
-    pub(crate) fn line(&self) -> String {
-        let state = format!("session {}", self.view.state.word());
-        let (turns, about) = (count(self.view.turns, "turn"), one_line(&self.about, 60));
-        format!("{:<12} {}  {state:<20} {turns}  {about}", self.run, self.started)
     }
 
     /// For programs.
@@ -141,18 +163,16 @@ impl Known {
 
 /// The newest session, if it was cut off in the middle of its work and nothing newer is there to be resumed.
 pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
-    let failed = |known: &Known| {
-        let rule = known.view.stopped.as_ref().map(|decision| decision.rule.as_str());
-        known.view.state == SessionState::Idle && rule == Some("session.model_failed")
+    let open = |found: &Found| match found {
+        Found::Run { listed, .. } => matches!(listed.status, Status::Running | Status::Waiting),
+        Found::Session(listed) => listed.state == SessionState::Processing || listed.unanswered,
+        Found::Damaged { .. } | Found::Newer { .. } => false,
     };
-    let cut = |known: &Known| {
-        let view = &known.view;
-        view.state == SessionState::Processing || view.unanswered.is_some() || failed(known)
-    };
-    let session = all(bosun).await?.into_iter().find(cut);
-    let runs = bosun.list().await?;
-    let newest = runs.iter().find(|view| matches!(view.status, Status::Running | Status::Waiting));
-    Ok(session.filter(|known| newest.is_none_or(|view| known.started > view.started)))
+    let newest = bosun.overview(false).await?.into_iter().find(|entry| open(&entry.found));
+    match newest.filter(|entry| matches!(entry.found, Found::Session(_))) {
+        Some(entry) => one(bosun, &entry.run).await,
+        None => Ok(None),
+    }
 }
 
 /// Goes on with a session as it was left, without a person.

@@ -17,6 +17,10 @@ mod ask;
 mod away;
 // Damage to the journal, readers, backups.
 mod journal;
+// Old runs are removed.
+mod gc;
+// Journals of every released format.
+mod formats;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Message,
+    Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Listed, Message,
     ModelReply, Money, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, StopReason,
     Telling, Timestamp, Usage,
 };
@@ -121,6 +121,7 @@ fn started(
     let depth = above.map_or(0, |above| above.depth + 1);
     if id == SessionId::ROOT {
         attempt.brief = Some(Arc::clone(&brief));
+        attempt.started = at;
     }
     let begun = Session::begin(id, &brief, (parent, depth), &attempt.policy, at);
     attempt.sessions.insert(id, begun);
@@ -140,6 +141,9 @@ fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) 
 }
 
 fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Timestamp) {
+    if attempt.about.is_none() {
+        attempt.about = Some(Listed::shown(text));
+    }
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     if session.end.is_some() {
         return;

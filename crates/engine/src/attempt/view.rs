@@ -1,6 +1,6 @@
 //! How a conversation stands: plain data for every screen and program.
 
-use types::{AgentView, SessionState, SessionView};
+use types::{AgentView, Listed, ListedQuestion, ListedSession, SessionState, SessionView};
 
 use super::session::{Session, SlotState, Talk};
 use super::{Attempt, decide};
@@ -53,6 +53,36 @@ impl Attempt {
     pub fn last_words(&self) -> String {
         self.root().map(Session::last_words).unwrap_or_default()
     }
+}
+
+/// What a list shows of it.
+pub(super) fn listed(attempt: &Attempt) -> Option<Listed> {
+    let (root, brief) = (attempt.root()?, attempt.brief()?);
+    let question = attempt.open_question();
+    Some(Listed::Session(Box::new(ListedSession {
+        started: attempt.started,
+        folder: brief.folder.clone().unwrap_or_default(),
+        about: attempt.about.clone().unwrap_or_default(),
+        state: attempt.state(),
+        model: root.model.clone(),
+        effort: root.effort,
+        turns: root.turns,
+        usage: attempt.usage,
+        spent: root.ledger.spent(),
+        cost: attempt.cost,
+        context: root.context(),
+        window: root.room.window,
+        question: question.map(|asked| ListedQuestion {
+            question: asked.question,
+            text: Listed::shown(&asked.text),
+        }),
+        unanswered: root.away().is_some() || root.stopped.as_ref().is_some_and(by_a_fault),
+    })))
+}
+
+/// Whether the work on the last input was stopped because its model failed.
+fn by_a_fault(decision: &types::Decision) -> bool {
+    decision.rule.as_str() == "session.model_failed"
 }
 
 fn state(session: &Session) -> SessionState {

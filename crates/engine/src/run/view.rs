@@ -1,6 +1,9 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
-use types::{CheckView, CommitId, QuestionView, RunView, TaskId, TaskView, Timestamp, WallsView};
+use types::{
+    CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, TaskId, TaskView, Timestamp,
+    WallsView,
+};
 
 use super::Run;
 use super::lane::{CheckState, Lane, Stage};
@@ -86,6 +89,25 @@ impl Run {
             })
             .collect()
     }
+}
+
+/// What a list shows of a run, once there is a request.
+pub(super) fn listed(run: &Run) -> Option<Listed> {
+    let asked = run.asked.as_ref()?;
+    let finished = |lane: &&Lane| matches!(lane.stage(), Stage::Finished { .. });
+    Some(Listed::Run(ListedRun {
+        goal: Listed::shown(&asked.request.text),
+        status: run.status(),
+        started: run.started,
+        ended: run.ended,
+        settled: run.settlement.as_ref().map(|settled| settled.how),
+        // Before there is a plan, its making is all there is.
+        tasks: run.plan.as_ref().map_or(1, |plan| plan.tasks.len() as u64),
+        finished: run.lanes.iter().filter(finished).count() as u64,
+        questions: run.open.len() as u64,
+        repository: asked.survey.repository.clone(),
+        branch: run.branch(),
+    }))
 }
 
 fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], lane: &Lane) -> TaskView {

@@ -10,6 +10,7 @@ use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::SessionError;
 use crate::door::Bosun;
+use crate::gc::name_of;
 use crate::shop::Shop;
 
 /// How many lines are read at a time.
@@ -44,8 +45,7 @@ impl Keeper {
     /// The snapshots of one workspace, over the files of another one.
     fn over(shop: &Shop, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        let name = Digest::of(of.as_os_str().as_encoded_bytes()).short();
-        match Snapshots::new(folder, &shop.home.join("snapshots").join(name)) {
+        match Snapshots::new(folder, &shop.home.join("snapshots").join(name_of(of))) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
                 Some(Self { snapshots, run, last: Mutex::default() })

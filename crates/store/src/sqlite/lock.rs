@@ -83,8 +83,27 @@ impl Locks {
         Ok(Some(Held { locks: self.clone(), byte }))
     }
 
+    /// Be the only one who has the journal open; nothing if somebody else has. Others cannot open it meanwhile.
+    pub(super) fn alone(self: &Arc<Self>) -> io::Result<Option<Alone>> {
+        let alone = granted(set(&self.file, USING, 1, libc::F_WRLCK))?;
+        Ok(alone.then(|| Alone { locks: self.clone() }))
+    }
+
     fn held(&self) -> MutexGuard<'_, HashSet<i64>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Nobody else has the journal open until this is dropped.
+#[derive(Debug)]
+pub(super) struct Alone {
+    locks: Arc<Locks>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // From holding it alone to sharing it is always possible.
+        set(&self.locks.file, USING, 1, libc::F_RDLCK).ok();
     }
 }
 

@@ -18,8 +18,10 @@ use super::{ends, stroke};
 use crate::{JournalError, Loss};
 
 /// The form of the tables that this program writes.
-const VERSION: u32 = 1;
-const SCHEMA: &str = include_str!("schema_1.sql");
+const VERSION: u32 = 2;
+/// What makes each form of the one before it, from an empty file on.
+const SCHEMAS: [&str; VERSION as usize] =
+    [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 /// Marks a SQLite file as a journal of ours: "Bosn".
 const APPLICATION: i64 = 0x426f_736e;
 /// How long to wait for another process that opens the journal or writes to it.
@@ -34,6 +36,8 @@ pub(super) struct Opened {
     pub(super) locks: Arc<Locks>,
     pub(super) heads: Arc<Heads>,
     pub(super) losses: Vec<Loss>,
+    /// The file as it was before it was upgraded.
+    pub(super) kept_copy: Option<PathBuf>,
 }
 
 pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
@@ -56,11 +60,7 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let broken = |broken: Broken| broken.error_at(path);
     let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
     let mut writer = connected.map_err(broken)?;
-    match migrate(&mut writer).await.map_err(broken)? {
-        Form::Current | Form::Fresh | Form::Older => {}
-        Form::Newer(version) => return Err(JournalError::TooNew { version }),
-        Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
-    }
+    let kept_copy = migrate(&mut writer, path).await?;
     stroke::prepare(&mut writer)
         .await
         .map_err(Broken::while_("opening the journal"))
@@ -68,7 +68,7 @@ pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
     let losses = ends::reconcile(&mut writer, &heads, recorded).await.map_err(broken)?;
     drop(opening);
     let readers = options.pragma("query_only", "ON");
-    Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses })
+    Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses, kept_copy })
 }
 
 /// The files beside the database, and what the heads file said before the database was opened.
@@ -141,7 +141,7 @@ fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
 pub(super) enum Form {
     /// There are no tables yet.
     Fresh,
-    Older,
+    Older(u32),
     Current,
     Newer(u32),
     Foreign,
@@ -162,20 +162,57 @@ pub(super) async fn form(connection: &mut SqliteConnection) -> Result<Form, Brok
         _ if application != APPLICATION => Form::Foreign,
         VERSION => Form::Current,
         version if version > VERSION => Form::Newer(version),
-        _ => Form::Older,
+        version => Form::Older(version),
     })
 }
 
-/// Bring the tables to the form of this version, in one transaction.
-async fn migrate(connection: &mut SqliteConnection) -> Result<Form, Broken> {
-    let found = form(connection).await?;
-    if found == Form::Fresh {
-        let make = format!(
-            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
-             PRAGMA user_version = {VERSION}; COMMIT;"
-        );
-        let made = sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await;
-        made.map_err(Broken::while_("preparing the journal's tables"))?;
-    }
-    Ok(found)
+/// Bring the tables to the form of this version, in one transaction. An older journal is copied first; where to is
+/// returned.
+async fn migrate(
+    connection: &mut SqliteConnection,
+    path: &Path,
+) -> Result<Option<PathBuf>, JournalError> {
+    let (version, copy) = match form(connection).await.map_err(|broken| broken.error_at(path))? {
+        Form::Fresh => (0, None),
+        Form::Older(version) => (version, Some(keep_copy(connection, path, version).await?)),
+        Form::Current => return Ok(None),
+        Form::Newer(version) => return Err(JournalError::TooNew { version }),
+        Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
+    };
+    let missing: Vec<&str> = SCHEMAS.into_iter().skip(version as usize).collect();
+    let make = format!(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {APPLICATION}; \
+         PRAGMA user_version = {VERSION}; COMMIT;",
+        missing.join("\n")
+    );
+    let made = sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await;
+    let broken = Broken::while_("preparing the journal's tables");
+    made.map_err(|source| broken(source).error_at(path))?;
+    Ok(copy)
+}
+
+/// Keeps the file as it is under a name with its version, durable before anything is changed. A copy of an upgrade that
+/// was cut off is made again.
+async fn keep_copy(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    version: u32,
+) -> Result<PathBuf, JournalError> {
+    let copy = path.with_extension(format!("v{version}.db"));
+    let part = path.with_extension(format!("v{version}.part"));
+    let cannot = |source| JournalError::CannotWrite { path: copy.clone(), source };
+    // SQLite fills an empty file; made here, so that only its owner may read it.
+    let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
+    let made = made.map_err(cannot)?;
+    sqlx::query("VACUUM INTO $1")
+        .bind(part.to_string_lossy().into_owned())
+        .execute(connection)
+        .await
+        .map_err(|source| Broken::while_("copying the journal")(source).error_at(&part))?;
+    made.sync_all().map_err(cannot)?;
+    fs::rename(&part, &copy).map_err(cannot)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+    folder.map_err(cannot)?;
+    Ok(copy)
 }

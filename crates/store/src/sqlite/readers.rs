@@ -161,7 +161,7 @@ impl Readers {
         Ok((tip, rows.collect::<Result<_, _>>()?))
     }
 
-    async fn fetch(
+    pub(super) async fn fetch(
         &self,
         doing: &'static str,
         query: impl Fn() -> Query<'static, Sqlite, SqliteArguments>,
@@ -229,7 +229,7 @@ fn line(row: &SqliteRow) -> Result<Option<(u64, String)>, Broken> {
     Ok(seq.zip(bytes).map(|(seq, bytes)| (u64::try_from(seq).unwrap_or(0), text(bytes))))
 }
 
-fn summary(row: &SqliteRow) -> Result<LogSummary, JournalError> {
+pub(super) fn summary(row: &SqliteRow) -> Result<LogSummary, JournalError> {
     let broken = Broken::while_("reading the summary of a log");
     let name: String = row.try_get("name").map_err(&broken)?;
     let time = |column| row.try_get(column).map(Timestamp::from_millis).map_err(&broken);

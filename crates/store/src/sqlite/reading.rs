@@ -130,7 +130,7 @@ fn readable(found: Look, source: Source, path: &Path) -> Result<Found, JournalEr
         Form::Current => {}
         Form::Fresh if found.losses.is_empty() => return Ok(Found::Nothing),
         // The tables themselves are gone; whoever opens it for writing makes them anew and knows what was lost.
-        Form::Fresh | Form::Older => return Ok(Found::Older),
+        Form::Fresh | Form::Older(_) => return Ok(Found::Older),
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
     }

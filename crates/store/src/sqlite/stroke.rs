@@ -13,15 +13,21 @@ const LINES: usize = 32;
 /// of an append says where its log was and is now. A log that is not where the writer thinks, or whose lease is
 /// another's, would get no head, and it must have one.
 const TABLE: &str = "
-    CREATE TEMP VIEW appended (log, seq, line, generation, seq_before, head_before, head, at) AS
-        SELECT 0, 0, '', 0, 0, '', '', 0 WHERE FALSE;
+    CREATE TEMP VIEW appended
+        (log, seq, line, generation, seq_before, head_before, head, at, vouched, form, summary, whole) AS
+        SELECT 0, 0, '', 0, 0, '', '', 0, 0, 0, '', '' WHERE FALSE;
     CREATE TEMP TRIGGER append INSTEAD OF INSERT ON appended BEGIN
         INSERT INTO lines (log, seq, line) VALUES (NEW.log, NEW.seq, NEW.line);
         UPDATE logs SET last_seq = NEW.seq, updated = NEW.at,
             head = CASE WHEN generation = NEW.generation AND last_seq = NEW.seq_before
                 AND head = NEW.head_before THEN NEW.head END,
-            created = CASE WHEN last_seq = 0 THEN NEW.at ELSE created END
+            created = CASE WHEN last_seq = 0 THEN NEW.at ELSE created END,
+            summary_seq = CASE WHEN NEW.vouched THEN NEW.seq ELSE summary_seq END
         WHERE id = NEW.log AND NEW.generation IS NOT NULL;
+        INSERT INTO summaries (log, form, summary, whole)
+            SELECT NEW.log, NEW.form, NEW.summary, NEW.whole WHERE NEW.summary IS NOT NULL
+            ON CONFLICT (log) DO UPDATE SET form = excluded.form, summary = excluded.summary,
+                whole = excluded.whole;
     END";
 
 /// Makes a connection ready.
@@ -53,6 +59,7 @@ impl<'a> Stroke<'a> {
         for append in &self.appends {
             for (seq, line) in (append.from.seq + 1..).zip(&append.lines) {
                 let last = (seq == append.to.seq).then_some(append);
+                let summary = last.and_then(|append| append.vouched.fresh());
                 query = query
                     .bind(append.row)
                     .bind(signed(seq))
@@ -61,7 +68,11 @@ impl<'a> Stroke<'a> {
                     .bind(last.map(|append| signed(append.from.seq)))
                     .bind(last.map(|append| append.from.head.to_string()))
                     .bind(last.map(|append| append.to.head.to_string()))
-                    .bind(last.map(|append| append.at.millis()));
+                    .bind(last.map(|append| append.at.millis()))
+                    .bind(last.map(|append| append.vouched.is_vouched()))
+                    .bind(summary.map(|summary| i64::from(summary.form)))
+                    .bind(summary.map(|summary| summary.text.clone()))
+                    .bind(summary.and_then(|summary| summary.whole.clone()));
             }
         }
         query.execute(connection).await.map(drop)
@@ -70,6 +81,7 @@ impl<'a> Stroke<'a> {
     /// The same text for the same number of lines, so that it is often there already, prepared.
     fn sql(&self) -> String {
         let lines = self.appends.iter().map(|append| append.lines.len()).sum();
-        format!("INSERT INTO appended VALUES {}", vec!["(?, ?, ?, ?, ?, ?, ?, ?)"; lines].join(","))
+        let rows = vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"; lines];
+        format!("INSERT INTO appended VALUES {}", rows.join(","))
     }
 }

@@ -6,6 +6,8 @@ mod damage;
 mod files;
 mod loss;
 mod reading;
+mod remove;
+mod summaries;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

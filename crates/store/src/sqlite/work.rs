@@ -10,8 +10,10 @@ use types::{Digest, LogId, RunId, Timestamp};
 use super::code::Broken;
 use super::lock::{Held, Locks};
 use super::readers::{number, tip};
+use super::remove;
+use super::summaries::{self, Vouched};
 use crate::line::Tip;
-use crate::{Damage, JournalError, MAX_POSTED};
+use crate::{Damage, JournalError, MAX_POSTED, Removal, Removed, Summary};
 
 /// How many lines one statement inserts.
 const LINES_AT_ONCE: usize = 32;
@@ -29,6 +31,12 @@ pub(super) enum Work {
         at: Timestamp,
         command: String,
     },
+    Summarize {
+        log: LogId,
+        seq: u64,
+        summary: Summary,
+    },
+    Remove(Removal),
     /// Nothing to write; the writer tidies up afterwards.
     Rest,
 }
@@ -44,6 +52,7 @@ pub(super) struct Append {
     pub(super) at: Timestamp,
     pub(super) lines: Vec<Arc<str>>,
     pub(super) taken: Option<u64>,
+    pub(super) vouched: Vouched,
     /// Where the lease remembers the end of its log.
     pub(super) known: Arc<Mutex<Tip>>,
 }
@@ -54,6 +63,8 @@ pub(super) enum Done {
     Appended,
     Kept,
     Posted(u64),
+    Summarized,
+    Removed(Removed),
     Rested,
 }
 
@@ -69,6 +80,11 @@ pub(super) struct Leased {
 pub(super) type Answer = Result<Done, JournalError>;
 
 impl Work {
+    /// Whether it leaves unused pages behind.
+    pub(super) fn leaves_gaps(&self) -> bool {
+        matches!(self, Self::Remove(removal) if !removal.dry_run)
+    }
+
     /// Perform it. An answer may be a refusal; `Broken` means that the transaction cannot go on.
     pub(super) async fn perform(
         &self,
@@ -80,6 +96,11 @@ impl Work {
             Self::Append(append) => append.perform(connection).await,
             Self::Keep { digest, bytes } => keep(connection, digest, bytes).await,
             Self::Post { run, at, command } => post(connection, run, *at, command).await,
+            Self::Summarize { log, seq, summary } => {
+                summaries::fill_in(connection, log, *seq, summary).await?;
+                Ok(Ok(Done::Summarized))
+            }
+            Self::Remove(removal) => remove::remove(connection, locks, removal).await,
             Self::Rest => Ok(Ok(Done::Rested)),
         }
     }
@@ -135,6 +156,9 @@ impl Append {
         {
             self.insert(connection, first, lines).await?;
         }
+        if let Some(summary) = self.vouched.fresh() {
+            summaries::store(connection, self.row, summary).await?;
+        }
         if let Some(number) = self.taken {
             self.take(connection, number).await?;
         }
@@ -145,7 +169,8 @@ impl Append {
     async fn advance(&self, connection: &mut SqliteConnection) -> Result<bool, Broken> {
         let moved = sqlx::query(
             "UPDATE logs SET last_seq = $1, head = $2, updated = $3,
-                created = CASE WHEN last_seq = 0 THEN $3 ELSE created END
+                created = CASE WHEN last_seq = 0 THEN $3 ELSE created END,
+                summary_seq = CASE WHEN $8 THEN $1 ELSE summary_seq END
             WHERE id = $4 AND generation = $5 AND last_seq = $6 AND head = $7",
         )
         .bind(signed(self.to.seq))
@@ -155,6 +180,7 @@ impl Append {
         .bind(signed(self.generation))
         .bind(signed(self.from.seq))
         .bind(self.from.head.to_string())
+        .bind(self.vouched.is_vouched())
         .execute(connection)
         .await
         .map_err(Broken::while_("moving the end of a log"))?;

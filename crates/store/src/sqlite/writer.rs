@@ -92,6 +92,9 @@ impl Writer {
         let mut jobs = Vec::with_capacity(TOGETHER);
         while queue.recv_many(&mut jobs, TOGETHER).await > 0 {
             let outcome = self.commit(&jobs).await;
+            if outcome.is_ok() && jobs.iter().any(|job| job.work.leaves_gaps()) {
+                self.close_gaps().await;
+            }
             if jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
                 self.check_in().await;
             }
@@ -137,6 +140,13 @@ impl Writer {
     async fn check_in(&mut self) {
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await.ok();
         self.heads.sync();
+    }
+
+    /// Make the file as small as its content. Others who have it open are not kept waiting for that.
+    async fn close_gaps(&mut self) {
+        if let Ok(Some(_alone)) = self.locks.alone() {
+            sqlx::query("VACUUM").execute(&mut self.connection).await.ok();
+        }
     }
 
     async fn roll_back(&mut self) {

@@ -147,6 +147,27 @@ async fn a_line_of_a_newer_program_asks_for_an_update() {
     }
 }
 
+/// A line with its right place in the chain that this program cannot read was made by a newer one.
+#[tokio::test]
+async fn an_event_that_is_not_known_is_no_damage() {
+    let (_folder, path) = folder();
+    let journal = open(&path).await;
+    let id = log("r_ab");
+    filled(&journal, &id, 2).await;
+    let lines = journal.lines(&id, 0, 2).await.expect("lines");
+    let line = lines[1].replace("tool.finished", "tool.dreamt");
+    let head = Digest::of(line.as_bytes());
+    edit(&path, &format!("UPDATE lines SET line = '{line}' WHERE {OF} AND seq = 2")).await;
+    let error = journal.read(&id, 0, 9).await.expect_err("the hash is another");
+    assert!(matches!(error, JournalError::Damaged { seq: 2, .. }), "{error}");
+    edit(&path, &format!("UPDATE logs SET head = '{head}' WHERE name = 'r_ab'")).await;
+    let error = journal.read(&id, 0, 9).await.expect_err("it is not known");
+    assert!(matches!(error, JournalError::Newer { seq: 2, .. }), "{error}");
+    let error = journal.verify(&id).await.expect_err("it is not known");
+    assert!(matches!(error, JournalError::Newer { seq: 2, .. }), "{error}");
+    assert_eq!(journal.read(&id, 0, 1).await.expect("the line before").len(), 1);
+}
+
 #[tokio::test]
 async fn a_changed_blob_is_not_returned() {
     let (_folder, path) = folder();

@@ -1,0 +1,201 @@
+//! Keeping house: which old runs and sessions may go, and everything that goes with them: logs, blobs, branches,
+//! worktrees, snapshots. What is open, waits, cannot be read or holds a result that nobody has settled is never chosen.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use sandbox::GitError;
+use store::{Removal, Removed, SqliteJournal};
+use types::{Digest, RunId, SessionState};
+
+use crate::door::{Bosun, DoorError};
+use crate::listing::{Entry, Found};
+
+/// Which runs are old enough to go.
+#[derive(Debug, Clone, Copy)]
+pub struct GcRules {
+    /// Whatever happened within so many days stays.
+    pub keep_days: u32,
+    /// The newest so many stay, however old they are.
+    pub keep: usize,
+    /// Results that were neither accepted nor discarded may go, too.
+    pub results: bool,
+    /// Sessions that wait for the next input may go, too.
+    pub sessions: bool,
+    /// Only find out what it would come to.
+    pub dry_run: bool,
+}
+
+/// What went, or would go.
+#[derive(Debug, Clone, Default)]
+pub struct Collected {
+    pub removed: Removed,
+    /// Runs that are old enough and stay, because their result is not settled.
+    pub unsettled: Vec<RunId>,
+    /// Runs whose branch or worktrees could not be removed, and why; they stay.
+    pub failed: Vec<(RunId, String)>,
+    pub snapshots: u64,
+    pub snapshot_bytes: u64,
+}
+
+/// Whether an entry may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Goes,
+    Stays,
+    Unsettled,
+}
+
+impl GcRules {
+    fn judge(self, found: &Found) -> Verdict {
+        match found {
+            Found::Run { listed, .. } if listed.ended.is_none() => Verdict::Stays,
+            Found::Run { listed, .. } => {
+                let unsettled = listed.settled.is_none() && listed.finished > 0;
+                if unsettled && !self.results { Verdict::Unsettled } else { Verdict::Goes }
+            }
+            Found::Session(listed) => match listed.state {
+                SessionState::Closed => Verdict::Goes,
+                SessionState::Idle if self.sessions => Verdict::Goes,
+                _ => Verdict::Stays,
+            },
+            Found::Damaged { .. } | Found::Newer { .. } => Verdict::Stays,
+        }
+    }
+}
+
+impl Bosun {
+    /// Removes what is old by these rules from a journal, which must be the one that this Bosun works with.
+    pub async fn collect_garbage(
+        &self,
+        journal: &SqliteJournal,
+        rules: GcRules,
+        by: &str,
+    ) -> Result<Collected, DoorError> {
+        let now = self.shop.clock.now();
+        let mut collected = Collected::default();
+        let (mut going, mut staying) = (Vec::new(), Vec::new());
+        for (place, entry) in self.overview(false).await?.into_iter().enumerate() {
+            let age = now.since(entry.updated).0 / DAY;
+            let old = age >= u64::from(rules.keep_days) && place >= rules.keep;
+            match rules.judge(&entry.found) {
+                Verdict::Goes if old => going.push(entry),
+                Verdict::Unsettled if old => {
+                    collected.unsettled.push(entry.run.clone());
+                    staying.push(entry);
+                }
+                _ => staying.push(entry),
+            }
+        }
+        let mut runs = Vec::new();
+        for entry in going {
+            match self.clear(&entry, rules.dry_run).await {
+                Ok(()) => runs.push(entry.run),
+                Err(error) => {
+                    collected.failed.push((entry.run.clone(), error.to_string()));
+                    staying.push(entry);
+                }
+            }
+        }
+        let removal = Removal { runs, at: now, by: by.to_owned(), dry_run: rules.dry_run };
+        collected.removed = journal.remove(removal).await?;
+        if !rules.dry_run {
+            self.sweep(None).await;
+        }
+        // A session that was begun meanwhile is not among those that stay.
+        if !collected.removed.in_use && collected.removed.busy.is_empty() {
+            self.sweep_snapshots(&staying, rules.dry_run, &mut collected);
+        }
+        Ok(collected)
+    }
+
+    /// Removes the branch and the worktrees of a run. A repository that is gone has neither.
+    async fn clear(&self, entry: &Entry, dry_run: bool) -> Result<(), DoorError> {
+        if dry_run || !matches!(entry.found, Found::Run { .. }) {
+            return Ok(());
+        }
+        // Nobody else may settle or resume it meanwhile.
+        let drive = self.held(&entry.run).await?;
+        let repository = drive.machine.survey().map(|survey| PathBuf::from(&survey.repository));
+        let gone = repository.is_none_or(|folder| !folder.is_dir());
+        if !gone && let Some(repo) = self.close(&drive.machine).await? {
+            match repo.drop_branch(&drive.machine.branch(), drive.machine.head()).await {
+                // Somebody has gone on from the result: it is theirs now.
+                Ok(()) | Err(GitError::WentOn { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        remove_folder(&self.shop.home.join("worktrees").join(entry.run.as_str()));
+        self.forget_place(&entry.run);
+        Ok(())
+    }
+
+    /// Removes the snapshots of folders that no session or run works in any more.
+    fn sweep_snapshots(&self, staying: &[Entry], dry_run: bool, collected: &mut Collected) {
+        let Some(kept) = self.staying_folders(staying) else { return };
+        let kept: BTreeSet<String> = kept.iter().map(|folder| name_of(folder)).collect();
+        let Ok(entries) = std::fs::read_dir(self.shop.home.join("snapshots")) else { return };
+        for entry in entries.flatten() {
+            if kept.contains(&*entry.file_name().to_string_lossy()) {
+                continue;
+            }
+            let bytes = size_of(&entry.path());
+            if dry_run || remove_folder(&entry.path()) {
+                collected.snapshots += 1;
+                collected.snapshot_bytes += bytes;
+            }
+        }
+    }
+
+    /// The folders that somebody may still work in; nothing if that is not known of each.
+    fn staying_folders(&self, staying: &[Entry]) -> Option<Vec<PathBuf>> {
+        let mut folders = Vec::new();
+        for entry in staying {
+            match &entry.found {
+                Found::Session(listed) if listed.folder.contains('\u{fffd}') => return None,
+                Found::Session(listed) => folders.push(PathBuf::from(&listed.folder)),
+                Found::Run { .. } => {
+                    let worktrees = self.shop.home.join("worktrees").join(entry.run.as_str());
+                    let entries = std::fs::read_dir(worktrees).into_iter().flatten().flatten();
+                    folders.extend(entries.map(|entry| entry.path()));
+                }
+                Found::Damaged { .. } | Found::Newer { .. } => return None,
+            }
+        }
+        Some(folders)
+    }
+}
+
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// The name under which the snapshots of a folder are kept.
+pub(crate) fn name_of(folder: &Path) -> String {
+    Digest::of(folder.as_os_str().as_encoded_bytes()).short()
+}
+
+/// Whether it is gone.
+fn remove_folder(folder: &Path) -> bool {
+    match std::fs::remove_dir_all(folder) {
+        Ok(()) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) => {
+            tracing::warn!(%error, folder = %folder.display(), "a folder could not be removed");
+            false
+        }
+    }
+}
+
+/// The bytes of all files below a folder; links are not followed.
+fn size_of(folder: &Path) -> u64 {
+    let (mut bytes, mut folders) = (0, vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => folders.push(entry.path()),
+                Ok(found) => bytes += found.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}

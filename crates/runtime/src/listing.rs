@@ -1,0 +1,207 @@
+//! What there is: all runs and sessions, read from their stored summaries. A log without a summary that holds is folded,
+//! and each stands for itself: one that cannot be read is listed as that, and hides no other. Reading writes nothing;
+//! [`Bosun::fill_in_summaries`] does.
+
+use std::sync::{Arc, PoisonError};
+
+use engine::{Attempt, Machine, Run};
+use store::{JournalError, LogSummary, Summary};
+use types::{
+    Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Timestamp,
+};
+
+use crate::door::{Bosun, DoorError};
+use crate::drive;
+
+/// How many policies are held at a time.
+const MOST_POLICIES: usize = 32;
+
+/// One run or session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub run: RunId,
+    pub started: Timestamp,
+    /// When its last line was written.
+    pub updated: Timestamp,
+    pub found: Found,
+}
+
+/// What is known of a run or session without working on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    Run {
+        listed: ListedRun,
+        /// The whole view as JSON, if it is over and was asked for.
+        view: Option<String>,
+    },
+    Session(Box<ListedSession>),
+    /// Its log, or something that its log names, is not what was written.
+    Damaged {
+        why: String,
+    },
+    /// It was made by a newer Bosun.
+    Newer {
+        why: String,
+    },
+}
+
+impl Found {
+    fn new(listed: Listed, view: Option<String>) -> Self {
+        match listed {
+            Listed::Run(listed) => Self::Run { listed, view },
+            Listed::Session(listed) => Self::Session(listed),
+        }
+    }
+
+    /// Why it cannot be read, if it cannot. An error that is not about this one run is handed back.
+    fn unreadable(error: DoorError) -> Result<Self, DoorError> {
+        let why = error.to_string();
+        match error {
+            DoorError::Journal(JournalError::Damaged { seq, why, .. }) => {
+                Ok(Self::Damaged { why: format!("at line {seq}: {why}") })
+            }
+            DoorError::Journal(JournalError::DamagedBlob { .. } | JournalError::NoBlob { .. })
+            | DoorError::Policy { .. } => Ok(Self::Damaged { why }),
+            DoorError::Journal(JournalError::Newer { seq, source, .. }) => {
+                Ok(Self::Newer { why: format!("at line {seq}: {source}") })
+            }
+            DoorError::Newer { cause, .. } => Ok(Self::Newer { why: cause }),
+            DoorError::Journal(JournalError::TooNew { version }) => {
+                Ok(Self::Newer { why: format!("its lines have format {version}") })
+            }
+            error => Err(error),
+        }
+    }
+}
+
+impl Bosun {
+    /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
+    pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, DoorError> {
+        let mut entries = Vec::new();
+        for (log, summary) in self.shop.journal.summaries(views).await? {
+            let stored = summary.as_ref().and_then(read);
+            let found = match stored {
+                Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
+                None => self.fold_one(&log).await?.0,
+            };
+            let started = match &found {
+                Found::Run { listed, .. } => listed.started,
+                Found::Session(listed) => listed.started,
+                Found::Damaged { .. } | Found::Newer { .. } => log.created,
+            };
+            entries.push(Entry { run: log.log.run, started, updated: log.updated, found });
+        }
+        entries.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.run.cmp(&a.run)));
+        Ok(entries)
+    }
+
+    /// All runs that can be read, the newest first, each folded from its log. Conversations are not among them.
+    pub async fn list(&self) -> Result<Vec<RunView>, DoorError> {
+        let mut views = Vec::new();
+        for entry in self.overview(false).await? {
+            if matches!(entry.found, Found::Run { .. })
+                && let Ok(view) = self.view_or_why(&entry.run).await?
+            {
+                views.push(view);
+            }
+        }
+        Ok(views)
+    }
+
+    /// A run as it stands, or why it cannot be read.
+    pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, DoorError> {
+        match self.view(run).await {
+            Ok(view) => Ok(Ok(view)),
+            Err(error) => Ok(Err(Found::unreadable(error)?)),
+        }
+    }
+
+    /// Stores a summary for each run and session that has none that holds, as after an upgrade; how many there were.
+    pub async fn fill_in_summaries(&self) -> Result<usize, DoorError> {
+        let mut filled = 0;
+        for (log, summary) in self.shop.journal.summaries(false).await? {
+            if summary.as_ref().and_then(read).is_none()
+                && let (_, Some(summary)) = self.fold_one(&log).await?
+            {
+                self.shop.journal.put_summary(&log.log, log.last_seq, summary).await?;
+                filled += 1;
+            }
+        }
+        Ok(filled)
+    }
+
+    /// One log without a summary.
+    async fn fold_one(&self, log: &LogSummary) -> Result<(Found, Option<Summary>), DoorError> {
+        match self.folded(&log.log).await {
+            Ok((listed, summary)) => {
+                let view = summary.as_ref().and_then(|summary| summary.whole.clone());
+                Ok((Found::new(listed, view), summary))
+            }
+            Err(error) => Ok((Found::unreadable(error)?, None)),
+        }
+    }
+
+    async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), DoorError> {
+        let first = self.shop.journal.read(log, 0, 1).await?;
+        match first.first().map(|line| &line.event) {
+            Some(Event::SessionStarted { brief, .. }) => {
+                let policy = self.policy_of(&log.run, brief.policy).await?;
+                self.summarized(Attempt::new(policy), log).await
+            }
+            Some(Event::RunRequested { policy, .. }) => {
+                let policy = self.policy_of(&log.run, Some(*policy)).await?;
+                self.summarized(Run::new(log.run.clone(), policy), log).await
+            }
+            _ => Err(no_request(&log.run)),
+        }
+    }
+
+    async fn summarized<M: Machine>(
+        &self,
+        mut machine: M,
+        log: &LogId,
+    ) -> Result<(Listed, Option<Summary>), DoorError> {
+        drive::fold(&mut machine, log, &*self.shop.journal).await?;
+        let listed = machine.listed().ok_or_else(|| no_request(&log.run))?;
+        let summary = drive::summary(&machine, &listed);
+        Ok((listed, summary))
+    }
+
+    /// The policy that a run was started with, read once for all runs that share it. What is kept under a hash is what
+    /// was written, so a policy that cannot be read was written by another version.
+    pub(crate) async fn policy_of(
+        &self,
+        run: &RunId,
+        digest: Option<Digest>,
+    ) -> Result<Arc<Policy>, DoorError> {
+        let digest = digest.ok_or_else(|| no_request(run))?;
+        let known = || self.shop.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(policy) = known().get(&digest) {
+            return Ok(policy.clone());
+        }
+        let text = self.shop.journal.blob(&digest).await?;
+        let newer = |error: serde_json::Error| DoorError::Newer {
+            run: run.clone(),
+            cause: error.to_string(),
+        };
+        let policy: Arc<Policy> = serde_json::from_slice(&text).map(Arc::new).map_err(newer)?;
+        let mut known = known();
+        if known.len() >= MOST_POLICIES {
+            known.clear();
+        }
+        Ok(known.entry(digest).or_insert(policy).clone())
+    }
+}
+
+/// A stored summary, if it is of the form of today.
+fn read(summary: &Summary) -> Option<Listed> {
+    let readable = summary.form == Listed::FORM;
+    readable.then(|| serde_json::from_str(&summary.text).ok()).flatten()
+}
+
+fn no_request(run: &RunId) -> DoorError {
+    DoorError::Policy { run: run.clone(), cause: "the log does not begin with a request".into() }
+}
+
+#[cfg(test)]
+mod tests;

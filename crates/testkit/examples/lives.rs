@@ -1,0 +1,155 @@
+//! Long lives: a journal with ten thousand runs and a hundred thousand events, a run of a hundred thousand events, a
+//! conversation of five thousand turns. How long it takes to list them, to find what waits, and to load the long ones.
+//! The events are real ones, of scenarios that are played first; no model is asked.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use futures::{StreamExt as _, TryStreamExt as _};
+use runtime::store::{Batch, Clean, Journal as _, Redactor, SqliteJournal};
+use runtime::{Bosun, Found, Setup, presets};
+use testkit::{Scenario, play, scenarios, talk};
+use types::{Digest, Envelope, Event, LogId, Policy, RunId, Status, Timestamp};
+
+const RUNS: u64 = 10_000;
+/// What each of them has, without its attempts.
+const EVENTS: usize = 10;
+const LONG: usize = 100_000;
+const TURNS: u32 = 5_000;
+/// How many lines are appended together.
+const TOGETHER: usize = 1_000;
+/// How many runs are written at a time.
+const AT_ONCE: usize = 64;
+/// The most that anything may take, in milliseconds; only a release build is held to it.
+const MOST: u128 = 1_000;
+
+fn main() -> anyhow::Result<ExitCode> {
+    tokio::runtime::Runtime::new()?.block_on(measure())
+}
+
+async fn measure() -> anyhow::Result<ExitCode> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open(&path).await?;
+    let bosun = Bosun::new(Setup::new(Arc::new(journal.clone()), folder.path()));
+    let start = Instant::now();
+    Box::pin(fill(&journal)).await?;
+    println!("{:>8} ms to write the journal", start.elapsed().as_millis());
+    let start = Instant::now();
+    let filled = bosun.fill_in_summaries().await?;
+    println!("{:>8} ms to fold and summarize {filled} logs, once", start.elapsed().as_millis());
+    drop(bosun);
+    let mut late = false;
+    // As a new process has it: nothing is known yet.
+    let bosun = Bosun::new(Setup::new(Arc::new(SqliteJournal::open(&path).await?), folder.path()));
+    let mut took = |what: &str, start: Instant| {
+        let millis = start.elapsed().as_millis();
+        late |= millis > MOST && !cfg!(debug_assertions);
+        println!("{millis:>8} ms to {what}, target {MOST}");
+    };
+    let start = Instant::now();
+    let all = bosun.overview(false).await?;
+    took(&format!("list {} runs and sessions", all.len()), start);
+    let start = Instant::now();
+    bosun.overview(true).await?;
+    took("list them with the whole view of each that is over", start);
+    let start = Instant::now();
+    let open = |status| matches!(status, Status::Running | Status::Waiting);
+    let picked = bosun
+        .overview(false)
+        .await?
+        .into_iter()
+        .find(|entry| matches!(&entry.found, Found::Run { listed, .. } if open(listed.status)));
+    let picked = picked.context("a run that is open")?.run;
+    bosun.view(&picked).await?;
+    took("pick what to resume, and load it", start);
+    let start = Instant::now();
+    bosun.view(&"r_long".parse()?).await?;
+    took(&format!("load a run of {LONG} events"), start);
+    let start = Instant::now();
+    let turns = bosun.session_view(&"r_chat".parse()?).await?.turns;
+    took(&format!("load a conversation of {turns} turns"), start);
+    anyhow::ensure!(turns == TURNS, "the conversation has {turns} turns");
+    Ok(if late { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Writes all of it.
+async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
+    let run = play(&Scenario::load(&scenarios().join("failure/no_submission.toml"))?).await?;
+    let lines = run.lines.into_iter().filter(|line| line.attempt.is_none());
+    let crew = kept(journal, &presets::preset("crew")?).await?;
+    let mut events: Vec<Event> = lines.map(|line| line.event).collect();
+    if let Some(Event::RunRequested { policy, .. }) = events.first_mut() {
+        *policy = crew;
+    }
+    let checks =
+        |event: &&Event| matches!(event, Event::CheckStarted { .. } | Event::CheckFinished { .. });
+    let checks: Vec<Event> = events.iter().filter(checks).take(2).cloned().collect();
+    // What waits together is committed together.
+    let runs = (0..RUNS).map(|number| one_of_many(journal, number, &events));
+    futures::stream::iter(runs).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
+    let long = events.iter().take(6).chain(checks.iter().cycle()).take(LONG).cloned().collect();
+    append(journal, "r_long", RUNS, long).await?;
+    chat(journal).await
+}
+
+/// A short run; every other one is over.
+async fn one_of_many(journal: &SqliteJournal, number: u64, events: &[Event]) -> anyhow::Result<()> {
+    let end = events.len() - usize::from(number.is_multiple_of(2));
+    let mut some: Vec<Event> = events.iter().take(EVENTS - 1).cloned().collect();
+    some.extend(events.get(end - 1).cloned());
+    append(journal, &format!("r_{number:05}"), number, some).await
+}
+
+async fn chat(journal: &SqliteJournal) -> anyhow::Result<()> {
+    let said = talk(&Scenario::load(&scenarios().join("talk/question.toml"))?).await?;
+    let solo = kept(journal, &presets::preset("solo")?).await?;
+    let find = |kind: &str| {
+        let found = said.lines.iter().rev().find(|line| line.event.kind() == kind);
+        found.map(|line: &Envelope| line.event.clone()).context("a line of the conversation")
+    };
+    let (told, asked, replied) =
+        (find("session.told")?, find("model.asked")?, find("model.replied")?);
+    let mut first = find("session.started")?;
+    if let Event::SessionStarted { brief, .. } = &mut first {
+        brief.policy = Some(solo);
+    }
+    let mut events = vec![first];
+    for number in 1..=TURNS {
+        let (mut asked, mut replied) = (asked.clone(), replied.clone());
+        if let Event::ModelAsked { turn, .. } = &mut asked {
+            *turn = number;
+        }
+        if let Event::ModelReplied { turn, .. } = &mut replied {
+            *turn = number;
+        }
+        events.extend([told.clone(), asked, replied]);
+    }
+    append(journal, "r_chat", RUNS + 1, events).await
+}
+
+async fn kept(journal: &SqliteJournal, policy: &Policy) -> anyhow::Result<Digest> {
+    Ok(journal.put_blob(&serde_json::to_vec(policy)?).await?.digest)
+}
+
+async fn append(
+    journal: &SqliteJournal,
+    run: &str,
+    minute: u64,
+    events: Vec<Event>,
+) -> anyhow::Result<()> {
+    let log = LogId::run(run.parse::<RunId>()?);
+    let lease = journal.lease(&log).await?;
+    let at = Timestamp::from_millis(i64::try_from(minute)? * 60_000);
+    let redactor = Redactor::none();
+    let mut expect = 0;
+    for some in events.chunks(TOGETHER) {
+        let events: Vec<Clean> = some.iter().map(|event| redactor.clean(event.clone())).collect();
+        journal.append(&lease, Batch { expect, at, events: &events, taken: None }).await?;
+        expect += some.len() as u64;
+    }
+    Ok(())
+}

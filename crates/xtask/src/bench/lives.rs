@@ -1,0 +1,9 @@
+//! Journals that have grown old: the example `lives` of testkit.
+
+use std::path::Path;
+
+pub(super) const ABOUT: &str = "10,000 runs and 100,000 events: to list them, to find what to resume; a run of 100,000 events and a chat of 5,000 turns: to load them";
+
+pub(super) fn run(root: &Path) -> anyhow::Result<()> {
+    super::example(root, "testkit", "lives")
+}
