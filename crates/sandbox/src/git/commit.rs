@@ -135,7 +135,7 @@ impl Repo {
         // Git fails to list worktrees while one of them is being made.
         let _alone = self.alone().await?;
         self.refuse_checked_out(name, &full).await?;
-        self.clear_lock(&full)?;
+        self.clear_lock(&full).await?;
         self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
         self.sync_ref(&full).await
     }

@@ -3,16 +3,13 @@
 //! that somebody else wrote before it. Clones for checks are thrown away and never synced.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use types::CommitId;
 
-use super::worktree::{failed, gone};
+use super::unfinished::unlocked;
+use super::worktree::failed;
 use super::{GitError, Repo, hash};
 use crate::durable::{sync, sync_files};
-
-/// No git of ours holds the lock of a reference for so long.
-const STALE: Duration = Duration::from_secs(10);
 
 /// For calls whose result nobody needs after a power cut.
 pub(super) const UNSYNCED: &str = "core.fsync=none";
@@ -53,17 +50,10 @@ impl Repo {
         on_disk(vec![common.join(full), common.join("packed-refs")], common).await
     }
 
-    /// Removes the lock of a reference that somebody who was killed left. Only who is alone may ask for it, and only for
-    /// a reference that nobody but us writes.
-    pub(super) fn clear_lock(&self, full: &str) -> Result<(), GitError> {
-        let lock = self.inner.common.join(format!("{full}.lock"));
-        // A git whose caller was killed a moment ago may still be at work.
-        let age = std::fs::metadata(&lock).and_then(|facts| facts.modified());
-        let old = age.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STALE));
-        match old {
-            true => gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock)),
-            false => Ok(()),
-        }
+    /// Waits for a git command that still writes a reference, and removes the lock of one that was killed. Only who is
+    /// alone may ask for it, and only for a reference that nobody but us writes.
+    pub(super) async fn clear_lock(&self, full: &str) -> Result<(), GitError> {
+        unlocked(&self.inner.common.join(format!("{full}.lock"))).await
     }
 
     /// Makes the files of the person's working tree durable that differ between two commits.

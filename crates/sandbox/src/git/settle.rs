@@ -84,7 +84,7 @@ impl Repo {
             return Err(GitError::WentOn { name: name.to_owned(), end: end.0 });
         }
         self.refuse_checked_out(name, &full).await?;
-        self.clear_lock(&full)?;
+        self.clear_lock(&full).await?;
         self.git().run(self.here(), &["update-ref", "-d", &full, hash(at)?]).await?;
         self.sync_ref(&full).await
     }
@@ -100,7 +100,7 @@ impl Repo {
         let _alone = self.alone().await?;
         if self.end_of(&full).await?.as_ref() == Some(commit) {
             self.refuse_checked_out(name, &full).await?;
-            self.clear_lock(&full)?;
+            self.clear_lock(&full).await?;
             let args = ["update-ref", &full, hash(back_to)?, hash(commit)?];
             self.git().run(self.here(), &args).await?;
             self.sync_ref(&full).await?;

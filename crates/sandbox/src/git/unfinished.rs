@@ -13,6 +13,7 @@ use std::time::Duration;
 use types::CommitId;
 
 use super::call::With;
+use super::worktree::gone;
 use super::{GitError, Repo, hash};
 
 /// In the repository's own folder: from which commit to which.
@@ -76,14 +77,7 @@ impl Repo {
         for name in LOCKS.into_iter().chain([branch.as_str()]) {
             let args = ["rev-parse", "--path-format=absolute", "--git-path", name];
             let path = PathBuf::from(self.git().run(self.here(), &args).await?.line()?);
-            let gone = tokio::time::timeout(PATIENCE, async {
-                while path.exists() {
-                    tokio::time::sleep(LOOK_EVERY).await;
-                }
-            });
-            if gone.await.is_err() {
-                std::fs::remove_file(&path).map_err(|source| failed("removing", &path, source))?;
-            }
+            unlocked(&path).await?;
         }
         Ok(())
     }
@@ -131,6 +125,19 @@ impl Repo {
         let answer = self.git().try_run(self.here(), &args).await?;
         Ok(answer.succeeded().then_some(answer.stdout))
     }
+}
+
+/// Waits until a lock is gone; one that stays is of a git command that was killed, and is removed.
+pub(super) async fn unlocked(lock: &Path) -> Result<(), GitError> {
+    let free = tokio::time::timeout(PATIENCE, async {
+        while lock.exists() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    });
+    if free.await.is_err() {
+        gone(std::fs::remove_file(lock)).map_err(|source| failed("removing", lock, source))?;
+    }
+    Ok(())
 }
 
 /// Whether a file is the beginning of what it was to become, with zeros where a power cut took what was written.

@@ -76,7 +76,7 @@ impl Repo {
     pub async fn add_worktree(&self, dir: &Path, start: &CommitId) -> Result<(), GitError> {
         let start = hash(start)?;
         let _alone = self.alone().await?;
-        self.remove(dir).await?;
+        self.remove(dir)?;
         if let Some(above) = dir.parent() {
             std::fs::create_dir_all(above).map_err(failed("making", above))?;
         }
@@ -97,7 +97,7 @@ impl Repo {
     /// Removes a worktree with all that is in it. One that is not there is fine.
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
         let _alone = self.alone().await?;
-        self.remove(dir).await
+        self.remove(dir)
     }
 
     /// Removes the registrations of worktrees below a folder that are not there any more; how many there were. Others'
@@ -105,10 +105,14 @@ impl Repo {
     pub async fn forget_worktrees(&self, below: &Path) -> Result<u64, GitError> {
         let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
         let list = self.inner.common.join("worktrees");
+        let empty = |file: PathBuf| std::fs::read(file).unwrap_or_default().trim_ascii().is_empty();
         let left = |git_dir: &PathBuf| {
             let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
-            link.starts_with(&below) && link.parent().is_some_and(|dir| !dir.exists())
+            let there = link.parent().is_some_and(Path::exists);
+            // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
+            let broken = || ["commondir", "HEAD"].iter().any(|name| empty(git_dir.join(name)));
+            points_to.trim_ascii().is_empty() || link.starts_with(&below) && (!there || broken())
         };
         let find = || -> Vec<PathBuf> {
             let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();
@@ -167,29 +171,37 @@ impl Repo {
     fn find_worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
         let absent = || GitError::NoWorktree { dir: dir.display().to_string() };
         let dir = dir.canonicalize().map_err(|_| absent())?;
-        let link = dir.join(".git");
-        let list = self.inner.common.join("worktrees");
-        let entries = std::fs::read_dir(&list).map_err(|_| absent())?;
-        let found = entries.flatten().map(|entry| entry.path()).find(|git_dir| {
-            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
-            points_to.trim_ascii_end() == link.as_os_str().as_encoded_bytes()
-        });
-        found.map(|git_dir| Worktree::new(dir, git_dir)).ok_or_else(absent)
+        let git_dir = self.registration(&dir).ok_or_else(absent)?;
+        Ok(Worktree::new(dir, git_dir))
     }
 
-    async fn remove(&self, dir: &Path) -> Result<(), GitError> {
-        let known = self.find_worktree(dir).ok();
+    /// Where the repository keeps the git files of a worktree.
+    fn registration(&self, dir: &Path) -> Option<PathBuf> {
+        let link = dir.join(".git");
+        let list = self.inner.common.join("worktrees");
+        std::fs::read_dir(&list).ok()?.flatten().map(|entry| entry.path()).find(|git_dir| {
+            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+            points_to.trim_ascii_end() == link.as_os_str().as_encoded_bytes()
+        })
+    }
+
+    /// Removes a worktree and its registration. Git's own `prune` would also forget those of the person whose folders are
+    /// away for now.
+    fn remove(&self, dir: &Path) -> Result<(), GitError> {
+        let name = dir.file_name().unwrap_or_default();
+        let place = dir.parent().and_then(|above| above.canonicalize().ok());
+        let known = place.and_then(|above| self.registration(&above.join(name)));
         let files = std::fs::symlink_metadata(dir);
         if files.is_ok_and(|files| files.is_dir()) {
             crate::bring::remove(dir).map_err(failed("removing", dir))?;
         } else {
             gone(std::fs::remove_file(dir)).map_err(failed("removing", dir))?;
         }
-        if let Some(worktree) = known {
-            gone(std::fs::remove_dir_all(&worktree.git_dir))
-                .map_err(failed("removing", &worktree.git_dir))?;
+        if let Some(git_dir) = known {
+            gone(std::fs::remove_dir_all(&git_dir)).map_err(failed("removing", &git_dir))?;
         }
-        self.git().run(self.here(), &["worktree", "prune"]).await?;
+        // The folder of all registrations is only there while there is one.
+        std::fs::remove_dir(self.inner.common.join("worktrees")).ok();
         Ok(())
     }
 }

@@ -61,3 +61,40 @@ async fn a_branch_is_taken_back_or_removed_only_from_where_it_was_left() {
     repo.drop_branch("run", &one).await.expect("it ends there");
     assert_eq!(end(), "");
 }
+
+/// The person's own worktree may be on a disk that is away for now.
+#[tokio::test]
+async fn the_persons_own_worktrees_stay_registered_while_their_folders_are_away() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let own = fixture.dir.path().join("own");
+    git(fixture.repo.root(), &["worktree", "add", "--detach", &own.to_string_lossy()]);
+    std::fs::remove_dir_all(&own).expect("it can be removed");
+    let tree = fixture.worktree("T1.1").await;
+    fixture.repo.remove_worktree(&tree).await.expect("it can be removed");
+    let listed = git(fixture.repo.root(), &["worktree", "list", "--porcelain"]);
+    assert!(listed.contains("/own"), "{listed}");
+    assert!(!listed.contains("T1.1"), "{listed}");
+}
+
+/// A power cut may leave empty files, beside which git makes no worktree any more.
+#[tokio::test]
+async fn registrations_that_a_crash_has_torn_are_forgotten() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let tree = fixture.worktree("T1.1").await;
+    let list = fixture.repo.common_dir().join("worktrees");
+    std::fs::write(list.join("T1.1/commondir"), "").expect("it can be written");
+    std::fs::create_dir(list.join("half")).expect("a folder");
+    let below = tree.parent().expect("a folder").to_owned();
+    assert_eq!(fixture.repo.forget_worktrees(&below).await.expect("it can be read"), 2);
+    fixture.repo.add_worktree(&tree, &fixture.start).await.expect("it can be made anew");
+    assert_eq!(fixture.repo.forget_worktrees(&below).await.expect("it can be read"), 0);
+}
+
+#[tokio::test]
+async fn the_lock_of_a_git_command_that_was_killed_does_not_stop_a_branch() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let heads = fixture.repo.common_dir().join("refs/heads/bosun");
+    std::fs::create_dir_all(&heads).expect("a folder");
+    std::fs::write(heads.join("x.lock"), "").expect("it can be written");
+    fixture.repo.point_branch("bosun/x", &fixture.start).await.expect("a branch");
+}
