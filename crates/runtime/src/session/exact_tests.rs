@@ -78,8 +78,8 @@ fn results(log: &[Event]) -> Vec<(CallOutcome, String)> {
 #[tokio::test]
 async fn a_file_with_a_key_is_written_as_it_was_said_and_recorded_without_it() {
     let (stage, key, other) = (Stage::set(), key("one"), key("two"));
-    let arguments =
-        serde_json::json!({ "path": "config.py", "content": format!("KEY = '{key}'\nN = 1\n") });
+    let content = format!("KEY = '{key}'\nN = 1\n");
+    let arguments = serde_json::json!({ "content": content, "path": "config.py" });
     let session = stage
         .open(&[
             format!(r#"tool = "write_file", path = "config.py", content = "KEY = '{key}'\nN = 1\n""#),
@@ -116,7 +116,11 @@ async fn a_call_whose_secret_is_gone_is_not_made() {
     session.suspend().await.expect("it is let go");
     drop(session);
     let again = stage.bosun().reopen(&run, "ann").await.expect("it is there");
-    again.answer(1, "yes").await.expect("a question");
+    let asked = stage.log(&run).await.into_iter().find_map(|event| match event {
+        Event::QuestionAsked { question, .. } => Some(question),
+        _ => None,
+    });
+    again.answer(asked.expect("a question"), "yes").await.expect("it is open");
     assert_eq!(again.rest().await, SessionState::Idle);
     let results = results(&stage.sound_log(&again, &key[6..]).await);
     let [(CallOutcome::Error, why)] = results.as_slice() else { panic!("{results:?}") };
@@ -131,12 +135,10 @@ async fn a_command_that_hides_in_something_like_a_secret_is_not_run() {
     let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
     let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
     let hidden = format!("echo '{begin}{line}'; touch done; sudo id; echo '{end}'");
-    let word = "bearer id_rsa_12345678abcdef";
     let session = stage
         .open(&[
             format!(r#"tool = "shell", command = "{hidden}""#),
             format!(r#"tool = "write_file", path = "{begin}{line}/.envrc", content = "x""#),
-            format!(r#"tool = "shell", command = "echo {word}""#),
         ])
         .await;
     assert_eq!(session.rest().await, SessionState::Idle);
@@ -145,6 +147,6 @@ async fn a_command_that_hides_in_something_like_a_secret_is_not_run() {
     let refused = |(outcome, text): &(CallOutcome, String)| {
         *outcome == CallOutcome::Error && text.contains("nothing was done")
     };
-    assert!(results[..2].iter().all(refused), "{results:?}");
+    assert!(results.len() == 2 && results.iter().all(refused), "{results:?}");
     assert!(!stage.folder.path().join("work/done").exists());
 }
