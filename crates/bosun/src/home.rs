@@ -1,5 +1,6 @@
 //! Where the product keeps its things on this machine, and what it knows from the environment.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal}
 use runtime::{Bosun, MachineFolders, Models, Order, PromptError, Prompts, Setup, Walls};
 use types::{ModelRef, Said};
 
-use crate::{models, print};
+use crate::{models, print, secrets};
 
 /// How many losses are named before the rest is counted.
 const LOSSES: usize = 5;
@@ -116,7 +117,13 @@ impl Home {
 
     /// What takes secrets out of texts.
     pub(crate) fn redactor(&self) -> Redactor {
-        Redactor::new(secrets())
+        let models = self.models().ok();
+        let providers = models.iter().flat_map(|models| models.providers());
+        let keys: Vec<String> = providers.flat_map(|provider| provider.key_env).collect();
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Redactor::new(secrets::known(std::env::vars_os().filter_map(text), &keys))
     }
 
     fn models(&self) -> anyhow::Result<Arc<Registry>> {
@@ -191,18 +198,6 @@ fn shown(path: &Path) -> String {
     } else {
         text
     }
-}
-
-/// The values of variables whose names say that they are secret.
-fn secrets() -> Vec<String> {
-    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-    std::env::vars()
-        .filter(|(name, _)| {
-            let name = name.to_uppercase();
-            WORDS.iter().any(|word| name.contains(word))
-        })
-        .map(|(_, value)| value)
-        .collect()
 }
 
 /// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.

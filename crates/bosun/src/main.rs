@@ -9,6 +9,7 @@ mod home;
 mod models;
 mod print;
 mod rules;
+mod secrets;
 
 use std::process::ExitCode;
 

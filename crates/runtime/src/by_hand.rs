@@ -16,6 +16,7 @@ use types::{
 };
 
 use crate::look::look;
+use crate::perform::exact::InFiles;
 use crate::walls::{Ground, Walls, Whose, Yard};
 use crate::web::Internet;
 
@@ -169,7 +170,8 @@ impl HandCall<'_> {
         };
         let seen = Seen::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
-        let place = Place::new(env, &seen, stop).with_web(web);
+        let secrets = InFiles(self.redactor);
+        let place = Place::new(env, &seen, stop).with_web(web).keeping(&secrets);
         let mut output = registry.run(self.tool, arguments, &place).await;
         for _ in 1..self.times {
             output = registry.run(self.tool, arguments, &place).await;

@@ -3,6 +3,7 @@
 
 pub(crate) mod attempt;
 mod check;
+pub(crate) mod exact;
 pub(crate) mod field;
 mod hearing;
 pub(crate) mod run;

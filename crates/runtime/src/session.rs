@@ -304,4 +304,6 @@ fn nothing_changed() -> SessionError {
 }
 
 #[cfg(test)]
+mod exact_tests;
+#[cfg(test)]
 mod tests;

@@ -5,12 +5,10 @@ mod shapes;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde_json::Value;
-use types::Event;
-
-/// What stands where a secret stood.
-pub(crate) const MARK: &str = "[redacted]";
+use types::{Event, REDACTED};
 
 /// Shorter values are not looked for: they would be found everywhere.
 const SHORTEST: usize = 8;
@@ -47,7 +45,7 @@ impl Redactor {
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut known: Vec<String> = secrets
             .into_iter()
-            .filter(|secret| secret.trim().len() >= SHORTEST && !MARK.contains(secret.trim()))
+            .filter(|secret| secret.trim().len() >= SHORTEST && !REDACTED.contains(secret.trim()))
             .flat_map(|secret| forms(secret.trim()))
             .collect();
         known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -74,18 +72,56 @@ impl Redactor {
     /// The text without secrets.
     #[must_use]
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut scrubbed = String::with_capacity(text.len());
+        let mut written = 0;
+        for secret in found {
+            scrubbed.push_str(&text[written..secret.start]);
+            scrubbed.push_str(REDACTED);
+            written = secret.end;
+        }
+        scrubbed.push_str(&text[written..]);
+        Cow::Owned(scrubbed)
+    }
+
+    /// Where secrets stand in a text: in order, none inside another.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
         for secret in &self.known {
-            if text.contains(secret.as_str()) {
-                text = Cow::Owned(text.replace(secret.as_str(), MARK));
+            let places = text.match_indices(secret.as_str());
+            found.extend(places.map(|(at, secret)| (at, at + secret.len())));
+        }
+        if shapes::suspects(text) {
+            // A known value is no part of a word or of a key that begins or ends next to it.
+            let masked = (!found.is_empty()).then(|| masked(text, &found));
+            shapes::find(masked.as_deref().unwrap_or(text), &mut found);
+        }
+        found.sort_unstable();
+        let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
+        for (start, end) in found {
+            match apart.last_mut() {
+                Some(last) if start < last.end => last.end = last.end.max(end),
+                _ => apart.push(start..end),
             }
         }
-        if shapes::suspects(&text)
-            && let Some(scrubbed) = shapes::scrub(&text)
-        {
-            text = Cow::Owned(scrubbed);
+        apart
+    }
+
+    /// Whether some text in a value holds a secret.
+    #[must_use]
+    pub fn finds_in(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => matches!(self.scrub(text), Cow::Owned(_)),
+            Value::Array(items) => items.iter().any(|item| self.finds_in(item)),
+            Value::Object(fields) => fields
+                .iter()
+                .any(|(key, item)| matches!(self.scrub(key), Cow::Owned(_)) || self.finds_in(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
-        text
     }
 
     /// Whether a text may hold a secret. Cheap, and wrong only in one direction.
@@ -162,6 +198,16 @@ impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Redactor({} forms of secrets)", self.known.len())
     }
+}
+
+/// The text with other bytes, as many, where known values stand.
+fn masked(text: &str, known: &[(usize, usize)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for (start, end) in known {
+        bytes[*start..*end].fill(0);
+    }
+    // Values begin and end where characters do.
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 /// A secret as it stands in a text, in a JSON string, in a JSON string inside a JSON string, and so on.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use sandbox::{Change, Environment};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Repeat, WorkPath};
+use types::{Access, CallFacts, REDACTED, Repeat, WorkPath};
 
 use crate::Place;
 use crate::patch::{self, Hunk, HunkLine, Section};
@@ -98,6 +98,7 @@ async fn plan(
                 place.may_change(&path, &bytes)?;
             }
             let has_seen = place.has_seen(&path, &bytes);
+            let hunks = meant(hunks, &bytes, place).map_err(|error| format!("{path}: {error}"))?;
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"))?;
             let mut line = format!("updated {path}");
             if let Some(to) = to {
@@ -119,6 +120,32 @@ async fn plan(
             Ok(line)
         }
     }
+}
+
+/// The same changes with the secrets of the file in place of the marks that the model was shown.
+fn meant(mut hunks: Vec<Hunk>, bytes: &[u8], place: &Place<'_>) -> Result<Vec<Hunk>, String> {
+    let marked = |line: &HunkLine| line.text().contains(REDACTED);
+    if !hunks.iter().any(|hunk| hunk.lines.iter().any(marked)) {
+        return Ok(hunks);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let Some(shown) = place.shown(&text) else { return Ok(hunks) };
+    for hunk in &mut hunks {
+        for line in std::mem::take(&mut hunk.lines) {
+            let exact = match &line {
+                line if !marked(line) => None,
+                HunkLine::Insert(text) => shown.restored(text)?,
+                HunkLine::Keep(text) | HunkLine::Remove(text) => {
+                    shown.meant_by(text)?.map(str::to_owned)
+                }
+            };
+            match exact {
+                None => hunk.lines.push(line),
+                Some(exact) => hunk.lines.extend(exact.split('\n').map(|text| line.like(text))),
+            }
+        }
+    }
+    Ok(hunks)
 }
 
 async fn refuse_existing(env: &dyn Environment, path: &WorkPath) -> Result<(), String> {

@@ -6,7 +6,7 @@ use memchr::memmem;
 use sandbox::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Metadata, Repeat};
+use types::{Access, CallFacts, Metadata, REDACTED, Repeat};
 
 use crate::text::{Likeness, Lines};
 use crate::typed::{Reply, Typed, facts};
@@ -70,6 +70,7 @@ impl Typed for EditFile {
         let path = schema::file(&args.path)?;
         let bytes = place.env().read(&path).await?;
         place.may_change(&path, &bytes)?;
+        let args = meant(args, &bytes, place)?;
         let edit = replace(&bytes, &args)?;
         let bytes = edit.bytes.clone();
         place.env().apply(vec![Change::Write { path: path.clone(), bytes }]).await?;
@@ -86,6 +87,28 @@ impl Typed for EditFile {
         };
         Ok(Reply::from(text).knowing(metadata))
     }
+}
+
+/// The same edit with the secrets of the file in place of the marks that the model was shown.
+fn meant(mut args: Arguments, bytes: &[u8], place: &Place<'_>) -> Result<Arguments, String> {
+    if !args.old_string.contains(REDACTED)
+        || memmem::find(bytes, args.old_string.as_bytes()).is_some()
+    {
+        return Ok(args);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let exact = match place.shown(&text) {
+        Some(shown) => shown.meant_by(&args.old_string)?.map(str::to_owned),
+        None => None,
+    };
+    let Some(old) = exact else { return Ok(args) };
+    if let Some(shown) = place.shown(&old)
+        && let Some(new) = shown.restored(&args.new_string)?
+    {
+        args.new_string = new;
+    }
+    args.old_string = old;
+    Ok(args)
 }
 
 /// A file with the one place of a text replaced.

@@ -20,6 +20,7 @@ pub mod profile;
 mod read_file;
 mod registry;
 mod schema;
+mod secrets;
 mod shell;
 mod submit;
 mod tame;
@@ -34,6 +35,7 @@ use types::{Inspection, ToolOutput, ToolSpec};
 
 pub use place::{Page, Place, Seen, Web};
 pub use registry::{Duplicate, Registry, UnknownTool};
+pub use secrets::Secrets;
 pub use types::Family;
 
 /// Something that a model can call by name.

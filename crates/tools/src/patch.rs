@@ -30,6 +30,24 @@ pub(crate) enum HunkLine {
     Insert(String),
 }
 
+impl HunkLine {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Keep(text) | Self::Remove(text) | Self::Insert(text) => text,
+        }
+    }
+
+    /// A line that says something else and does the same.
+    pub(crate) fn like(&self, text: &str) -> Self {
+        let text = text.trim_end_matches('\r').to_owned();
+        match self {
+            Self::Keep(_) => Self::Keep(text),
+            Self::Remove(_) => Self::Remove(text),
+            Self::Insert(_) => Self::Insert(text),
+        }
+    }
+}
+
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const ADD: &str = "*** Add File: ";

@@ -11,12 +11,15 @@ use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
 use types::{Digest, FileState, WorkPath};
 
+use crate::secrets::{Secrets, ShownText};
+
 /// The surroundings of one call.
 #[derive(Debug)]
 pub struct Place<'a> {
     env: &'a dyn Environment,
     seen: &'a Seen,
     web: Option<&'a dyn Web>,
+    secrets: Option<&'a dyn Secrets>,
     stop: &'a CancellationToken,
     noted: Mutex<Vec<FileState>>,
 }
@@ -48,7 +51,7 @@ pub struct Page {
 impl<'a> Place<'a> {
     #[must_use]
     pub fn new(env: &'a dyn Environment, seen: &'a Seen, stop: &'a CancellationToken) -> Self {
-        Self { env, seen, web: None, stop, noted: Mutex::default() }
+        Self { env, seen, web: None, secrets: None, stop, noted: Mutex::default() }
     }
 
     /// The same place with the network in reach.
@@ -56,6 +59,18 @@ impl<'a> Place<'a> {
     pub fn with_web(mut self, web: Option<&'a dyn Web>) -> Self {
         self.web = web;
         self
+    }
+
+    /// The same place, where secrets in files are kept that the model was shown as redacted.
+    #[must_use]
+    pub fn keeping(mut self, secrets: &'a dyn Secrets) -> Self {
+        self.secrets = Some(secrets);
+        self
+    }
+
+    /// A file's content as the model was shown it.
+    pub(crate) fn shown<'t>(&self, text: &'t str) -> Option<ShownText<'t>> {
+        self.secrets.and_then(|secrets| ShownText::of(text, secrets))
     }
 
     #[must_use]

@@ -234,4 +234,6 @@ mod files_tests;
 #[cfg(test)]
 mod moving_tests;
 #[cfg(test)]
+mod secrets_tests;
+#[cfg(test)]
 mod tests;

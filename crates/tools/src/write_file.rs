@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
+use types::{Access, CallFacts, Metadata, REDACTED, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed, facts};
 use crate::{Place, schema};
@@ -35,23 +35,29 @@ impl Typed for WriteFile {
 
     async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let path = schema::file(&args.path)?;
-        let content = args.content.as_bytes();
         if args.create_dirs == Some(false) {
             refuse_missing_folder(&path, place).await?;
         }
-        if place.is_guarded() && place.env().exists(&path).await? {
+        let (mut content, mut remark) = (args.content, "");
+        let marked = content.contains(REDACTED);
+        if (place.is_guarded() || marked) && place.env().exists(&path).await? {
             let before = place.env().read(&path).await?;
             // Writing what is there already changes nothing, as when a call is made again after a restart.
-            if before != content {
+            if before != content.as_bytes() {
                 place.may_change(&path, &before)?;
             }
+            if let Some(shown) = place.shown(&String::from_utf8_lossy(&before))
+                && let Some(restored) = shown.restored(&content)?
+            {
+                (content, remark) = (restored, "; the secrets that were shown as [redacted] stay");
+            }
         }
+        let (bytes, content) = (content.len(), content.as_bytes());
         place.env().write(&path, content).await?;
         place.note(&path, Some(content));
-        let bytes = args.content.len();
         let metadata =
             Metadata { bytes: Some(bytes as u64), path: Some(path.clone()), ..Metadata::default() };
-        Ok(Reply::from(format!("wrote {bytes} bytes to {path}")).knowing(metadata))
+        Ok(Reply::from(format!("wrote {bytes} bytes to {path}{remark}")).knowing(metadata))
     }
 }
 

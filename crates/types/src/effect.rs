@@ -52,6 +52,8 @@ pub enum Effect {
         call: CallId,
         tool: String,
         arguments: Value,
+        /// Of the arguments that it is to be made with, if those here are without the secrets in them.
+        exact: Option<Digest>,
         /// In whose words it is made.
         model: crate::ModelRef,
         /// Where it may write, if that is not where its attempt may.
@@ -294,4 +296,7 @@ pub enum Outcome {
 pub struct Replied {
     pub reply: ModelReply,
     pub inspections: Vec<Inspection>,
+    /// The calls in it that hold a secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<crate::ExactCall>,
 }

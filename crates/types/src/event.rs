@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::{
     AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
-    Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, Fault, FileState,
-    Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof, Recovered,
-    Request, RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling, Shown, Side,
-    Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage, Weighed,
-    WorkPath,
+    Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, ExactCall, Fault,
+    FileState, Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof,
+    Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling,
+    Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage,
+    Weighed, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -312,6 +312,9 @@ pub enum Event {
         reply: Box<ModelReply>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         inspections: Vec<Inspection>,
+        /// The calls that are recorded without the secrets in them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        exact: Vec<ExactCall>,
     },
     /// The model did not reply.
     #[serde(rename = "model.failed")]

@@ -74,6 +74,18 @@ pub enum Inspection {
     Invalid(String),
 }
 
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// A call whose arguments held a secret. They are recorded without it; this is the digest of the arguments, as JSON, that
+/// the call is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExactCall {
+    /// Its place among the calls of the reply.
+    pub index: u32,
+    pub digest: Digest,
+}
+
 /// What came of a call. A failure is a sentence for the model too, never an error for the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutput {

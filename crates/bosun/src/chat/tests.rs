@@ -72,7 +72,8 @@ impl Stage {
         let model = "script/x".parse().expect("a model");
         let reply = Box::new(ModelReply::new(blocks, StopReason::End, Usage::default(), None));
         let session = SessionId::ROOT;
-        self.event(Event::ModelReplied { session, turn: 1, model, reply, inspections: vec![] });
+        let (inspections, exact) = (vec![], vec![]);
+        self.event(Event::ModelReplied { session, turn: 1, model, reply, inspections, exact });
     }
 
     fn calls(&mut self, tool: &str, arguments: serde_json::Value) -> CallId {

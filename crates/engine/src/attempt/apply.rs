@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection, Listed, Message,
-    ModelReply, Money, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, StopReason,
-    Telling, Timestamp, Usage,
+    Access, Brief, Call, CallId, CallOutcome, Decision, Event, ExactCall, FileState, Inspection,
+    Listed, Message, ModelReply, Money, Part, Policy, Recovered, Sealed, SessionEnd, SessionId,
+    Source, Spend, StopReason, Telling, Timestamp, Usage,
 };
 
 use super::session::{Resting, Session, Slot, SlotState, Talk};
@@ -190,8 +190,8 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 session.talk = Talk::Asking { reserved: *reserved, summary };
             }
         }
-        Event::ModelReplied { session, reply, inspections, .. } => {
-            replied(attempt, *session, reply, inspections, at);
+        Event::ModelReplied { session, reply, inspections, exact, .. } => {
+            replied(attempt, *session, reply, (inspections, exact), at);
         }
         Event::ModelFailed { session, fault, again, .. } => {
             let Some(asked) = attempt.sessions.get_mut(session) else { return };
@@ -264,7 +264,7 @@ fn replied(
     attempt: &mut Attempt,
     id: SessionId,
     reply: &ModelReply,
-    inspections: &[Inspection],
+    (inspections, exact): (&[Inspection], &[ExactCall]),
     at: Timestamp,
 ) {
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
@@ -298,19 +298,7 @@ fn replied(
     let model = reply.provenance.model.clone().unwrap_or_else(|| session.model.clone());
     session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
     session.room.count(reply.usage, session.bytes);
-    let calls = reply.calls().zip(0_u32..);
-    session.round = calls
-        .map(|(call, index)| Slot {
-            id: CallId { session: session.id, turn: session.turn, index },
-            call: call.clone(),
-            inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
-            state: SlotState::Due,
-            ours: false,
-        })
-        .collect();
-    if session.round.is_empty() {
-        session.round = written::slots(session, &attempt.policy, &reply.text());
-    }
+    session.round = round(session, &attempt.policy, reply, inspections, exact);
     session.talk = Talk::Answering;
     loops::note(session, attempt.policy.session.loop_window);
     if session.round.is_empty() && reply.stop == StopReason::Length {
@@ -318,6 +306,33 @@ fn replied(
     } else if session.round.is_empty() && session.is_open() {
         session.rest(at);
     }
+}
+
+/// The calls of a reply, or those that a reply which is JSON stands for.
+fn round(
+    session: &Session,
+    policy: &Policy,
+    reply: &ModelReply,
+    inspections: &[Inspection],
+    exact: &[ExactCall],
+) -> Vec<Slot> {
+    let slot = |(call, index): (&Call, u32)| Slot {
+        id: CallId { session: session.id, turn: session.turn, index },
+        call: call.clone(),
+        inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
+        state: SlotState::Due,
+        ours: false,
+        exact: None,
+    };
+    let mut round: Vec<Slot> = reply.calls().zip(0_u32..).map(slot).collect();
+    if round.is_empty() {
+        round = written::slots(session, policy, &reply.text());
+    }
+    for slot in &mut round {
+        let exact = exact.iter().find(|exact| exact.index == slot.id.index);
+        slot.exact = exact.map(|exact| exact.digest);
+    }
+    round
 }
 
 fn not_inspected() -> Inspection {

@@ -82,8 +82,9 @@ fn person(by: &str) -> impl Iterator<Item = String> {
 
 fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
     let (effect, outcome) = match event {
-        Event::ModelReplied { session, turn, reply, inspections, .. } => {
-            let replied = Replied { reply: (**reply).clone(), inspections: inspections.clone() };
+        Event::ModelReplied { session, turn, reply, inspections, exact, .. } => {
+            let (inspections, exact) = (inspections.clone(), exact.clone());
+            let replied = Replied { reply: (**reply).clone(), inspections, exact };
             (EffectId::Model(*session, *turn), Outcome::Model(Ok(Box::new(replied))))
         }
         Event::ModelFailed { session, turn, fault, .. } => {

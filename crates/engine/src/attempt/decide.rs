@@ -286,6 +286,7 @@ fn outcome_of(
                 model: said.unwrap_or_else(|| asked.model.clone()),
                 reply: Box::new(replied.reply.clone()),
                 inspections: calls::inspected(asked, replied),
+                exact: replied.exact.clone(),
             }]
         }
         (EffectId::Model(session, turn), Outcome::Model(Err(fault)) | Outcome::Broke(fault)) => {

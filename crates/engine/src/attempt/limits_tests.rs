@@ -83,7 +83,7 @@ fn cut(bench: &mut Bench<Attempt>, text: &str) -> Vec<Event> {
     let reply = ModelReply::new(blocks, StopReason::Length, usage, None);
     let inspections = vec![Inspection::Invalid("not valid JSON; send them again".to_owned())];
     let turn = crate::testing::talk::the_turn(&bench.asked());
-    let outcome = Outcome::Model(Ok(Box::new(Replied { reply, inspections })));
+    let outcome = Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact: vec![] })));
     bench.send(&types::Input::Outcome(turn, outcome))
 }
 

@@ -54,6 +54,7 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 call: slot.id,
                 tool: slot.call.tool.clone(),
                 arguments: slot.arguments(),
+                exact: slot.exact,
                 model: session.model.clone(),
                 scope: session.parent.map(|_| session.scope().clone()),
                 changes: calls::changes(slot),

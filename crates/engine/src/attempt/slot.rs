@@ -14,6 +14,8 @@ pub(super) struct Slot {
     pub(super) state: SlotState,
     /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
     pub(super) ours: bool,
+    /// Of the arguments that it is made with, where those that are recorded are without the secrets in them.
+    pub(super) exact: Option<Digest>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +58,7 @@ impl Slot {
             Arguments::Json(value) => value.to_string(),
             Arguments::Broken(text) => text.clone(),
         };
-        Digest::of(format!("{}\n{text}", self.call.tool).as_bytes())
+        let exact = self.exact.map(|exact| format!("\n{exact}")).unwrap_or_default();
+        Digest::of(format!("{}\n{text}{exact}", self.call.tool).as_bytes())
     }
 }

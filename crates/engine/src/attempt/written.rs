@@ -58,6 +58,7 @@ pub(super) fn slots(session: &Session, policy: &Policy, text: &str) -> Vec<Slot>
             inspection: Inspection::Would(facts),
             state: SlotState::Due,
             ours: true,
+            exact: None,
         }
     };
     writes.map(slot).collect()

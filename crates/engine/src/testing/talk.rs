@@ -60,7 +60,7 @@ pub(crate) fn said(text: &str) -> Outcome {
 
 fn ending(blocks: Vec<Block>, stop: StopReason) -> Outcome {
     let reply = ModelReply::new(blocks, stop, Usage::default(), None);
-    Outcome::Model(Ok(Box::new(Replied { reply, inspections: vec![] })))
+    Outcome::Model(Ok(Box::new(Replied { reply, inspections: vec![], exact: vec![] })))
 }
 
 /// A reply that took 120 tokens.
@@ -68,7 +68,7 @@ pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome
     let usage = Usage { input: 100, output: 20, ..Usage::default() };
     let stop = if inspections.is_empty() { StopReason::End } else { StopReason::Calls };
     let reply = ModelReply::new(blocks, stop, usage, None);
-    Outcome::Model(Ok(Box::new(Replied { reply, inspections })))
+    Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact: vec![] })))
 }
 
 /// `read_file a.rs`, `write_file src/a.rs`, `shell make`, `submit`, `broken`, or any other name with a path to read.

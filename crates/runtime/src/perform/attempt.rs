@@ -10,10 +10,11 @@ use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
-    Brief, CallId, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome, Policy,
-    Replied, Scope, StreamItem, Timestamp, ToolOutput,
+    Brief, CallId, Digest, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome,
+    Policy, Replied, Scope, StreamItem, Timestamp, ToolOutput,
 };
 
+use super::exact::{Asked, ExactCalls, InFiles, Judged};
 use super::field::{Field, Tailor};
 use super::hearing::Hearing;
 use super::{kept_whole, signs, stopped};
@@ -32,8 +33,11 @@ pub(crate) struct AttemptHands {
     field: Arc<Field>,
     tailor: Arc<Tailor>,
     /// The models that were asked so far.
-    models: Arc<Mutex<Asked>>,
+    models: Arc<Mutex<Opened>>,
     seen: Arc<Seen>,
+    brief: Arc<Brief>,
+    /// Calls as they came that are recorded without their secrets.
+    exact: Arc<ExactCalls>,
     web: Option<Arc<Internet>>,
     /// The most characters that are shown of the output of a tool without a limit of its own.
     shown: usize,
@@ -43,12 +47,13 @@ pub(crate) struct AttemptHands {
     keeper: Option<Arc<Keeper>>,
 }
 
-type Asked = Vec<(ModelRef, Arc<dyn Model>)>;
+type Opened = Vec<(ModelRef, Arc<dyn Model>)>;
 
 /// A call to be made.
 struct Made<'a> {
     tool: &'a str,
     arguments: &'a serde_json::Value,
+    exact: Option<Digest>,
     model: &'a ModelRef,
     scope: Option<&'a Scope>,
     call: CallId,
@@ -72,6 +77,8 @@ impl AttemptHands {
             field: Arc::new(field),
             models: Arc::default(),
             seen: Arc::new(seen),
+            exact: Arc::default(),
+            brief: Arc::new(brief.clone()),
             web,
             shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
@@ -92,7 +99,7 @@ impl AttemptHands {
     }
 
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
-        let known = |models: &Asked| {
+        let known = |models: &Opened| {
             models.iter().find(|(of, _)| of == model).map(|(_, found)| found.clone())
         };
         if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -117,6 +124,7 @@ impl AttemptHands {
             }
         };
         let request = Arc::new(request);
+        let turn = (session, request.origin.turn);
         let reply = tokio::select! {
             reply = llm::gather(model.stream(request.clone()), show) => reply,
             () = stop.cancelled() => Err(stopped()),
@@ -130,11 +138,26 @@ impl AttemptHands {
                 inspection
             });
             let inspections = inspections.collect();
-            Box::new(Replied { reply, inspections })
+            let (redactor, policy, brief) = (&*self.shop.redactor, &*self.policy, &*self.brief);
+            let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
+            Box::new(Replied { reply, inspections, exact })
         }))
     }
 
     async fn call(&self, made: Made<'_>, stop: &CancellationToken) -> Result<Outcome, Fault> {
+        let registry = self.tailor.registry(made.model);
+        let judged = Judged {
+            redactor: &self.shop.redactor,
+            registry: &registry,
+            policy: &self.policy,
+            scope: made.scope.unwrap_or(&self.brief.scope),
+            tool: made.tool,
+        };
+        let exact = self.exact.arguments(made.call, made.arguments, made.exact, &judged);
+        let arguments = match exact {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Outcome::Tool(ToolOutput::error(why))),
+        };
         let web = self.web.as_deref().map(|web| web as &dyn Web);
         let hearing = Hearing::new(
             self.log.clone(),
@@ -144,14 +167,14 @@ impl AttemptHands {
         );
         let env =
             self.field.open(&self.shop, made.scope, hearing.listener(), Some(made.call)).await?;
-        let place = Place::new(&*env, &self.seen, stop).with_web(web);
-        let registry = self.tailor.registry(made.model);
+        let secrets = InFiles(&self.shop.redactor);
+        let place = Place::new(&*env, &self.seen, stop).with_web(web).keeping(&secrets);
         let keeper = self.keeper.as_ref().filter(|_| made.changes);
         let before = match keeper {
             Some(keeper) => keeper.before(made.call).await,
             None => None,
         };
-        let mut output = registry.run(made.tool, made.arguments, &place).await;
+        let mut output = registry.run(made.tool, &arguments, &place).await;
         if let Some(keeper) = keeper {
             output.trees = keeper.after(made.call, before).await;
         }
@@ -210,10 +233,10 @@ impl Hands<Attempt> for AttemptHands {
         Box::pin(async move {
             match effect {
                 Effect::AskModel { request } => hands.ask(*request, &stop).await,
-                Effect::RunTool { call, tool, arguments, model, scope, changes } => {
+                Effect::RunTool { call, tool, arguments, exact, model, scope, changes } => {
+                    let (tool, arguments) = (tool.as_str(), &arguments);
                     let (model, scope) = (&model, scope.as_ref());
-                    let made =
-                        Made { tool: &tool, arguments: &arguments, model, scope, call, changes };
+                    let made = Made { tool, arguments, exact, model, scope, call, changes };
                     hands.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
                 }
                 Effect::Look { words, .. } => {

@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::MARK;
-
 /// How far behind the first line of a private key its last line may be.
 const PEM_WINDOW: usize = 16 * 1024;
 
@@ -15,27 +13,11 @@ pub(super) fn suspects(text: &str) -> bool {
     SUSPECT.is_match(text)
 }
 
-/// The text with every shape taken out; nothing if there was none.
-pub(super) fn scrub(text: &str) -> Option<String> {
-    let mut found = Vec::new();
-    keys(text, &mut found);
-    credentials(text, &mut found);
-    private_keys(text, &mut found);
-    if found.is_empty() {
-        return None;
-    }
-    found.sort_unstable();
-    let mut scrubbed = String::with_capacity(text.len());
-    let mut written = 0;
-    for (start, end) in found {
-        if start >= written {
-            scrubbed.push_str(&text[written..start]);
-            scrubbed.push_str(MARK);
-        }
-        written = written.max(end);
-    }
-    scrubbed.push_str(&text[written..]);
-    Some(scrubbed)
+/// Adds where the shapes stand in a text.
+pub(super) fn find(text: &str, found: &mut Found) {
+    keys(text, found);
+    credentials(text, found);
+    private_keys(text, found);
 }
 
 const KEY: &str = r"(?x)
@@ -77,7 +59,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern compiles")
 }
 
-type Found = Vec<(usize, usize)>;
+pub(super) type Found = Vec<(usize, usize)>;
 
 fn keys(text: &str, found: &mut Found) {
     let mut from = 0;

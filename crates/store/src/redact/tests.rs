@@ -36,7 +36,8 @@ fn reply(arguments: Value) -> Event {
     };
     let (session, turn) = (SessionId::ROOT, 1);
     let model = "script/x".parse().expect("a model");
-    Event::ModelReplied { session, turn, model, reply: Box::new(reply), inspections: Vec::new() }
+    let (reply, inspections, exact) = (Box::new(reply), Vec::new(), Vec::new());
+    Event::ModelReplied { session, turn, model, reply, inspections, exact }
 }
 
 fn json_of(clean: &Clean) -> String {
@@ -88,7 +89,7 @@ fn keys_of_well_known_providers_are_taken_out_wherever_they_stand() {
         ] {
             let text = around.replace("KEY", &key);
             let clean = redactor.clean(output(&text));
-            let expected = output(&around.replace("KEY", MARK));
+            let expected = output(&around.replace("KEY", REDACTED));
             assert_eq!(clean.event(), &expected, "{key} in {around:?}");
         }
     }
@@ -171,7 +172,7 @@ fn known_secrets_are_found_in_every_form_that_json_gives_them() {
     for depth in 0..3 {
         let event = reply(json!({ "path": "a.txt", "content": text }));
         let clean = json_of(&redactor.clean(event));
-        assert!(clean.contains(MARK) && !clean.contains("geheim"), "depth {depth}: {clean}");
+        assert!(clean.contains(REDACTED) && !clean.contains("geheim"), "depth {depth}: {clean}");
         assert!(clean.contains("short stays"), "{clean}");
         text = Value::from(text).to_string();
     }

@@ -143,6 +143,7 @@ fn the_share_of_the_coordinator_is_measured() {
         model: "fake/model".parse().expect("a model"),
         reply: Box::new(reply),
         inspections: vec![],
+        exact: vec![],
     };
     lines.push(Envelope { event: own, ..lines[0].clone() });
     let response = response(&bench.machine, &lines, bench.now);

@@ -1,0 +1,202 @@
+//! Calls as the model wrote them, where the record has them without their secrets: what is executed is exact. They are
+//! kept in memory only, until the next turn of their conversation; a call whose secret is gone is not made.
+//! What is recorded, and with that what was permitted, is the redacted call, so the exact one is judged once more here.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use engine::{calls_of, permit};
+use serde_json::Value;
+use store::Redactor;
+use tools::Registry;
+use types::{
+    Arguments, BlockBody, Brief, Call, CallFacts, CallId, Digest, ExactCall, Inspection,
+    ModelReply, Permission, Policy, Scope, SessionId, WorkPath,
+};
+
+/// What the model is told of a call whose secret is gone.
+const GONE: &str = "The arguments of this call held a secret, and secrets are not kept when the program stops: nothing \
+                    was done. Make the call again, whole, if it is still wanted.";
+/// What the model is told of a call whose secret hides what the rules have to see.
+const HIDDEN: &str = "This call has a secret in its command or path that is more than one plain word, so that nobody can \
+                      see what it would do: nothing was done. Put the secret into a file or a variable and name that.";
+
+/// The calls of the last replies that hold a secret, with their arguments as they came.
+#[derive(Debug, Default)]
+pub(crate) struct ExactCalls(Mutex<BTreeMap<CallId, Value>>);
+
+impl ExactCalls {
+    /// Keeps the calls of a reply that hold a secret, and forgets those of the replies before it.
+    pub(crate) fn keep(
+        &self,
+        (session, turn): (SessionId, u32),
+        reply: &ModelReply,
+        asked: &Asked<'_>,
+    ) -> Vec<ExactCall> {
+        let mut calls = self.calls();
+        calls.retain(|call, _| call.session != session);
+        let held = match reply.calls().next() {
+            Some(_) => in_calls(reply, asked.redactor),
+            None if session == SessionId::ROOT => in_text(reply, asked),
+            None => vec![],
+        };
+        let keep = |(index, arguments): (u32, Value)| {
+            let exact = ExactCall { index, digest: digest(&arguments) };
+            calls.insert(CallId { session, turn, index }, arguments);
+            exact
+        };
+        held.into_iter().map(keep).collect()
+    }
+
+    /// The arguments of a call, if they are still the ones with this digest.
+    fn find(&self, call: CallId, wanted: Digest) -> Option<Value> {
+        self.calls().get(&call).filter(|arguments| digest(arguments) == wanted).cloned()
+    }
+
+    /// The arguments to make a call with; or, for the model, why it is not made.
+    pub(crate) fn arguments<'a>(
+        &self,
+        call: CallId,
+        recorded: &'a Value,
+        exact: Option<Digest>,
+        judged: &Judged<'_>,
+    ) -> Result<Cow<'a, Value>, String> {
+        let Some(wanted) = exact else { return Ok(Cow::Borrowed(recorded)) };
+        let exact = self.find(call, wanted).ok_or_else(|| GONE.to_owned())?;
+        judged.permits(&exact)?;
+        Ok(Cow::Owned(exact))
+    }
+
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<CallId, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// By what a reply is read.
+pub(crate) struct Asked<'a> {
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) policy: &'a Policy,
+    pub(crate) brief: &'a Brief,
+}
+
+fn digest(arguments: &Value) -> Digest {
+    Digest::of(arguments.to_string().as_bytes())
+}
+
+fn in_calls(reply: &ModelReply, redactor: &Redactor) -> Vec<(u32, Value)> {
+    let calls = reply.calls().zip(0_u32..);
+    let held = calls.filter_map(|(call, index)| match &call.arguments {
+        Arguments::Json(value) if redactor.finds_in(value) => Some((index, value.clone())),
+        Arguments::Json(_) | Arguments::Broken(_) => None,
+    });
+    held.collect()
+}
+
+/// The files of a reply that is JSON, where the record reads otherwise than the reply.
+fn in_text(reply: &ModelReply, asked: &Asked<'_>) -> Vec<(u32, Value)> {
+    let mut recorded = reply.clone();
+    let mut differs = false;
+    for block in &mut recorded.blocks {
+        if let BlockBody::Text { text } = &mut block.body
+            && let Cow::Owned(scrubbed) = asked.redactor.scrub(text)
+        {
+            (*text, differs) = (scrubbed, true);
+        }
+    }
+    if !differs {
+        return vec![];
+    }
+    let calls = |reply| {
+        calls_of(asked.brief, &asked.policy.contracts, &asked.policy.verify, reply)
+            .into_iter()
+            .map(|(_, arguments)| arguments)
+    };
+    let pairs = calls(reply).zip(calls(&recorded)).zip(0_u32..);
+    let held = pairs.filter(|((exact, recorded), _)| exact != recorded);
+    held.map(|((exact, _), index)| (index, exact)).collect()
+}
+
+/// By what a call was permitted.
+pub(crate) struct Judged<'a> {
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) registry: &'a Registry,
+    pub(crate) policy: &'a Policy,
+    pub(crate) scope: &'a Scope,
+    pub(crate) tool: &'a str,
+}
+
+impl Judged<'_> {
+    /// Whether what was permitted for the recorded call holds for the exact one, and people could see what it does; if
+    /// not, what the model is told.
+    fn permits(&self, exact: &Value) -> Result<(), String> {
+        let exact = self.facts(exact)?;
+        let recorded = self.recorded(&exact)?;
+        if recorded == exact {
+            return Ok(());
+        }
+        if !self.shows(&exact) {
+            return Err(HIDDEN.to_owned());
+        }
+        let [judged, was] = [exact, recorded]
+            .map(|facts| permit::judge(self.policy, self.scope, self.tool, &facts));
+        if strictness(judged.verdict) <= strictness(was.verdict) {
+            return Ok(());
+        }
+        Err(format!(
+            "with the secret in it, this call is not permitted; nothing was done: {} ({})",
+            judged.decision.reason, judged.decision.rule
+        ))
+    }
+
+    fn facts(&self, arguments: &Value) -> Result<CallFacts, String> {
+        let call = Call {
+            wire_id: String::new(),
+            tool: self.tool.to_owned(),
+            arguments: Arguments::Json(arguments.clone()),
+        };
+        match self.registry.inspect(&call) {
+            Inspection::Would(facts) => Ok(facts),
+            Inspection::Invalid(why) => Err(why),
+        }
+    }
+
+    /// What a call would do, as it is recorded and was judged.
+    fn recorded(&self, facts: &CallFacts) -> Result<CallFacts, String> {
+        let scrub = |text: &str| self.redactor.scrub(text).into_owned();
+        let path = |path: &WorkPath| scrub(path.as_str()).parse().map_err(|_| HIDDEN.to_owned());
+        Ok(CallFacts {
+            paths: facts.paths.iter().map(path).collect::<Result<_, _>>()?,
+            folder: facts.folder.as_ref().map(path).transpose()?,
+            command: facts.command.as_deref().map(scrub),
+            ..facts.clone()
+        })
+    }
+
+    /// Whether every secret in what the rules look at is one plain word.
+    fn shows(&self, facts: &CallFacts) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '=');
+        let paths = facts.paths.iter().chain(&facts.folder).map(WorkPath::as_str);
+        let mut texts = paths.chain(facts.command.as_deref());
+        texts.all(|text| self.redactor.find(text).into_iter().all(|at| text[at].chars().all(plain)))
+    }
+}
+
+const fn strictness(verdict: Permission) -> u8 {
+    match verdict {
+        Permission::Allow => 0,
+        Permission::Ask => 1,
+        Permission::Deny => 2,
+    }
+}
+
+/// Tells tools where secrets stand in files.
+#[derive(Debug)]
+pub(crate) struct InFiles<'a>(pub(crate) &'a Redactor);
+
+impl tools::Secrets for InFiles<'_> {
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        self.0.find(text)
+    }
+}
