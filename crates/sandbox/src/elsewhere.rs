@@ -130,12 +130,14 @@ pub(crate) enum Action {
 pub struct Limits {
     /// Processes and threads at once.
     pub processes: u64,
-    /// Memory of one process.
+    /// Memory of one process, and of all of them together.
     pub memory_bytes: u64,
     /// The largest file that may be written.
     pub file_bytes: u64,
-    /// The private folder for temporary files.
+    /// All private folders for temporary files together.
     pub temp_bytes: u64,
+    /// Everything that one command writes to the workspace.
+    pub disk_bytes: u64,
 }
 
 /// A shared confinement.

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -15,9 +16,10 @@ use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::Rung;
 
+use super::meter::Meter;
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{ORDERED, command, fenced, line, mounts, network, probe, walls};
+use super::{ORDERED, command, fenced, line, mounts, network, private, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -191,7 +193,7 @@ fn first_process(
 fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, Unbuilt> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
-    mounts::furnish(prelude)?;
+    private::furnish(prelude)?;
     let mut number = [0; 4];
     above.read_exact(&mut number).map_err(doing("learning our number"))?;
     Ok(i32::from_le_bytes(number))
@@ -216,8 +218,11 @@ fn obey(
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: words } => {
+            let temporary = private::TEMPORARY.first().map(PathBuf::from);
+            let mut meter = Meter::new(spec.limits, temporary, vec![spec.root.clone()]);
             let child = command::start(command::shell(&spec, shell, words, fds), || Ok(()))?;
-            command::watch(line, child, everybody)
+            let all = command::Everybody { terminate: &everybody, list: &others };
+            command::watch(line, child, &mut meter, &all)
         }
         Action::Probe(targets) => {
             Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
@@ -230,6 +235,13 @@ fn clear() {
     // That nobody is left is fine.
     kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
     while waitpid(Pid::from_raw(-1), None).is_ok() {}
+}
+
+/// Everybody else inside.
+fn others() -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|number| *number > 1).map(Pid::from_raw).collect()
 }
 
 /// Asks everybody else inside to end; that nobody is left is fine.

@@ -5,16 +5,20 @@
 
 mod beside;
 mod command;
+mod disk;
 mod fenced;
 mod held;
 mod inside;
 mod line;
 mod mason;
+mod meter;
 mod mounts;
 mod network;
+mod private;
 mod probe;
 mod proof;
 mod proxy;
+mod sockets;
 mod spec;
 mod trees;
 mod walls;

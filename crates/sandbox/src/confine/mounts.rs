@@ -14,10 +14,11 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::mount::{MoveMountFlags, move_mount};
 use types::WorkPath;
 
-use super::beside;
 use super::inside::{Unbuilt, doing};
+use super::private::TEMPORARY;
 use super::spec::{Prelude, Spec};
 use super::trees::{Access, Handed, Reach, attribute, beneath, open};
+use super::{beside, sockets};
 
 /// Folders of the system that are there to be read.
 pub(super) const SYSTEM: [&str; 9] =
@@ -90,10 +91,7 @@ const OLD: &str = "/old";
 const NEW: &str = "/new";
 
 /// The machine's own `/proc`, until there is another one: the kernel gives a new one only to whom sees one.
-const OLD_PROCESSES: &str = "/.proc";
-
-/// Folders for temporary files.
-const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+pub(super) const OLD_PROCESSES: &str = "/.proc";
 
 /// Builds a root without anything of a command, goes into it, and leaves the machine's own behind for good.
 pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
@@ -115,17 +113,6 @@ pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
     pivot_root(".", ".").map_err(doing("going in"))?;
     umount2(".", MntFlags::MNT_DETACH).map_err(doing("closing the door"))?;
     std::env::set_current_dir("/").map_err(doing("going in"))
-}
-
-/// Puts in what every command has for itself alone.
-pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
-    processes(prelude)?;
-    for folder in TEMPORARY {
-        temporary(Path::new(folder), 0o1777, prelude.temp_bytes)?;
-    }
-    // A home may lie in one of those.
-    place(&prelude.home, &prelude.home, true)?;
-    temporary(&prelude.home, 0o700, prelude.temp_bytes)
 }
 
 /// Puts in what this command needs and enters its folder. The answer is what may be written to.
@@ -172,7 +159,7 @@ fn step_aside() -> Result<(), Unbuilt> {
     tmpfs(Path::new(NEW), "mode=755").map_err(doing("making the new root"))
 }
 
-fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
+pub(super) fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), at, Some("tmpfs"), flags, Some(options))
 }
@@ -208,7 +195,7 @@ fn visible(path: &Path) -> Result<(), Unbuilt> {
     close(&new(path)).map_err(doing(format!("closing {}", path.display())))
 }
 
-fn close(at: &Path) -> io::Result<()> {
+pub(super) fn close(at: &Path) -> io::Result<()> {
     attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
 }
 
@@ -229,14 +216,8 @@ fn mask(path: &Path) -> Result<(), Unbuilt> {
     bind(Path::new("/dev/null"), path).map_err(doing(format!("hiding {}", path.display())))
 }
 
-fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
-    // To the kernel, 0 is no limit at all.
-    tmpfs(path, &format!("mode={mode:o},size={}", bytes.max(1)))
-        .map_err(doing(format!("making {}", path.display())))
-}
-
 /// Makes something to mount on, unless it is there already.
-fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
+pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
     if at.exists() {
         return Ok(());
     }
@@ -255,7 +236,7 @@ fn folders_above(at: &Path, path: &Path) -> Result<(), Unbuilt> {
         .map_err(doing(format!("making a place for {}", path.display())))
 }
 
-fn bind(from: &Path, to: &Path) -> nix::Result<()> {
+pub(super) fn bind(from: &Path, to: &Path) -> nix::Result<()> {
     mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
 }
 
@@ -271,19 +252,6 @@ fn devices() -> Result<(), Unbuilt> {
             .map_err(doing("filling /dev"))?;
     }
     Ok(())
-}
-
-/// A `/proc` that shows only what is inside, and that nobody can write to.
-fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
-    let path = Path::new("/proc");
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), path, Some("proc"), flags, None::<&str>)
-        .map_err(doing("mounting /proc (in a container, its own /proc must not be masked)"))?;
-    umount2(OLD_PROCESSES, MntFlags::MNT_DETACH).map_err(doing("closing the machine's /proc"))?;
-    // On newer kernels this holds for this sandbox alone, and for root too, whom no other limit binds.
-    let most = prelude.processes.max(512).to_string();
-    fs::write("/proc/sys/kernel/pid_max", most).ok();
-    close(path).map_err(doing("closing /proc"))
 }
 
 /// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,
@@ -321,6 +289,7 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
         let Ok(file) = beneath(&target, path.as_str()) else { continue };
         bind(Path::new("/dev/null"), &by_number(&file)).map_err(doing(format!("hiding {path}")))?;
     }
+    sockets::cover(&handed.sockets)?;
     for path in close_places(spec, root, &target)? {
         writable.push(inside(path));
     }

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixListener};
 use types::{Attack, Proof, Rung, WorkPath};
 
 use super::spec::{Action, Report, Targets};
@@ -24,6 +24,8 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     std::fs::write(&secret, "secret").map_err(failed("planting a secret for"))?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed("listening for"))?;
     let port = listener.local_addr().map_err(failed("listening for"))?.port();
+    let service = UnixListener::bind(workspace.join(probe::SERVICE));
+    let service = service.map_err(failed("listening for"))?;
     let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
     let targets = Targets { outside: outside.clone(), secret, port, pid };
 
@@ -34,7 +36,7 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let variables = home.into_iter().collect();
     let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
     let report = held::probe(&confine.twin.0, spec).await;
-    drop(listener);
+    drop((listener, service));
     match report? {
         Report::Probed(attempts) => Ok(judged(confine.rung, attempts, &workspace, &outside)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
