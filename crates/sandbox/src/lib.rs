@@ -70,6 +70,7 @@ mod git;
 mod hosts;
 mod jail;
 mod local;
+mod memory;
 mod process;
 mod search;
 mod snapshot;
@@ -97,6 +98,7 @@ pub use git::{
 };
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::LocalEnvironment;
+pub use memory::close_memory;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
     Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,

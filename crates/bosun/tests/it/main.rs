@@ -11,6 +11,8 @@ mod crash;
 mod commands;
 // One question to one model.
 mod ask;
+// What others can see of the real binary's memory.
+mod memory;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.

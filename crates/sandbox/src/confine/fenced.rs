@@ -78,8 +78,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
             let places = vec![spec.root.clone(), temp.path().to_owned()];
             let mut meter = Meter::new(spec.limits, None, places);
             let child = command::start(shell, fenced)?;
-            let everybody =
-                Everybody { terminate: &|| all(Signal::SIGTERM), list: &descendants };
+            let everybody = Everybody { terminate: &|| all(Signal::SIGTERM), list: &descendants };
             let ended = command::watch(ours, child, &mut meter, &everybody);
             clear();
             ended

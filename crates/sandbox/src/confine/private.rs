@@ -33,9 +33,8 @@ pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
         .map_err(doing("making room for temporary files"))?;
     let wanted = TEMPORARY.map(|folder| (Path::new(folder), 0o1777));
     let wanted = wanted.into_iter().chain([(prelude.home.as_path(), 0o700)]).enumerate();
-    let made = wanted.map(|(number, (path, mode))| {
-        Ok((path, folder(&base.join(number.to_string()), mode)?))
-    });
+    let made = wanted
+        .map(|(number, (path, mode))| Ok((path, folder(&base.join(number.to_string()), mode)?)));
     for (path, from) in made.collect::<Result<Vec<_>, Unbuilt>>()? {
         // A home may lie in one of the others.
         place(path, path, true)?;

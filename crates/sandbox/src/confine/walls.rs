@@ -237,8 +237,11 @@ fn one_numbering() -> BpfProgram {
     const IF_SET: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
     const ANSWER: u32 = libc::BPF_RET | libc::BPF_K;
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned();
-    let step = |code: u32, jt, jf, k| {
-        sock_filter { code: u16::try_from(code).unwrap_or_default(), jt, jf, k }
+    let step = |code: u32, jt, jf, k| sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt,
+        jf,
+        k,
     };
     vec![
         // The number is what comes first.
