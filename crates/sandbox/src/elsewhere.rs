@@ -77,6 +77,11 @@ impl Confine {
         Ok(Proof::nothing(REASON))
     }
 
+    /// There are no limits to exceed.
+    pub async fn prove_limits(&self) -> Result<Vec<types::Attack>, EnvError> {
+        Err(EnvError::Sandbox { reason: REASON.to_owned() })
+    }
+
     /// What the machine can hold commands with: nothing.
     pub async fn probe(_twin: Twin) -> Proof {
         Proof::nothing(REASON)

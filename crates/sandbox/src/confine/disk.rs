@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Pid;
 
+use super::meter;
+
 /// The growth of the places that a command may write to.
 #[derive(Debug)]
 pub(super) struct Growth {
@@ -42,7 +44,8 @@ impl Growth {
         (own > self.most).then_some(own)
     }
 
-    /// The files that were changed since the command began; nothing if a folder that was changed cannot be read.
+    /// The files that were changed since the command began; nothing if a folder that was changed
+    /// or what a process has open cannot be read.
     fn own(&self, processes: &[Pid]) -> Option<u64> {
         let mut files = Files::default();
         let mut open = self.places.clone();
@@ -63,6 +66,9 @@ impl Growth {
                     files.add(&found);
                 }
             }
+        }
+        if processes.iter().any(|pid| meter::hides(*pid)) {
+            return None;
         }
         for pid in processes {
             let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
@@ -107,7 +113,7 @@ pub(super) fn used(place: &Path) -> u64 {
 }
 
 /// The time as files are stamped with it: that of a pipe that was made just now.
-fn now() -> (i64, i64) {
+pub(super) fn now() -> (i64, i64) {
     let stamped = std::io::pipe().ok().and_then(|(end, _)| rustix::fs::fstat(&end).ok());
     stamped.map_or((0, 0), |stat| {
         (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or_default())

@@ -17,6 +17,7 @@ use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 use types::Rung;
 
 use super::meter::Meter;
+use super::sockets::Finder;
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
 use super::{ORDERED, command, fenced, line, mounts, network, private, probe, walls};
@@ -80,8 +81,9 @@ fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
         }
         ForkResult::Parent { .. } => {
             drop(there);
+            let mut finder = Finder::default();
             while let Some((spec, fds)) = ordered(ours)? {
-                hand_over(spec, fds, &mut here)?;
+                hand_over(spec, fds, &mut here, &mut finder)?;
             }
             // Our end is that of the child, too.
             Ok(())
@@ -107,8 +109,13 @@ fn leave() -> Result<(), Unbuilt> {
 
 /// Gives orders to the process 1 that waits, with everything that they name. Whoever gave them is told if they cannot
 /// be followed.
-fn hand_over(spec: Spec, fds: Vec<OwnedFd>, to: &mut UnixStream) -> Result<(), Unbuilt> {
-    match trees::cut(spec) {
+fn hand_over(
+    spec: Spec,
+    fds: Vec<OwnedFd>,
+    to: &mut UnixStream,
+    finder: &mut Finder,
+) -> Result<(), Unbuilt> {
+    match trees::cut(spec, finder) {
         Ok((handed, trees)) => {
             let fds: Vec<_> = fds.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
             line::send(to, &handed, &fds).map_err(doing("handing over"))

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -28,8 +29,10 @@ const MB: u64 = KB * KB;
 pub(super) struct Meter {
     limits: Limits,
     next: Instant,
-    /// Memory of the machine that belongs to no single process, as it was before the command.
-    before: u64,
+    /// Memory of the machine that belongs to no single process, as it was at the last look.
+    unowned: u64,
+    /// How much was added to it since the command began at most, by whomever.
+    grown: u64,
     /// The file system in memory that the command's temporary folders are in, if it is one.
     temporary: Option<PathBuf>,
     growth: Growth,
@@ -39,7 +42,8 @@ impl Meter {
     /// A meter for a command that begins now and can write to these places on disk.
     pub(super) fn new(limits: Limits, temporary: Option<PathBuf>, places: Vec<PathBuf>) -> Self {
         let growth = Growth::new(places, limits.disk_bytes);
-        Self { limits, next: Instant::now() + INTERVAL, before: unowned(), temporary, growth }
+        let next = Instant::now() + INTERVAL;
+        Self { limits, next, unowned: unowned(), grown: 0, temporary, growth }
     }
 
     /// How long until the next look; zero if it is due.
@@ -64,8 +68,14 @@ impl Meter {
         }
         // Pages that several processes share are counted several times here, so this is only a reason to look closer.
         let resident: u64 = usage.iter().map(|one| one.resident).sum();
-        if resident.saturating_add(unowned().saturating_sub(self.before)) > memory_bytes {
-            let used = self.memory(&usage);
+        let unowned = unowned();
+        self.grown = self.grown.saturating_add(unowned.saturating_sub(self.unowned));
+        self.unowned = unowned;
+        if resident.saturating_add(self.grown) > memory_bytes {
+            let (private, shared) = self.memory(&usage);
+            // Whatever others added until now is theirs.
+            self.grown = shared;
+            let used = private.saturating_add(shared);
             if used > memory_bytes {
                 let (used, most) = (used / MB, memory_bytes / MB);
                 return Some(format!(
@@ -78,8 +88,8 @@ impl Meter {
         Some(format!("{written} MB were written to disk, more than {most} MB (disk_mb)"))
     }
 
-    /// The memory of all of them, with what they share counted once.
-    fn memory(&self, usage: &[Usage]) -> u64 {
+    /// The memory of all of them: what each has for itself, and what they share, counted once.
+    fn memory(&self, usage: &[Usage]) -> (u64, u64) {
         let (mut private, mut mapped) = (0_u64, 0_u64);
         for one in usage {
             // A process that hides its memory is counted with everything that it maps.
@@ -90,7 +100,10 @@ impl Meter {
         let temporary = self.temporary.as_deref().map_or(0, disk::used);
         let files = temporary.saturating_add(segments()).saturating_add(memory_files(usage));
         // Files in memory may be mapped too; to add both would count those twice.
-        private.saturating_add(mapped.max(files))
+        let shared = mapped.max(files);
+        // What cannot be counted counts as the command's own.
+        let hidden = usage.iter().any(|one| hides(one.pid));
+        (private, if hidden { shared.max(self.grown) } else { shared })
     }
 }
 
@@ -124,6 +137,15 @@ impl Usage {
         let swapped = value("SwapPss:").unwrap_or(0);
         Some((whole.saturating_sub(shared).saturating_add(swapped), shared))
     }
+}
+
+/// Whether a process keeps what it has open to itself, as one does whose program may be run and not read.
+pub(super) fn hides(pid: Pid) -> bool {
+    // The kernel asks the same of whoever opens this as of whoever would follow a descriptor.
+    let opened = fs::File::open(format!("/proc/{pid}/smaps_rollup"));
+    let denied = opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    // Nobody opens that of one that has ended either, but then nothing is left of it.
+    denied && Usage::of(pid).is_some_and(|usage| usage.resident > 0)
 }
 
 /// A value in a list of lines such as `Pss:  12 kB`, in bytes.

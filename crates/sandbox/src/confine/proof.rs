@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use tokio::net::{TcpListener, UnixListener};
-use types::{Attack, Proof, Rung, WorkPath};
+use tokio_util::sync::CancellationToken;
+use types::{Attack, ExecRequest, Proof, Rung, Span, WorkPath};
 
-use super::spec::{Action, Report, Targets};
+use super::spec::{Action, Limits, Report, Targets};
 use super::{Confine, held, probe};
-use crate::EnvError;
+use crate::{EnvError, Environment as _, LocalEnvironment};
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
@@ -42,6 +43,40 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
         other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
     }
+}
+
+/// Commands that take too much of one thing each: what is tried, with how little, and what the result says.
+const GREEDY: [(&str, &str, &str); 3] = [
+    ("use too much memory in several places", "head -c 32M /dev/zero > /dev/shm/x", "(memory_mb)"),
+    ("start too many processes", "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done", "(processes)"),
+    ("write too much to disk", "for i in 1 2 3 4; do head -c 8M /dev/zero > $i; done", "(disk_mb)"),
+];
+
+/// Has limits exceeded by real commands.
+pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
+    const MB: u64 = 1 << 20;
+    let usual = Limits::default();
+    let limits = [
+        Limits { memory_bytes: 16 * MB, ..usual },
+        Limits { processes: 8, ..usual },
+        Limits { disk_bytes: 16 * MB, ..usual },
+    ];
+    let mut attacks = Vec::new();
+    for ((what, line, limit), limits) in GREEDY.into_iter().zip(limits) {
+        let ground = tempfile::Builder::new().prefix("bosun-proof-").tempdir();
+        let ground =
+            ground.map_err(|source| EnvError::Exec { doing: "making room for", source })?;
+        let confine = Confine { scope: None, ..confine.clone().limits(limits) };
+        let env = LocalEnvironment::open(ground.path())?.confined(confine);
+        let (command, folder) = (format!("{line}; sleep 9"), WorkPath::root());
+        let request = ExecRequest { command, folder, timeout: Span::seconds(10) };
+        let result = env.exec(request, &CancellationToken::new()).await?;
+        // An ordinary user's processes are refused by the kernel before they are counted.
+        let held = result.output.contains(limit) || result.output.contains("unavailable");
+        let through = (!held).then(|| format!("it was not ended: {}", result.ended));
+        attacks.push(Attack { what: what.to_owned(), through });
+    }
+    Ok(attacks)
 }
 
 /// What Landlock alone does not hold, and does not claim to.

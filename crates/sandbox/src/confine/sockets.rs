@@ -3,10 +3,11 @@
 //! empty files to it. One that is made later, while the command runs, is not covered. Those that nobody listens at stay
 //! as they are, because programs remove and make them again.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -14,6 +15,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, soc
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use super::disk;
 use super::inside::{Unbuilt, doing};
 use super::mounts::{bind, by_number};
 use super::spec::Spec;
@@ -25,6 +27,9 @@ const SERVICES: [(&str, &str); 1] = [("/nix/var/nix/daemon-socket", "socket")];
 /// How deep what lies outside of the workspace is searched: the socket of git's own file monitor is there.
 const SHALLOW: usize = 3;
 
+/// How many folders are remembered.
+const MOST_KNOWN: usize = 200_000;
+
 /// A folder that commands see, and what of it must be covered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Socket {
@@ -32,34 +37,72 @@ pub(super) struct Socket {
     name: OsString,
 }
 
-/// Every socket that the command of these orders could reach and that somebody listens at.
-pub(super) fn reachable(spec: &Spec) -> Vec<Socket> {
-    let mut found = Vec::new();
-    search(&spec.root, usize::MAX, &mut found);
-    for folder in &spec.visible {
-        search(folder, SHALLOW, &mut found);
-    }
-    let services = SERVICES.map(|(folder, name)| (PathBuf::from(folder), OsString::from(name)));
-    found.extend(services.map(|(folder, name)| Socket { folder, name }));
-    found.retain(Socket::is_live);
-    found
+/// Looks for sockets, and remembers what was in which folder: most are as they were when the next command comes.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    known: HashMap<PathBuf, Known>,
 }
 
-/// Looks for sockets below a folder. Names and kinds are enough, so nothing but folders is opened.
-fn search(folder: &Path, depth: usize, found: &mut Vec<Socket>) {
-    let mut open = vec![(folder.to_owned(), depth)];
-    while let Some((at, depth)) = open.pop() {
-        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            if kind.is_dir() && depth > 1 {
-                open.push((path, depth - 1));
-            } else if kind.is_socket()
-                && let Ok(name) = path.strip_prefix(folder)
-            {
-                found.push(Socket { folder: folder.to_owned(), name: name.into() });
+/// What is in a folder, as long as it was last changed at this time.
+#[derive(Debug)]
+struct Known {
+    changed: (i64, i64),
+    folders: Vec<PathBuf>,
+    sockets: Vec<PathBuf>,
+}
+
+impl Finder {
+    /// Every socket that the command of these orders could reach and that somebody listens at.
+    pub(super) fn reachable(&mut self, spec: &Spec) -> Vec<Socket> {
+        if self.known.len() > MOST_KNOWN {
+            self.known.clear();
+        }
+        let mut found = self.search(&spec.root, usize::MAX);
+        for folder in &spec.visible {
+            found.extend(self.search(folder, SHALLOW));
+        }
+        let services = SERVICES.map(|(folder, name)| (PathBuf::from(folder), OsString::from(name)));
+        found.extend(services.map(|(folder, name)| Socket { folder, name }));
+        found.retain(Socket::is_live);
+        found
+    }
+
+    /// Sockets below a folder. Names and kinds are enough, so nothing but folders is opened.
+    fn search(&mut self, folder: &Path, depth: usize) -> Vec<Socket> {
+        let now = disk::now();
+        let mut found = Vec::new();
+        let mut open = vec![(folder.to_owned(), depth)];
+        while let Some((at, depth)) = open.pop() {
+            let Ok(stat) = fs::symlink_metadata(&at) else { continue };
+            let changed = (stat.ctime(), stat.ctime_nsec());
+            // One that was changed just now may be changed once more without looking any different.
+            let settled = changed.0.saturating_add(1) < now.0;
+            let known = self.known.remove(&at).filter(|known| known.changed == changed);
+            let known = known.unwrap_or_else(|| Known::read(&at, changed));
+            let named = known.sockets.iter().filter_map(|path| path.strip_prefix(folder).ok());
+            found.extend(named.map(|name| Socket { folder: folder.to_owned(), name: name.into() }));
+            if depth > 1 {
+                open.extend(known.folders.iter().map(|path| (path.clone(), depth - 1)));
+            }
+            if settled {
+                self.known.insert(at, known);
             }
         }
+        found
+    }
+}
+
+impl Known {
+    fn read(folder: &Path, changed: (i64, i64)) -> Self {
+        let mut known = Self { changed, folders: vec![], sockets: vec![] };
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => known.folders.push(entry.path()),
+                Ok(kind) if kind.is_socket() => known.sockets.push(entry.path()),
+                _ => {}
+            }
+        }
+        known
     }
 }
 
@@ -106,8 +149,7 @@ mod tests {
         let _datagram = UnixDatagram::bind(dir.path().join("datagram")).expect("a socket");
         drop(UnixListener::bind(dir.path().join("dead")).expect("a socket"));
         fs::write(dir.path().join("file"), "x").expect("a file");
-        let mut found = Vec::new();
-        search(dir.path(), usize::MAX, &mut found);
+        let mut found = Finder::default().search(dir.path(), usize::MAX);
         assert_eq!(found.len(), 3);
         found.retain(Socket::is_live);
         let mut names: Vec<_> = found.into_iter().map(|socket| socket.name).collect();
@@ -115,8 +157,23 @@ mod tests {
         assert_eq!(names, ["datagram", "sub/stream"]);
         stream.set_nonblocking(true).expect("a socket");
         assert!(stream.accept().is_err(), "nobody connected");
-        let mut shallow = Vec::new();
-        search(dir.path(), 1, &mut shallow);
-        assert_eq!(shallow.len(), 2);
+        assert_eq!(Finder::default().search(dir.path(), 1).len(), 2);
+    }
+
+    #[test]
+    fn a_socket_in_a_folder_that_is_known_is_found() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("a/b")).expect("folders");
+        let mut finder = Finder::default();
+        assert!(finder.search(dir.path(), usize::MAX).is_empty());
+        assert!(finder.known.is_empty(), "all of them are new");
+        let began = disk::now();
+        while disk::now().0 < began.0 + 3 {
+            std::thread::yield_now();
+        }
+        assert!(finder.search(dir.path(), usize::MAX).is_empty());
+        assert_eq!(finder.known.len(), 3);
+        let _socket = UnixListener::bind(dir.path().join("a/b/late")).expect("a socket");
+        assert_eq!(finder.search(dir.path(), usize::MAX).len(), 1);
     }
 }

@@ -15,7 +15,7 @@ use types::{Artifact, Scope, WorkPath};
 use super::ORDERED;
 use super::inside::{Unbuilt, doing};
 use super::mounts::TOOLCHAINS;
-use super::sockets::{self, Socket};
+use super::sockets::{Finder, Socket};
 use super::spec::Spec;
 
 /// Orders for process 1, and which mounts come with them, in this order, after what came with the orders themselves.
@@ -47,7 +47,7 @@ pub(super) enum Access {
 }
 
 /// Cuts out what the orders name.
-pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
+pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
     let places = places.filter(|place| !spec.visible.contains(place));
@@ -85,7 +85,7 @@ pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
         trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
         scope.push(artifact.clone());
     }
-    let sockets = sockets::reachable(&spec);
+    let sockets = finder.reachable(&spec);
     Ok((Handed { spec, visible, beside, scope, sockets }, trees))
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 
 use sandbox::{Limits, LocalEnvironment};
-use types::{Ended, ExecResult, Span};
+use types::{Ended, ExecResult, Rung, Span};
 
 use crate::ground::{Ground, gone, run};
 
@@ -13,7 +13,7 @@ const MB: u64 = 1 << 20;
 
 async fn within(ground: &Ground, limits: Limits, line: &str) -> ExecResult {
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-    run(&env.confined(ground.confine().limits(limits)), line, Span::seconds(120)).await
+    run(&env.confined(ground.confine().limits(limits)), line, Span::seconds(60)).await
 }
 
 fn assert_ended_by(result: &ExecResult, limit: &str) {
@@ -51,6 +51,17 @@ fn program(ground: &Ground, name: &str, code: &[u8]) {
     file.write_all(&bytes).expect("written");
     drop(file);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+pub(crate) async fn the_limits_are_proved(ground: Ground) {
+    let rungs = if nix::unistd::getuid().is_root() { 1 } else { 2 };
+    for rung in [Rung::Full, Rung::Landlock].into_iter().take(rungs) {
+        let attacks = ground.confine().holding(rung).prove_limits().await.expect("a proof");
+        assert_eq!(attacks.len(), 3);
+        // Landlock alone has no folder in memory of its own; what is shared there is looked at as well.
+        let open = attacks.iter().filter(|attack| attack.through.is_some());
+        assert_eq!(open.count(), 0, "{rung:?}: {attacks:#?}");
+    }
 }
 
 pub(crate) async fn other_numberings_of_system_calls_are_refused(ground: Ground) {
@@ -135,6 +146,11 @@ signal.pause()";
         let line = format!("python3 -c \"{script}\"");
         assert_ended_by(&within(&ground, limits, &line).await, "memory_mb");
     }
+    // A program that can be run and not read is one that nobody can look into.
+    let hidden = "cp $(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') hidden; \
+        export PYTHONHOME=$(python3 -c 'import sys; print(sys.base_prefix)'); chmod 111 hidden;";
+    let hidden = format!("{hidden} ./hidden -c \"{file}\"");
+    assert_ended_by(&within(&ground, limits, &hidden).await, "memory_mb");
     let once = "python3 -c \"
 import mmap, time
 f = open('/dev/shm/x', 'w+b'); f.truncate(120 << 20)
