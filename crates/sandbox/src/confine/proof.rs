@@ -45,9 +45,14 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     }
 }
 
-/// Commands that take too much of one thing each: what is tried, with how little, and what the result says.
+/// Commands that take too much of one thing each: what is tried, how, and what the result then says. `tail` keeps in
+/// memory what it may have to show.
 const GREEDY: [(&str, &str, &str); 3] = [
-    ("use too much memory in several places", "head -c 32M /dev/zero > /dev/shm/x", "(memory_mb)"),
+    (
+        "use too much memory in several processes",
+        "for i in 1 2 3 4; do (head -c 16M /dev/zero; sleep 9) | tail -c 16M > /dev/null & done",
+        "(memory_mb)",
+    ),
     ("start too many processes", "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done", "(processes)"),
     ("write too much to disk", "for i in 1 2 3 4; do head -c 8M /dev/zero > $i; done", "(disk_mb)"),
 ];
@@ -57,7 +62,7 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
     const MB: u64 = 1 << 20;
     let usual = Limits::default();
     let limits = [
-        Limits { memory_bytes: 16 * MB, ..usual },
+        Limits { memory_bytes: 32 * MB, ..usual },
         Limits { processes: 8, ..usual },
         Limits { disk_bytes: 16 * MB, ..usual },
     ];

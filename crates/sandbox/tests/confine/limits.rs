@@ -58,7 +58,6 @@ pub(crate) async fn the_limits_are_proved(ground: Ground) {
     for rung in [Rung::Full, Rung::Landlock].into_iter().take(rungs) {
         let attacks = ground.confine().holding(rung).prove_limits().await.expect("a proof");
         assert_eq!(attacks.len(), 3);
-        // Landlock alone has no folder in memory of its own; what is shared there is looked at as well.
         let open = attacks.iter().filter(|attack| attack.through.is_some());
         assert_eq!(open.count(), 0, "{rung:?}: {attacks:#?}");
     }
