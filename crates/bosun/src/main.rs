@@ -20,11 +20,16 @@ use runtime::sandbox::Twin;
 fn main() -> ExitCode {
     // Before anything else: this process may be the one that builds a sandbox.
     let twin = Twin::enter();
+    // And before there is a key in it.
+    let closed = runtime::sandbox::close_memory();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("BOSUN_LOG"))
         .with_writer(std::io::stderr)
         .init();
+    if let Err(error) = closed {
+        tracing::warn!(%error, "other processes of this user can read the memory of this one");
+    }
     let done = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

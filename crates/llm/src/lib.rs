@@ -10,6 +10,7 @@ mod chat;
 mod deadline;
 mod decode;
 mod dialect;
+mod echo;
 mod estimate;
 mod failover;
 mod faults;

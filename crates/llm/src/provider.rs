@@ -15,7 +15,9 @@ use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
 use crate::meter::Meter;
 use crate::transport::{Answer, Exchange, Transport};
-use crate::{Catalogue, Delivery, Dialect, Model, Pace, Quirks, Scrolls, estimate, retry_after};
+use crate::{
+    Catalogue, Delivery, Dialect, Model, Pace, Quirks, Scrolls, echo, estimate, retry_after,
+};
 
 /// Where a provider is and how it is talked to.
 #[derive(Debug, Clone)]
@@ -155,21 +157,35 @@ impl Provider {
         let secret = self.key.as_ref().map(|key| match self.dialect {
             Dialect::Messages => ("x-api-key", key.clone()),
             Dialect::Gemini => ("x-goog-api-key", key.clone()),
-            _ => ("authorization", format!("Bearer {}", key.expose_secret()).into()),
+            _ => ("authorization", bearer(key)),
         });
         let url = endpoint(self.dialect, &self.base_url, &wire.path);
         Ok(Exchange { url, headers: headers.chain(own).collect(), secret, body: wire.body })
     }
 
-    /// Providers repeat keys in their complaints.
+    /// Providers repeat keys in their complaints, and gateways whole headers.
     fn scrubbed(&self, mut fault: Fault) -> Fault {
-        if let Some(key) = &self.key
-            && !key.expose_secret().is_empty()
-        {
-            fault.what = fault.what.replace(key.expose_secret(), "[key]");
-        }
+        let named = self.headers.iter().filter(|(name, _)| is_secret(name));
+        let mut keys: Vec<&str> = named.map(|(_, value)| value.as_str()).collect();
+        keys.extend(self.key.iter().map(|key| key.expose_secret()));
+        fault.what = echo::without(&fault.what, &keys).into_owned();
         fault
     }
+}
+
+/// Whether a header that a person set holds something that opens doors.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
+}
+
+/// A key as a header has it. The space is made at once, because text that grows leaves copies of itself behind.
+fn bearer(key: &SecretString) -> SecretString {
+    const WORD: &str = "Bearer ";
+    let mut header = String::with_capacity(WORD.len() + key.expose_secret().len());
+    header.push_str(WORD);
+    header.push_str(key.expose_secret());
+    header.into()
 }
 
 /// The address of a call. Base URLs are written with and without the version; both are understood.
@@ -213,6 +229,25 @@ fn now() -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_repeats_headers_tells_nobody_the_keys_in_them() {
+        let headers = [("X-Gateway-Token", "gateway-secret-1"), ("x-team", "painters-of-walls")];
+        let provider = Provider {
+            name: "p".to_owned(),
+            dialect: Dialect::Chat,
+            base_url: "http://127.0.0.1".to_owned(),
+            key: Some("sk-0123456789abcdef".into()),
+            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            quirks: Quirks::default(),
+        };
+        let what = "authorization: Bearer sk-0123456789abcdef, x-gateway-token: gateway-secret-1, \
+            x-team: painters-of-walls, basic dTpzay0wMTIzNDU2Nzg5YWJjZGVm";
+        let fault = provider.scrubbed(Cause::Authentication.fault(what));
+        let clean = "authorization: Bearer [key], x-gateway-token: [key], x-team: painters-of-walls, basic ";
+        assert!(fault.what.starts_with(clean), "{}", fault.what);
+        assert!(!fault.what.contains("zay0wMTIzNDU2"), "{}", fault.what);
+    }
 
     #[test]
     fn base_urls_are_understood_with_and_without_their_version() {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::{Digest, Fault};
 
+use crate::echo;
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
 
@@ -123,10 +124,8 @@ impl Drop for Tape {
         let written = serde_json::to_string_pretty(&self.recorded).map_err(std::io::Error::other);
         let written = written.and_then(|text| {
             let key = self.secret.as_ref().map(|secret| secret.expose_secret());
-            let key =
-                key.map(|key| key.trim_start_matches("Bearer ")).filter(|key| !key.is_empty());
-            let text = key.map_or(text.clone(), |key| text.replace(key, "[key]"));
-            std::fs::write(&self.path, text)
+            let key = key.map(|key| key.trim_start_matches("Bearer ")).unwrap_or_default();
+            std::fs::write(&self.path, echo::without(&text, &[key]).as_bytes())
         });
         if let Err(error) = written {
             // A recording that fails must not break the call that it records.

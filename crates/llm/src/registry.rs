@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use secrecy::SecretString;
+use secrecy::zeroize::Zeroize as _;
 use types::{Fault, ModelRef, ModelReply, ModelRequest, StreamItem};
 
 use crate::faults::Cause;
@@ -240,13 +241,21 @@ fn known(
         name: name.to_owned(),
         dialect: settings.dialect?,
         base_url: first(&settings.base_url_env).or(settings.base_url)?,
-        key: first(&key_env).map(SecretString::from),
+        key: key_env.iter().filter_map(|name| variable(name)).find_map(key),
         headers: settings.headers,
         quirks: settings.quirks.unwrap_or_default(),
     };
     let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));
     let key_needed = settings.key_needed.unwrap_or(!key_env.is_empty());
     Some(Known { provider: Arc::new(provider), pace, key_env, key_needed })
+}
+
+/// A key as it was set, without the space around it; no copy of it stays behind in memory.
+fn key(mut value: String) -> Option<SecretString> {
+    let trimmed = value.trim();
+    let key = (!trimmed.is_empty()).then(|| SecretString::from(trimmed));
+    value.zeroize();
+    key
 }
 
 #[cfg(test)]

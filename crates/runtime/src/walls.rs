@@ -238,6 +238,7 @@ fn confine(twin: Twin, ground: &Ground<'_>) -> Result<Confine, Fault> {
         memory_bytes: policy.memory_mb.saturating_mul(MB),
         file_bytes: policy.file_mb.saturating_mul(MB),
         temp_bytes: policy.temp_mb.saturating_mul(MB),
+        disk_bytes: policy.disk_mb.saturating_mul(MB),
     });
     let confine = match ground.repo {
         // What is hidden stands in the history too, so commands are shown none of it.

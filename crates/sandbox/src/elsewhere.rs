@@ -77,6 +77,11 @@ impl Confine {
         Ok(Proof::nothing(REASON))
     }
 
+    /// There are no limits to exceed.
+    pub async fn prove_limits(&self) -> Result<Vec<types::Attack>, EnvError> {
+        Err(EnvError::Sandbox { reason: REASON.to_owned() })
+    }
+
     /// What the machine can hold commands with: nothing.
     pub async fn probe(_twin: Twin) -> Proof {
         Proof::nothing(REASON)
@@ -132,12 +137,14 @@ pub(crate) enum Action {
 pub struct Limits {
     /// Processes and threads at once.
     pub processes: u64,
-    /// Memory of one process.
+    /// Memory of one process, and of all of them together.
     pub memory_bytes: u64,
     /// The largest file that may be written.
     pub file_bytes: u64,
-    /// The private folder for temporary files.
+    /// All private folders for temporary files together.
     pub temp_bytes: u64,
+    /// Everything that one command writes to the workspace.
+    pub disk_bytes: u64,
 }
 
 /// A shared confinement.

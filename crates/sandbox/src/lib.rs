@@ -71,6 +71,7 @@ mod git;
 mod hosts;
 mod jail;
 mod local;
+mod memory;
 mod process;
 mod recent;
 mod search;
@@ -100,6 +101,7 @@ pub use git::{
 };
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::{IntentLog, LocalEnvironment};
+pub use memory::close_memory;
 pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{

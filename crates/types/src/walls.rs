@@ -59,12 +59,25 @@ pub struct SandboxPolicy {
     pub variables: Vec<String>,
     /// Processes and threads at once.
     pub processes: u64,
-    /// Memory of one process.
+    /// Memory of one process, and of all processes of a command together.
     pub memory_mb: u64,
     /// The largest file that may be written.
     pub file_mb: u64,
-    /// Private temporary folders.
+    /// All private temporary folders together.
     pub temp_mb: u64,
+    /// Everything that one command writes to the workspace.
+    #[serde(skip_serializing_if = "SandboxPolicy::is_usual_disk")]
+    pub disk_mb: u64,
+}
+
+impl SandboxPolicy {
+    const DISK_MB: u64 = 32_768;
+
+    /// Policies on record from before there was this limit have it all the same, and keep their digest.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    const fn is_usual_disk(disk_mb: &u64) -> bool {
+        *disk_mb == Self::DISK_MB
+    }
 }
 
 impl Default for SandboxPolicy {
@@ -83,6 +96,7 @@ impl Default for SandboxPolicy {
             memory_mb: 8_192,
             file_mb: 8_192,
             temp_mb: 2_048,
+            disk_mb: Self::DISK_MB,
         }
     }
 }

@@ -79,7 +79,7 @@ async fn journal(home: &Home) -> Finding {
 
 /// The walls are attacked as before a run. Less than everything is bad news, even where a policy would accept it.
 async fn sandbox(twin: Twin) -> Vec<Finding> {
-    let proof = Confine::probe(twin).await;
+    let proof = Confine::probe(twin.clone()).await;
     let says = match proof.rung {
         Rung::Full => "full: namespaces, Landlock and seccomp hold commands".to_owned(),
         Rung::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
@@ -91,7 +91,17 @@ async fn sandbox(twin: Twin) -> Vec<Finding> {
         good: attack.through.is_none(),
         says: attack.through.unwrap_or_else(|| "held".to_owned()),
     };
-    std::iter::once(rung).chain(proof.attacks.into_iter().map(finding)).collect()
+    let mut attacks = proof.attacks;
+    if proof.rung != Rung::None {
+        match Confine::new(twin).holding(proof.rung).prove_limits().await {
+            Ok(limits) => attacks.extend(limits),
+            Err(error) => attacks.push(Attack {
+                what: "exceed a limit".to_owned(),
+                through: Some(error.to_string()),
+            }),
+        }
+    }
+    std::iter::once(rung).chain(attacks.into_iter().map(finding)).collect()
 }
 
 async fn providers() -> anyhow::Result<Vec<Finding>> {

@@ -21,6 +21,8 @@ mod journal;
 mod gc;
 // Journals of every released format.
 mod formats;
+// What others can see of the real binary's memory.
+mod memory;
 // The real binary killed at random moments.
 mod kill;
 // One agent, killed in the middle of a call.

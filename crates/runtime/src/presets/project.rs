@@ -90,6 +90,7 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
         memory_mb,
         file_mb,
         temp_mb,
+        disk_mb,
     } = own;
     [
         (*require < shipped.require, "require"),
@@ -105,6 +106,7 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
         (*memory_mb > shipped.memory_mb, "memory_mb"),
         (*file_mb > shipped.file_mb, "file_mb"),
         (*temp_mb > shipped.temp_mb, "temp_mb"),
+        (*disk_mb > shipped.disk_mb, "disk_mb"),
     ]
     .into_iter()
     .filter_map(|(opens, what)| opens.then_some(what))

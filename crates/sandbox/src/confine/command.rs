@@ -14,6 +14,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::inside::{Unbuilt, doing};
+use super::meter::Meter;
 use super::spec::{Report, Spec};
 
 /// A shell for this line, with the variables of the orders, no input, and its output into the pipes.
@@ -47,11 +48,18 @@ pub(super) fn start(
     Ok(Pid::from_raw(id))
 }
 
-/// Waits for the command's end or for word from us, and reaps whatever ends; `terminate` asks everybody to end.
+/// Everybody whom a command started: how they are asked to end, and who they are.
+pub(super) struct Everybody<'a> {
+    pub(super) terminate: &'a dyn Fn(),
+    pub(super) list: &'a dyn Fn() -> Vec<Pid>,
+}
+
+/// Waits for the command's end, for word from us or for a limit that is exceeded, and reaps whatever ends.
 pub(super) fn watch(
     line: &mut UnixStream,
     child: Pid,
-    terminate: impl Fn(),
+    meter: &mut Meter,
+    everybody: &Everybody<'_>,
 ) -> Result<Report, Unbuilt> {
     let mut ends = SigSet::empty();
     ends.add(Signal::SIGCHLD);
@@ -62,11 +70,19 @@ pub(super) fn watch(
         if let Some(report) = reap(child) {
             return Ok(report);
         }
+        let wait = meter.wait();
+        if wait.is_zero()
+            && let Some(reason) = meter.exceeded(&(everybody.list)())
+        {
+            return Ok(Report::Exceeded(reason));
+        }
         let mut fds = [
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
             PollFd::new(line.as_fd(), PollFlags::POLLIN),
         ];
-        match poll(&mut fds, PollTimeout::NONE) {
+        // Rounded up, so that the next look is due when it ends.
+        let wait = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
+        match poll(&mut fds, PollTimeout::from(wait)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(doing("watching")(errno)),
         }
@@ -76,7 +92,7 @@ pub(super) fn watch(
         }
         let mut word = [0];
         match if spoken { line.read(&mut word) } else { continue } {
-            Ok(1) if word == *super::TERM => terminate(),
+            Ok(1) if word == *super::TERM => (everybody.terminate)(),
             // Nobody is there any more, or has had enough.
             _ => return Ok(Report::Signalled(Signal::SIGKILL as i32)),
         }

@@ -12,7 +12,9 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::Rung;
 
+use super::command::Everybody;
 use super::inside::{Unbuilt, doing, ordered, say};
+use super::meter::Meter;
 use super::mounts::{KEYS, SETTINGS, SYSTEM, TOOLCHAINS};
 use super::spec::{Action, Report, Spec};
 use super::walls::{self, Fence, Filter};
@@ -73,8 +75,11 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
             let limits = spec.limits;
             let fenced =
                 move || walls::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
+            let places = vec![spec.root.clone(), temp.path().to_owned()];
+            let mut meter = Meter::new(spec.limits, None, places);
             let child = command::start(shell, fenced)?;
-            let ended = command::watch(ours, child, || all(Signal::SIGTERM));
+            let everybody = Everybody { terminate: &|| all(Signal::SIGTERM), list: &descendants };
+            let ended = command::watch(ours, child, &mut meter, &everybody);
             clear();
             ended
         }

@@ -54,7 +54,11 @@ pub(super) async fn run(
     let cut = tokio::select! {
         biased;
         report = held.ended() => {
-            let ended = how(report?)?;
+            let report = report?;
+            if let Report::Exceeded(reason) = &report {
+                held.limit = Some(reason.clone());
+            }
+            let ended = how(report)?;
             held.streams.take_in().map_err(failed("reading the output of"))?;
             return Ok(held.finish(ended, began));
         }
@@ -80,6 +84,7 @@ fn how(report: Report) -> Result<Ended, EnvError> {
     match report {
         Report::Exited(code) => Ok(Ended::Exited(code)),
         Report::Signalled(signal) => Ok(Ended::Signalled(signal)),
+        Report::Exceeded(_) => Ok(Ended::Signalled(Signal::SIGKILL as i32)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
         Report::Begun(_) | Report::Probed(_) | Report::Listening => {
             Err(EnvError::Sandbox { reason: "it misunderstood".to_owned() })
@@ -97,6 +102,8 @@ struct Held {
     first: Option<Pid>,
     streams: Streams,
     proxy: Option<Proxy>,
+    /// The limit that ended it.
+    limit: Option<String>,
 }
 
 impl Held {
@@ -124,7 +131,7 @@ impl Held {
         let line = line.set_nonblocking(true).and_then(|()| UnixStream::from_std(line));
         let line = line.map_err(failed("listening for the end of"))?;
         let (masons, heard) = (Arc::clone(way.masons), Vec::new());
-        Ok(Self { masons, mason, line, heard, first, streams, proxy })
+        Ok(Self { masons, mason, line, heard, first, streams, proxy, limit: None })
     }
 
     /// Takes in output until there is a report. Cancel-safe.
@@ -193,8 +200,10 @@ impl Held {
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
         let mut result = result(&mut self.streams, ended, began);
         // What was refused belongs to what was said: the model and the log shall see it.
-        for reason in self.proxy.iter().flat_map(Proxy::refused) {
-            let line = format!("[network: {reason}]\n");
+        let refused = self.proxy.iter().flat_map(Proxy::refused);
+        let lines = refused.map(|reason| format!("[network: {reason}]\n"));
+        let limit = self.limit.iter().map(|reason| format!("[limit: ended, because {reason}]\n"));
+        for line in lines.chain(limit) {
             for text in [&mut result.output, &mut result.stderr] {
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');

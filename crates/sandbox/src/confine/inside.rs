@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -15,9 +16,11 @@ use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::Rung;
 
+use super::meter::Meter;
+use super::sockets::Finder;
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{ORDERED, command, fenced, line, mounts, network, probe, walls};
+use super::{ORDERED, command, fenced, line, mounts, network, private, probe, walls};
 
 /// Why the walls could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -78,8 +81,9 @@ fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
         }
         ForkResult::Parent { .. } => {
             drop(there);
+            let mut finder = Finder::default();
             while let Some((spec, fds)) = ordered(ours)? {
-                hand_over(spec, fds, &mut here)?;
+                hand_over(spec, fds, &mut here, &mut finder)?;
             }
             // Our end is that of the child, too.
             Ok(())
@@ -105,8 +109,13 @@ fn leave() -> Result<(), Unbuilt> {
 
 /// Gives orders to the process 1 that waits, with everything that they name. Whoever gave them is told if they cannot
 /// be followed.
-fn hand_over(spec: Spec, fds: Vec<OwnedFd>, to: &mut UnixStream) -> Result<(), Unbuilt> {
-    match trees::cut(spec) {
+fn hand_over(
+    spec: Spec,
+    fds: Vec<OwnedFd>,
+    to: &mut UnixStream,
+    finder: &mut Finder,
+) -> Result<(), Unbuilt> {
+    match trees::cut(spec, finder) {
         Ok((handed, trees)) => {
             let fds: Vec<_> = fds.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
             line::send(to, &handed, &fds).map_err(doing("handing over"))
@@ -191,7 +200,7 @@ fn first_process(
 fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, Unbuilt> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
-    mounts::furnish(prelude)?;
+    private::furnish(prelude)?;
     let mut number = [0; 4];
     above.read_exact(&mut number).map_err(doing("learning our number"))?;
     Ok(i32::from_le_bytes(number))
@@ -216,8 +225,11 @@ fn obey(
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: words } => {
+            let temporary = private::TEMPORARY.first().map(PathBuf::from);
+            let mut meter = Meter::new(spec.limits, temporary, vec![spec.root.clone()]);
             let child = command::start(command::shell(&spec, shell, words, fds), || Ok(()))?;
-            command::watch(line, child, everybody)
+            let all = command::Everybody { terminate: &everybody, list: &others };
+            command::watch(line, child, &mut meter, &all)
         }
         Action::Probe(targets) => {
             Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
@@ -230,6 +242,13 @@ fn clear() {
     // That nobody is left is fine.
     kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
     while waitpid(Pid::from_raw(-1), None).is_ok() {}
+}
+
+/// Everybody else inside.
+fn others() -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|number| *number > 1).map(Pid::from_raw).collect()
 }
 
 /// Asks everybody else inside to end; that nobody is left is fine.

@@ -16,8 +16,10 @@ use super::line;
 use super::spec::{Prelude, Report, Spec};
 use crate::child::own_session;
 
-/// How many are kept. Those that worked longest ago are let go when their last command has ended.
-const KEPT: usize = 8;
+/// How many are kept: more than there are folders worked in at the same time, because whoever takes folders in turn would
+/// otherwise find each let go when it is its turn again. An idle one is three processes that wait, of about a megabyte
+/// together. Those that worked longest ago are let go when their last command has ended.
+const KEPT: usize = 64;
 
 /// How long we listen for the reason of one that is at its end.
 const LAST_WORDS: Duration = Duration::from_millis(500);

@@ -5,17 +5,21 @@
 
 mod beside;
 mod command;
+mod disk;
 mod fenced;
 mod held;
 mod inside;
 mod line;
 mod masks;
 mod mason;
+mod meter;
 mod mounts;
 mod network;
+mod private;
 mod probe;
 mod proof;
 mod proxy;
+mod sockets;
 mod spec;
 mod trees;
 mod walls;
@@ -25,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
+use types::{Attack, ExecResult, Proof, Rung, Scope, Span, WorkPath};
 
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
@@ -143,6 +147,11 @@ impl Confine {
     /// Attacks a sandbox of this kind from inside, in a workspace made for it.
     pub async fn prove(&self) -> Result<Proof, EnvError> {
         proof::prove(self).await
+    }
+
+    /// Exceeds each limit on what all processes of a command may use together, in a workspace made for it.
+    pub async fn prove_limits(&self) -> Result<Vec<Attack>, EnvError> {
+        proof::prove_limits(self).await
     }
 
     /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.

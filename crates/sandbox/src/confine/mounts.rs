@@ -14,11 +14,12 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::mount::{MoveMountFlags, move_mount};
 use types::WorkPath;
 
-use super::beside;
 use super::inside::{Unbuilt, doing};
 use super::masks::{self, mask};
+use super::private::TEMPORARY;
 use super::spec::{Prelude, Spec};
 use super::trees::{Access, Handed, Reach, attribute, beneath, open};
+use super::{beside, sockets};
 
 /// Folders of the system that are there to be read.
 pub(super) const SYSTEM: [&str; 9] =
@@ -91,10 +92,7 @@ const OLD: &str = "/old";
 const NEW: &str = "/new";
 
 /// The machine's own `/proc`, until there is another one: the kernel gives a new one only to whom sees one.
-const OLD_PROCESSES: &str = "/.proc";
-
-/// Folders for temporary files.
-const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+pub(super) const OLD_PROCESSES: &str = "/.proc";
 
 /// Builds a root without anything of a command, goes into it, and leaves the machine's own behind for good.
 pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
@@ -116,17 +114,6 @@ pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
     pivot_root(".", ".").map_err(doing("going in"))?;
     umount2(".", MntFlags::MNT_DETACH).map_err(doing("closing the door"))?;
     std::env::set_current_dir("/").map_err(doing("going in"))
-}
-
-/// Puts in what every command has for itself alone.
-pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
-    processes(prelude)?;
-    for folder in TEMPORARY {
-        temporary(Path::new(folder), 0o1777, prelude.temp_bytes)?;
-    }
-    // A home may lie in one of those.
-    place(&prelude.home, &prelude.home, true)?;
-    temporary(&prelude.home, 0o700, prelude.temp_bytes)
 }
 
 /// Puts in what this command needs and enters its folder. The answer is what may be written to.
@@ -173,7 +160,7 @@ fn step_aside() -> Result<(), Unbuilt> {
     tmpfs(Path::new(NEW), "mode=755").map_err(doing("making the new root"))
 }
 
-fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
+pub(super) fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), at, Some("tmpfs"), flags, Some(options))
 }
@@ -209,7 +196,7 @@ fn visible(path: &Path) -> Result<(), Unbuilt> {
     close(&new(path)).map_err(doing(format!("closing {}", path.display())))
 }
 
-fn close(at: &Path) -> io::Result<()> {
+pub(super) fn close(at: &Path) -> io::Result<()> {
     attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
 }
 
@@ -222,14 +209,8 @@ fn copy(path: &Path) -> Result<(), Unbuilt> {
     fs::write(new(path), bytes).map_err(doing(what()))
 }
 
-fn temporary(path: &Path, mode: u32, bytes: u64) -> Result<(), Unbuilt> {
-    // To the kernel, 0 is no limit at all.
-    tmpfs(path, &format!("mode={mode:o},size={}", bytes.max(1)))
-        .map_err(doing(format!("making {}", path.display())))
-}
-
 /// Makes something to mount on, unless it is there already.
-fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
+pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
     if at.exists() {
         return Ok(());
     }
@@ -266,19 +247,6 @@ fn devices() -> Result<(), Unbuilt> {
     Ok(())
 }
 
-/// A `/proc` that shows only what is inside, and that nobody can write to.
-fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
-    let path = Path::new("/proc");
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), path, Some("proc"), flags, None::<&str>)
-        .map_err(doing("mounting /proc (in a container, its own /proc must not be masked)"))?;
-    umount2(OLD_PROCESSES, MntFlags::MNT_DETACH).map_err(doing("closing the machine's /proc"))?;
-    // On newer kernels this holds for this sandbox alone, and for root too, whom no other limit binds.
-    let most = prelude.processes.max(512).to_string();
-    fs::write("/proc/sys/kernel/pid_max", most).ok();
-    close(path).map_err(doing("closing /proc"))
-}
-
 /// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,
 /// and being mounted, cannot be moved away either.
 fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt> {
@@ -310,6 +278,7 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt
     }
     let target = open(root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     masks::hide(spec, &target)?;
+    sockets::cover(&handed.sockets)?;
     for path in close_places(spec, root, &target)? {
         writable.push(inside(path));
     }

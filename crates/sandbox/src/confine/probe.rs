@@ -14,6 +14,9 @@ use super::spec::Targets;
 /// The file through which the proof sees that the workspace itself can be used.
 pub(super) const CONTROL: &str = "probe-was-here";
 
+/// The socket of somebody outside, in the workspace.
+pub(super) const SERVICE: &str = "service";
+
 /// What only namespaces hold.
 pub(super) const GIT: &str = "change git's own files";
 pub(super) const SEE: &str = "see processes of the machine";
@@ -34,6 +37,8 @@ pub(super) fn attack(workspace: &Path, targets: &Targets, rung: Rung) -> Attempt
     note("trace another process", trace());
     note("make a namespace", namespace());
     note("mount something", mounting());
+    note("call the kernel by other numbers", other_numbers());
+    note("reach a service's socket in the workspace", service(workspace));
     note("keep a capability", keep(rung));
     note(
         "write to the kernel's settings",
@@ -114,6 +119,21 @@ fn mounting() -> Option<String> {
     let flags = nix::mount::MsFlags::empty();
     let done = nix::mount::mount(Some("tmpfs"), "/tmp", Some("tmpfs"), flags, none);
     done.is_ok().then(|| "mounted over /tmp".to_owned())
+}
+
+#[expect(unsafe_code, reason = "a call by a number of x32 is tried to see that it fails")]
+fn other_numbers() -> Option<String> {
+    if !cfg!(target_arch = "x86_64") {
+        return None;
+    }
+    // SAFETY: asking for our own number has no arguments and no effect.
+    let done = unsafe { libc::syscall(0x4000_0000 | libc::SYS_getppid) };
+    let refused = done < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EPERM);
+    (!refused).then(|| "x32 was not refused".to_owned())
+}
+
+fn service(workspace: &Path) -> Option<String> {
+    got(&std::os::unix::net::UnixStream::connect(workspace.join(SERVICE)), "connected to it")
 }
 
 /// What the kernel says about this very process.

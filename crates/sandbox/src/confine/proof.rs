@@ -4,12 +4,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use tokio::net::TcpListener;
-use types::{Attack, Proof, Rung, WorkPath};
+use tokio::net::{TcpListener, UnixListener};
+use tokio_util::sync::CancellationToken;
+use types::{Attack, ExecRequest, Proof, Rung, Span, WorkPath};
 
-use super::spec::{Action, Report, Targets};
+use super::spec::{Action, Limits, Report, Targets};
 use super::{Confine, held, probe};
-use crate::EnvError;
+use crate::{EnvError, Environment as _, LocalEnvironment};
 
 pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
@@ -24,6 +25,8 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     std::fs::write(&secret, "secret").map_err(failed("planting a secret for"))?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed("listening for"))?;
     let port = listener.local_addr().map_err(failed("listening for"))?.port();
+    let service = UnixListener::bind(workspace.join(probe::SERVICE));
+    let service = service.map_err(failed("listening for"))?;
     let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
     let targets = Targets { outside: outside.clone(), secret, port, pid };
 
@@ -34,12 +37,63 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let variables = home.into_iter().collect();
     let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
     let report = held::probe(&confine.twin.0, spec).await;
-    drop(listener);
+    drop((listener, service));
     match report? {
         Report::Probed(attempts) => Ok(judged(confine.rung, attempts, &workspace, &outside)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
         other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
     }
+}
+
+/// Commands that take too much of one thing each: what is tried, how, and what the result then says. `tail` keeps in
+/// memory what it may have to show.
+const GREEDY: [(&str, &str, &str, Span); 3] = [
+    (
+        "use too much memory in several processes",
+        "for i in 1 2 3 4; do (head -c 16M /dev/zero; sleep 9) | tail -c 16M > /dev/null & done",
+        "(memory_mb)",
+        Span::seconds(10),
+    ),
+    (
+        "start too many processes",
+        "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done",
+        "(processes)",
+        // A shell that is refused a process waits for one, and has said so by then.
+        Span::seconds(2),
+    ),
+    (
+        "write too much to disk",
+        "for i in 1 2 3 4; do head -c 8M /dev/zero > $i; done",
+        "(disk_mb)",
+        Span::seconds(10),
+    ),
+];
+
+/// Has limits exceeded by real commands.
+pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
+    const MB: u64 = 1 << 20;
+    let usual = Limits::default();
+    let limits = [
+        Limits { memory_bytes: 32 * MB, ..usual },
+        Limits { processes: 8, ..usual },
+        Limits { disk_bytes: 16 * MB, ..usual },
+    ];
+    let mut attacks = Vec::new();
+    for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
+        let ground = tempfile::Builder::new().prefix("bosun-proof-").tempdir();
+        let ground =
+            ground.map_err(|source| EnvError::Exec { doing: "making room for", source })?;
+        let confine = Confine { scope: None, ..confine.clone().limits(limits) };
+        let env = LocalEnvironment::open(ground.path())?.confined(confine);
+        let (command, folder) = (format!("{line}; sleep 9"), WorkPath::root());
+        let request = ExecRequest { command, folder, timeout };
+        let result = env.exec(request, &CancellationToken::new()).await?;
+        // An ordinary user's processes are refused by the kernel before they are counted.
+        let held = result.output.contains(limit) || result.output.contains("fork");
+        let through = (!held).then(|| format!("it was not ended: {}", result.ended));
+        attacks.push(Attack { what: what.to_owned(), through });
+    }
+    Ok(attacks)
 }
 
 /// What Landlock alone does not hold, and does not claim to.

@@ -95,6 +95,8 @@ pub(crate) enum Report {
     Begun(i32),
     Exited(i32),
     Signalled(i32),
+    /// A limit was exceeded, so everybody inside was ended.
+    Exceeded(String),
     /// The walls could not be built, so nothing was run.
     Failed(String),
     Probed(Vec<(String, Option<String>)>),
@@ -107,17 +109,25 @@ pub(crate) enum Report {
 pub struct Limits {
     /// Processes and threads at once.
     pub processes: u64,
-    /// Memory of one process.
+    /// Memory of one process, and of all of them together.
     pub memory_bytes: u64,
     /// The largest file that may be written.
     pub file_bytes: u64,
-    /// The private folder for temporary files.
+    /// All private folders for temporary files together.
     pub temp_bytes: u64,
+    /// Everything that one command writes to the workspace.
+    pub disk_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         const GIB: u64 = 1 << 30;
-        Self { processes: 1024, memory_bytes: 8 * GIB, file_bytes: 8 * GIB, temp_bytes: 2 * GIB }
+        Self {
+            processes: 1024,
+            memory_bytes: 8 * GIB,
+            file_bytes: 8 * GIB,
+            temp_bytes: 2 * GIB,
+            disk_bytes: 32 * GIB,
+        }
     }
 }

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::mount::{OpenTreeFlags, open_tree};
+use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 use types::{Artifact, Scope, WorkPath};
 
 use super::ORDERED;
 use super::inside::{Unbuilt, doing};
 use super::mounts::TOOLCHAINS;
+use super::sockets::{Finder, Socket};
 use super::spec::Spec;
 
 /// Orders for process 1, and which mounts come with them, in this order, after what came with the orders themselves.
@@ -26,6 +28,8 @@ pub(super) struct Handed {
     pub(super) beside: Vec<WorkPath>,
     /// Places in the workspace to be written to.
     pub(super) scope: Vec<Artifact>,
+    /// What must be covered, because somebody of the machine listens there.
+    pub(super) sockets: Vec<Socket>,
 }
 
 impl Handed {
@@ -43,7 +47,7 @@ pub(super) enum Access {
 }
 
 /// Cuts out what the orders name.
-pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
+pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
     let places = places.filter(|place| !spec.visible.contains(place));
@@ -81,7 +85,8 @@ pub(super) fn cut(spec: Spec) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
         trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
         scope.push(artifact.clone());
     }
-    Ok((Handed { spec, visible, beside, scope }, trees))
+    let sockets = finder.reachable(&spec);
+    Ok((Handed { spec, visible, beside, scope, sockets }, trees))
 }
 
 /// A copy of the mounts from here on down, attached to nothing yet.
@@ -116,7 +121,7 @@ pub(super) fn open(path: &Path, kind: OFlags) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Opens what is below a folder without following any link.
-pub(super) fn beneath(folder: impl AsFd, path: &str) -> rustix::io::Result<OwnedFd> {
+pub(super) fn beneath(folder: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how)
 }

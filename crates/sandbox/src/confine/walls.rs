@@ -13,7 +13,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
+    SeccompRule, sock_filter,
 };
 
 use super::inside::{Unbuilt, doing};
@@ -213,6 +213,7 @@ fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
     // The newer clone hides its bits from filters; without it, programs fall back to the older one.
     Ok(vec![
+        one_numbering(),
         program(rules, libc::EPERM)?,
         program([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)?,
     ])
@@ -226,4 +227,27 @@ fn program(
     let arch = std::env::consts::ARCH.try_into()?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
     Ok(filter.try_into()?)
+}
+
+/// Calls of another processor's numbering end the process in each of the other programs. This one refuses those that
+/// only set a bit in the number: x32, which has the same processor and would get by under numbers that nobody listed.
+fn one_numbering() -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    const IF_SET: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+    const ANSWER: u32 = libc::BPF_RET | libc::BPF_K;
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned();
+    let step = |code: u32, jt, jf, k| sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt,
+        jf,
+        k,
+    };
+    vec![
+        // The number is what comes first.
+        step(LOAD, 0, 0, 0),
+        step(IF_SET, 0, 1, X32),
+        step(ANSWER, 0, 0, refuse),
+        step(ANSWER, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }

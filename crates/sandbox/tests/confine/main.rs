@@ -5,6 +5,7 @@
 mod closed;
 mod corpus;
 mod ground;
+mod limits;
 mod lives;
 mod reach;
 mod walls;
@@ -85,6 +86,15 @@ all![
     walls::every_rule_for_environments_is_kept,
     walls::dangerous_calls_are_denied,
     walls::a_link_cannot_be_used_to_start_elsewhere,
+    limits::the_limits_are_proved,
+    limits::other_numberings_of_system_calls_are_refused,
+    limits::a_service_of_the_machine_is_not_reached_through_the_workspace,
+    limits::sockets_of_the_command_itself_work,
+    limits::memory_of_all_processes_together_is_limited,
+    limits::shared_memory_is_limited_and_counted_once,
+    limits::processes_are_limited_for_root_too,
+    limits::what_a_command_writes_is_limited_in_total,
+    limits::temporary_folders_share_one_limit,
     lives::nothing_is_left_running,
     lives::time_is_up_for_commands_that_ignore_it,
     lives::a_stop_reaches_everything_inside,

@@ -1,0 +1,64 @@
+//! What every command has for itself alone: its own `/proc`, and folders in memory for temporary files and as a home. All
+//! of those are on one file system, so that its size limits their sum.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use rustix::fs::OFlags;
+
+use super::inside::{Unbuilt, doing};
+use super::mounts::{OLD_PROCESSES, bind, by_number, close, place, tmpfs};
+use super::spec::Prelude;
+use super::trees::open;
+
+/// Folders for temporary files. The first is where all of them are kept, so it is put in first.
+pub(super) const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// The least that a file takes, for the count of files.
+const BLOCK: u64 = 4096;
+
+/// Files that may be made in any case.
+const FEW_FILES: u64 = 4096;
+
+/// Puts in what every command has for itself alone.
+pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
+    processes(prelude)?;
+    let base = Path::new(TEMPORARY[0]);
+    // To the kernel, 0 is no limit at all; and without a limit on their number, empty files would take memory for free.
+    let (bytes, files) = (prelude.temp_bytes.max(1), (prelude.temp_bytes / BLOCK).max(FEW_FILES));
+    tmpfs(base, &format!("mode=755,size={bytes},nr_inodes={files}"))
+        .map_err(doing("making room for temporary files"))?;
+    let wanted = TEMPORARY.map(|folder| (Path::new(folder), 0o1777));
+    let wanted = wanted.into_iter().chain([(prelude.home.as_path(), 0o700)]).enumerate();
+    let made = wanted
+        .map(|(number, (path, mode))| Ok((path, folder(&base.join(number.to_string()), mode)?)));
+    for (path, from) in made.collect::<Result<Vec<_>, Unbuilt>>()? {
+        // A home may lie in one of the others.
+        place(path, path, true)?;
+        bind(&by_number(&from), path).map_err(doing(format!("making {}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn folder(at: &Path, mode: u32) -> Result<OwnedFd, Unbuilt> {
+    let what = "making room for temporary files";
+    fs::create_dir(at).map_err(doing(what))?;
+    fs::set_permissions(at, fs::Permissions::from_mode(mode)).map_err(doing(what))?;
+    open(at, OFlags::DIRECTORY).map_err(doing(what))
+}
+
+/// A `/proc` that shows only what is inside, and that nobody can write to.
+fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
+    let path = Path::new("/proc");
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), path, Some("proc"), flags, None::<&str>)
+        .map_err(doing("mounting /proc (in a container, its own /proc must not be masked)"))?;
+    umount2(OLD_PROCESSES, MntFlags::MNT_DETACH).map_err(doing("closing the machine's /proc"))?;
+    // On newer kernels this holds for this sandbox alone, and for root too, whom the limit on processes does not bind.
+    let most = prelude.processes.max(512).to_string();
+    fs::write("/proc/sys/kernel/pid_max", most).ok();
+    close(path).map_err(doing("closing /proc"))
+}

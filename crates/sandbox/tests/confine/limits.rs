@@ -1,0 +1,195 @@
+//! What all processes of a command may use together, and ways to the machine that no file or network shows.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+
+use sandbox::{Limits, LocalEnvironment};
+use types::{Ended, ExecResult, Rung, Span};
+
+use crate::ground::{Ground, gone, run};
+
+const MB: u64 = 1 << 20;
+
+async fn within(ground: &Ground, limits: Limits, line: &str) -> ExecResult {
+    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
+    run(&env.confined(ground.confine().limits(limits)), line, Span::seconds(60)).await
+}
+
+fn assert_ended_by(result: &ExecResult, limit: &str) {
+    let said = result.output.contains("[limit: ended, because") && result.output.contains(limit);
+    assert!(said, "{result:?}");
+    assert_eq!(result.ended, Ended::Signalled(9), "{result:?}");
+}
+
+/// A program for this processor whose code is all that it has.
+fn program(ground: &Ground, name: &str, code: &[u8]) {
+    const BASE: u64 = 0x40_0000;
+    const HEAD: u64 = 120;
+    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+    bytes.resize(16, 0);
+    let short = |bytes: &mut Vec<u8>, all: &[u16]| {
+        all.iter().for_each(|one| bytes.extend_from_slice(&one.to_le_bytes()));
+    };
+    let word = |bytes: &mut Vec<u8>, all: &[u32]| {
+        all.iter().for_each(|one| bytes.extend_from_slice(&one.to_le_bytes()));
+    };
+    let long = |bytes: &mut Vec<u8>, all: &[u64]| {
+        all.iter().for_each(|one| bytes.extend_from_slice(&one.to_le_bytes()));
+    };
+    short(&mut bytes, &[2, 62]);
+    word(&mut bytes, &[1]);
+    long(&mut bytes, &[BASE + HEAD, 64, 0]);
+    word(&mut bytes, &[0]);
+    short(&mut bytes, &[64, 56, 1, 0, 0, 0]);
+    word(&mut bytes, &[1, 5]);
+    let size = HEAD + code.len() as u64;
+    long(&mut bytes, &[0, BASE, BASE, size, size, 0x1000]);
+    bytes.extend_from_slice(code);
+    let path = ground.ws().join(name);
+    let mut file = std::fs::File::create(&path).expect("a file");
+    file.write_all(&bytes).expect("written");
+    drop(file);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+pub(crate) async fn the_limits_are_proved(ground: Ground) {
+    let rungs = if nix::unistd::getuid().is_root() { 1 } else { 2 };
+    for rung in [Rung::Full, Rung::Landlock].into_iter().take(rungs) {
+        let attacks = ground.confine().holding(rung).prove_limits().await.expect("a proof");
+        assert_eq!(attacks.len(), 3);
+        let open = attacks.iter().filter(|attack| attack.through.is_some());
+        assert_eq!(open.count(), 0, "{rung:?}: {attacks:#?}");
+    }
+}
+
+pub(crate) async fn other_numberings_of_system_calls_are_refused(ground: Ground) {
+    if !cfg!(target_arch = "x86_64") {
+        println!("  skipped: this processor has one numbering");
+        return;
+    }
+    // Asks for a socket by the numbers of i386 (359) and of x32, and ends with what it is told, as a positive number.
+    let end = b"\xf7\xd8\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05";
+    let old = b"\xb8\x67\x01\x00\x00\xbb\x11\x00\x00\x00\xb9\x03\x00\x00\x00\x31\xd2\xcd\x80";
+    let x32 = b"\xb8\x29\x00\x00\x40\xbf\x11\x00\x00\x00\xbe\x03\x00\x00\x00\x31\xd2\x0f\x05";
+    program(&ground, "old", &[old.as_slice(), end].concat());
+    program(&ground, "x32", &[x32.as_slice(), end].concat());
+    let result = ground.sh("./old; echo old $?; ./x32; echo x32 $?").await;
+    // 128 and SIGSYS; EPERM, where a kernel without x32 would say ENOSYS.
+    assert!(result.output.contains("old 159\n"), "{}", result.output);
+    assert!(result.output.contains("x32 1\n"), "{}", result.output);
+}
+
+pub(crate) async fn a_service_of_the_machine_is_not_reached_through_the_workspace(ground: Ground) {
+    std::fs::create_dir_all(ground.ws().join("run/deep")).expect("folders");
+    let paths = ["service", "run/deep/service"].map(|name| ground.ws().join(name));
+    let services = paths.each_ref().map(|path| UnixListener::bind(path).expect("a socket"));
+    let line = "for s in service run/deep/service; do python3 -c \
+        \"import socket; socket.socket(socket.AF_UNIX).connect('$s')\" && echo ESCAPED; done; \
+        mv run elsewhere; rm -f service; ls -R";
+    // Twice: the second command finds everything ready.
+    for _ in 0..2 {
+        let result = ground.sh(line).await;
+        assert!(!result.output.contains("ESCAPED"), "{}", result.output);
+    }
+    for service in &services {
+        service.set_nonblocking(true).expect("a socket");
+        assert!(service.accept().is_err(), "somebody came");
+    }
+    assert!(ground.ws().join("service").exists());
+}
+
+pub(crate) async fn sockets_of_the_command_itself_work(ground: Ground) {
+    drop(UnixListener::bind(ground.ws().join("left")).expect("a socket that nobody listens at"));
+    let line = "python3 -c \"
+import os, socket
+os.unlink('left')
+s = socket.socket(socket.AF_UNIX); s.bind('left'); s.listen()
+c = socket.socket(socket.AF_UNIX); c.connect('left')
+a, b = socket.socketpair(); a.send(b'x'); print('OWN', b.recv(1))
+\"";
+    let result = ground.sh(line).await;
+    assert!(result.output.contains("OWN"), "{}", result.output);
+}
+
+pub(crate) async fn memory_of_all_processes_together_is_limited(ground: Ground) {
+    let limits = Limits { memory_bytes: 300 * MB, ..Limits::default() };
+    // Each stays below the limit.
+    let line = "for i in 1 2 3 4 5 6; do python3 -c 'import signal; b=bytes([1])*(90<<20); \
+        signal.pause()' & done; wait; echo done";
+    assert_ended_by(&within(&ground, limits, line).await, "memory_mb");
+    // What processes share is not counted for each of them.
+    let line = "python3 -c '
+import os, time
+b = bytes([1]) * (150 << 20)
+for i in range(6):
+    if os.fork() == 0: time.sleep(0.7); os._exit(0)
+for i in range(6): os.wait()
+'; echo done";
+    let result = within(&ground, limits, line).await;
+    assert_eq!(result.output, "done\n", "{result:?}");
+}
+
+pub(crate) async fn shared_memory_is_limited_and_counted_once(ground: Ground) {
+    let limits = Limits { memory_bytes: 200 * MB, ..Limits::default() };
+    let map = "import mmap, signal; m = mmap.mmap(-1, 400 << 20); x = b'1' * 4096
+while m.tell() < len(m): m.write(x)
+signal.pause()";
+    let file = "import os, signal; f = os.memfd_create('x'); x = b'1' * (1 << 20)
+for i in range(400): os.write(f, x)
+signal.pause()";
+    let folder = "import signal; f = open('/dev/shm/x', 'wb'); x = b'1' * (1 << 20)
+for i in range(400): f.write(x); f.flush()
+signal.pause()";
+    for script in [map, file, folder] {
+        let line = format!("python3 -c \"{script}\"");
+        assert_ended_by(&within(&ground, limits, &line).await, "memory_mb");
+    }
+    // A program that can be run and not read is one that nobody can look into.
+    let hidden = "cp $(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') hidden; \
+        export PYTHONHOME=$(python3 -c 'import sys; print(sys.base_prefix)'); chmod 111 hidden;";
+    let hidden = format!("{hidden} ./hidden -c \"{file}\"");
+    assert_ended_by(&within(&ground, limits, &hidden).await, "memory_mb");
+    let once = "python3 -c \"
+import mmap, time
+f = open('/dev/shm/x', 'w+b'); f.truncate(120 << 20)
+m = mmap.mmap(f.fileno(), 120 << 20); x = b'1' * 4096
+while m.tell() < len(m): m.write(x)
+time.sleep(0.5)
+\"; echo done";
+    let result = within(&ground, limits, once).await;
+    assert_eq!(result.output, "done\n", "{result:?}");
+}
+
+pub(crate) async fn processes_are_limited_for_root_too(ground: Ground) {
+    let limits = Limits { processes: 60, ..Limits::default() };
+    let line = "i=0; while [ $i -lt 300 ]; do sleep 98712 & i=$((i+1)); done; wait; echo done";
+    let result = within(&ground, limits, line).await;
+    // An ordinary user is refused the next process; root is ended.
+    let refused = result.output.contains("Resource temporarily unavailable");
+    if nix::unistd::getuid().is_root() || !refused {
+        assert_ended_by(&result, "(processes)");
+    }
+    gone("98712").await;
+}
+
+pub(crate) async fn what_a_command_writes_is_limited_in_total(ground: Ground) {
+    std::fs::write(ground.ws().join("old"), vec![1; 60 << 20]).expect("a file");
+    let limits = Limits { disk_bytes: 40 * MB, ..Limits::default() };
+    let line = "for i in $(seq 30); do head -c 4M /dev/urandom > new$i; done; sleep 98713";
+    assert_ended_by(&within(&ground, limits, line).await, "disk_mb");
+    let hidden = "mkdir d; cd d; for i in $(seq 30); do head -c 4M /dev/urandom > new$i; done; \
+        chmod 0 .; sleep 98713";
+    assert_ended_by(&within(&ground, limits, hidden).await, "disk_mb");
+    let removed = "exec 3> gone; rm gone; head -c 100M /dev/urandom >&3; sleep 98713";
+    assert_ended_by(&within(&ground, limits, removed).await, "disk_mb");
+}
+
+pub(crate) async fn temporary_folders_share_one_limit(ground: Ground) {
+    let limits = Limits { temp_bytes: 8 * MB, ..Limits::default() };
+    let line = "for d in /tmp /var/tmp /dev/shm ~; do head -c 3M /dev/zero > $d/x && echo one; done; \
+        ls -la / | grep -c tmp; touch ~/y /tmp/y; stat -c %a /tmp ~";
+    let result = within(&ground, limits, line).await;
+    assert_eq!(result.output.matches("one\n").count(), 2, "{}", result.output);
+    assert!(result.output.ends_with("1777\n700\n"), "{}", result.output);
+}
