@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
@@ -18,8 +18,11 @@ use super::spec::Limits;
 /// How long a command runs before the first look, and the least time between two.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looking takes at most this share of the time.
+/// The pause after a look is this much longer than the look, so that looking costs little,
 const SHARE: u32 = 20;
+
+/// but not longer than this, whatever a command does to make looking slow.
+const LONGEST: Duration = Duration::from_secs(1);
 
 const KB: u64 = 1024;
 const MB: u64 = KB * KB;
@@ -55,7 +58,8 @@ impl Meter {
     pub(super) fn exceeded(&mut self, processes: &[Pid]) -> Option<String> {
         let began = Instant::now();
         let found = self.look(processes);
-        self.next = Instant::now() + INTERVAL.max(began.elapsed() * SHARE);
+        let pause = (began.elapsed() * SHARE).clamp(INTERVAL, LONGEST);
+        self.next = Instant::now() + pause;
         found
     }
 
@@ -97,8 +101,10 @@ impl Meter {
             private = private.saturating_add(own);
             mapped = mapped.saturating_add(shared);
         }
-        let temporary = self.temporary.as_deref().map_or(0, disk::used);
-        let files = temporary.saturating_add(segments()).saturating_add(memory_files(usage));
+        // Where there is no folder of its own, there is no namespace of its own either, and segments are anybody's.
+        let own = |at: &Path| disk::used(at).saturating_add(segments());
+        let temporary = self.temporary.as_deref().map_or(0, own);
+        let files = temporary.saturating_add(memory_files(usage));
         // Files in memory may be mapped too; to add both would count those twice.
         let shared = mapped.max(files);
         // What cannot be counted counts as the command's own.

@@ -41,7 +41,7 @@ impl Filter {
         Self::of(programs(&FAMILIES))
     }
 
-    /// For a network that is not empty: no sockets at all.
+    /// Without namespaces: no sockets at all, and no System V objects.
     pub(super) fn without_sockets() -> Result<Self, Unbuilt> {
         Self::of(programs(&[]))
     }
@@ -206,6 +206,12 @@ fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     };
     rules.insert(libc::SYS_socket, others(families)?);
     rules.insert(libc::SYS_socketpair, others(&FAMILIES)?);
+    if families.is_empty() {
+        // Without a namespace of its own, what a command puts there would be the machine's and outlive it.
+        rules.extend(
+            [libc::SYS_shmget, libc::SYS_msgget, libc::SYS_semget].map(|call| (call, vec![])),
+        );
+    }
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
         let request = u64::from(u32::try_from(request).unwrap_or(u32::MAX));
         SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])

@@ -11,7 +11,7 @@ use crate::ground::{Ground, run};
 
 /// Name, script, and whether Landlock alone must hold it too. `$OUT` is a folder outside with a file `secret` in it,
 /// `$PID` a process of the machine, `$PORT` a port at which somebody listens.
-const CORPUS: [(&str, &str, bool); 48] = [
+const CORPUS: [(&str, &str, bool); 50] = [
     ("read by its path", "cat $OUT/secret && echo ESCAPED", true),
     ("read through a link", "ln -s $OUT/secret l && cat l && echo ESCAPED", true),
     ("read through a link in proc", "cat /proc/self/root$OUT/secret && echo ESCAPED", true),
@@ -72,6 +72,16 @@ const CORPUS: [(&str, &str, bool); 48] = [
     (
         "an abstract socket",
         "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('\\0bosun-corpus')\" && echo ESCAPED",
+        true,
+    ),
+    (
+        "a service's socket in the workspace",
+        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('service')\" && echo ESCAPED",
+        true,
+    ),
+    (
+        "a segment that outlives the command",
+        "ipcmk -M 4242 >/dev/null && [ $PID -gt 50 ] && [ -e /proc/$PID ] && echo ESCAPED",
         true,
     ),
     ("a user namespace", "unshare -Ur true && echo ESCAPED", true),
@@ -160,6 +170,8 @@ async fn attack(ground: &Ground, env: &LocalEnvironment, rung: Rung) {
     let port = listener.local_addr().expect("an address").port();
     let socket =
         std::os::unix::net::UnixListener::bind(ground.out().join("sock")).expect("a socket");
+    let service =
+        std::os::unix::net::UnixListener::bind(ground.ws().join("service")).expect("a socket");
     std::fs::create_dir_all(ground.ws().join(".git/hooks")).expect("a folder");
     let before = trace(&ground.out());
     let head = format!("OUT={}; PID={}; PORT={port}; ", ground.out().display(), std::process::id());
@@ -171,7 +183,7 @@ async fn attack(ground: &Ground, env: &LocalEnvironment, rung: Rung) {
             assert!(!crate::ground::alive("96501"), "{name} is still running");
         }
     }
-    drop((listener, socket));
+    drop((listener, socket, service));
 }
 
 /// Everything about the folder outside that a script could have changed.
