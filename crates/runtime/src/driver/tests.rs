@@ -218,7 +218,7 @@ role = "solo"
 [[attempt.reply]]
 call = { tool = "ask_user", question = "Which colour?" }
 [[attempt.reply]]
-fault = { class = "structural", code = "model.truncated", what = "it broke off" }
+fault = { class = "structural", code = "model.truncated", what = "it broke off", retry = false }
 [[attempt.reply]]
 say = "Green it is."
 "#;
@@ -230,10 +230,11 @@ async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     let stage = Stage::set();
     let model = stage.bosun.keep_script(SCRIPT).await.expect("a script");
     let output = types::OutputSchema { name: "answer".to_owned(), schema: true.into() };
+    let folder = stage.repository("work").await;
     let new = NewSession {
         first: Some("Paint it".to_owned()),
         output: Some(output.clone()),
-        ..NewSession::new(stage.folder.path(), model).expect("a session")
+        ..NewSession::new(&folder, model).expect("a session")
     };
     let session = stage.bosun.open(new).await.expect("it opens");
     let run = session.id().clone();
