@@ -139,9 +139,16 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     /// Moves a file, or a folder with all that is in it, and makes the folders above its new place. A file that is
     /// there already is replaced by a file and by nothing else. A link is moved, not followed.
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
-        let bytes = self.read(from).await?;
+        let (bytes, replaces) = (self.read(from).await?, self.exists(to).await?);
         self.write(to, &bytes).await?;
-        self.delete(from).await
+        match self.delete(from).await {
+            // It is not in two places.
+            Err(cause) if !replaces => match self.delete(to).await {
+                Ok(()) => Err(cause),
+                Err(_) => Err(EnvError::HalfDone { paths: to.to_string(), cause: Box::new(cause) }),
+            },
+            done => done,
+        }
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError>;
