@@ -39,7 +39,12 @@
 //!     }
 //!     async fn list(&self, _path: &WorkPath, _depth: u32) -> Result<Vec<DirEntry>, EnvError> {
 //!         let files = self.0.lock().expect("no panic");
-//!         let entry = |path: &WorkPath| DirEntry { path: path.clone(), folder: false, bytes: None };
+//!         let entry = |path: &WorkPath| DirEntry {
+//!             path: path.clone(),
+//!             folder: false,
+//!             bytes: None,
+//!             unnamed: false,
+//!         };
 //!         Ok(files.keys().map(entry).collect())
 //!     }
 //!     async fn exec(
@@ -71,6 +76,7 @@ mod git;
 mod hosts;
 mod jail;
 mod local;
+mod names;
 mod process;
 mod recent;
 mod search;
