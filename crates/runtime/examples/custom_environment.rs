@@ -58,6 +58,7 @@ impl Environment for Memory {
             path: path.clone(),
             folder: false,
             bytes: Some(bytes.len() as u64),
+            unnamed: false,
         };
         Ok(files.iter().map(entry).collect())
     }

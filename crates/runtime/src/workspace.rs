@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sandbox::{Confine, Most, Sharing, Submodule, Variables, venv};
 use types::{Artifact, CommitId, Digest, Fault, FaultClass, Rung, Scope, WorkPath};
 
+use crate::perform::exact;
 use crate::perform::run::RunHands;
 use made::State;
 pub(crate) use made::sweep;
@@ -61,6 +62,7 @@ pub(crate) async fn prepare(
     commit: &CommitId,
     added: &[String],
 ) -> Result<Prepared, Fault> {
+    added.iter().try_for_each(|command| exact::is_whole(command))?;
     let plan = {
         let mut plans = hands.workspace.plans.lock().await;
         match plans.get(added) {

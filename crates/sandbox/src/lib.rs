@@ -39,7 +39,12 @@
 //!     }
 //!     async fn list(&self, _path: &WorkPath, _depth: u32) -> Result<Vec<DirEntry>, EnvError> {
 //!         let files = self.0.lock().expect("no panic");
-//!         let entry = |path: &WorkPath| DirEntry { path: path.clone(), folder: false, bytes: None };
+//!         let entry = |path: &WorkPath| DirEntry {
+//!             path: path.clone(),
+//!             folder: false,
+//!             bytes: None,
+//!             unnamed: false,
+//!         };
 //!         Ok(files.keys().map(entry).collect())
 //!     }
 //!     async fn exec(
@@ -72,6 +77,7 @@ mod hosts;
 mod jail;
 mod local;
 mod memory;
+mod names;
 mod process;
 mod recent;
 mod search;
@@ -141,9 +147,16 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     /// Moves a file, or a folder with all that is in it, and makes the folders above its new place. A file that is
     /// there already is replaced by a file and by nothing else. A link is moved, not followed.
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
-        let bytes = self.read(from).await?;
+        let (bytes, replaces) = (self.read(from).await?, self.exists(to).await?);
         self.write(to, &bytes).await?;
-        self.delete(from).await
+        match self.delete(from).await {
+            // It is not in two places.
+            Err(cause) if !replaces => match self.delete(to).await {
+                Ok(()) => Err(cause),
+                Err(_) => Err(EnvError::HalfDone { paths: to.to_string(), cause: Box::new(cause) }),
+            },
+            done => done,
+        }
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError>;

@@ -2,10 +2,13 @@
 //! looks at times, which a command can forge; what it names did change, what it does not name may have.
 
 use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use types::{Timestamp, WorkPath};
+
+use crate::names::shown;
 
 /// How many names are looked at, and how many are told.
 const MOST_LOOKED_AT: usize = 50_000;
@@ -36,8 +39,7 @@ pub fn changed_since(root: &Path, below: &[WorkPath], since: Timestamp) -> Vec<S
     }
     found.sort();
     let told = found.iter().take(MOST_TOLD);
-    let mut lines: Vec<String> =
-        told.map(|path| types::one_line(&path.to_string_lossy(), 300)).collect();
+    let mut lines: Vec<String> = told.map(|path| shown(path.as_os_str().as_bytes())).collect();
     if found.len() > MOST_TOLD {
         lines.push(format!("and {} more", found.len() - MOST_TOLD));
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, schema};
+use crate::{Place, UNNAMED, schema};
 
 /// The most files that one call names.
 const MAX_FILES: usize = 1000;
@@ -39,7 +39,7 @@ impl Typed for Glob {
         let path = schema::path(args.path.as_deref().unwrap_or("."))?;
         let request = GlobRequest { pattern: args.pattern, path, max: MAX_FILES };
         let found = place.env().glob(request, place.stop()).await?;
-        if found.items.is_empty() {
+        if found.items.is_empty() && found.unnamed.is_empty() {
             return Ok("[no file fits]".to_owned().into());
         }
         let mut text = String::new();
@@ -49,6 +49,10 @@ impl Typed for Glob {
         }
         if found.more {
             text.push_str("[there are more; use a narrower pattern]\n");
+        }
+        if !found.unnamed.is_empty() {
+            let names = found.unnamed.join(", ");
+            text.push_str(&format!("[not matched, as their names {UNNAMED}: {names}]\n"));
         }
         Ok(text.into())
     }

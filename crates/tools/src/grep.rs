@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, schema};
+use crate::{Place, UNNAMED, schema};
 
 const DEFAULT_MAX: usize = 100;
 /// Files and counts are short, so there may be many.
@@ -76,10 +76,14 @@ impl Typed for Grep {
 }
 
 fn show(found: &Found<Hits>, output: Output) -> String {
-    if found.items.is_empty() {
-        return "[no line matches]".to_owned();
-    }
     let mut text = String::new();
+    if found.items.is_empty() {
+        text.push_str("[no line matches]");
+        if found.unnamed.is_empty() {
+            return text;
+        }
+        text.push('\n');
+    }
     for hits in &found.items {
         match output {
             Output::Files => text.push_str(&format!("{}\n", hits.path)),
@@ -89,6 +93,10 @@ fn show(found: &Found<Hits>, output: Output) -> String {
     }
     if found.more {
         text.push_str("[there are more; use a narrower pattern or path]\n");
+    }
+    if !found.unnamed.is_empty() {
+        let names = found.unnamed.join(", ");
+        text.push_str(&format!("[not searched, as their names {UNNAMED}: {names}]\n"));
     }
     text
 }

@@ -38,6 +38,9 @@ pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::Family;
 
+/// What is said of names that no path can have.
+pub(crate) const UNNAMED: &str = "are no paths here (control characters, no UTF-8); file tools cannot open these files, commands can";
+
 /// Something that a model can call by name.
 #[async_trait]
 pub trait Tool: Send + Sync + std::fmt::Debug {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, schema};
+use crate::{Place, UNNAMED, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,9 +42,13 @@ impl Typed for ListDir {
         let mut text = String::new();
         for entry in &entries {
             match entry.bytes {
-                Some(bytes) => text.push_str(&format!("{}\t{bytes}\n", entry.path)),
-                None => text.push_str(&format!("{}/\n", entry.path)),
+                Some(bytes) => text.push_str(&format!("{}\t{bytes}", entry.path)),
+                None => text.push_str(&format!("{}/", entry.path)),
             }
+            text.push_str(if entry.unnamed { "\t[escaped]\n" } else { "\n" });
+        }
+        if entries.iter().any(|entry| entry.unnamed) {
+            text.push_str(&format!("[the names that are marked as escaped {UNNAMED}]\n"));
         }
         if entries.len() == MAX_ENTRIES {
             text.push_str(&format!("[only the first {MAX_ENTRIES} entries are shown]\n"));

@@ -12,6 +12,7 @@ use types::{
     Outcome, Rung, SessionId, Shown, Span, Subject, TestReport, Tests, WorkPath,
 };
 
+use super::exact::is_whole;
 use super::hearing::Hearing;
 use super::kept_whole;
 use super::run::RunHands;
@@ -47,6 +48,7 @@ pub(super) struct Job<'a> {
 
 impl RunHands {
     pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
+        is_whole(&job.what.command)?;
         let tree = self.tree(&job, commit).await?;
         let (commit, variants) = match tree {
             Tree::Untried(why) => {

@@ -12,8 +12,8 @@ use serde_json::Value;
 use store::Redactor;
 use tools::Registry;
 use types::{
-    Arguments, BlockBody, Brief, Call, CallFacts, CallId, Digest, ExactCall, Inspection,
-    ModelReply, Permission, Policy, Scope, SessionId, WorkPath,
+    Arguments, BlockBody, Brief, Call, CallFacts, CallId, Digest, ExactCall, Fault, FaultClass,
+    Inspection, ModelReply, Permission, Policy, REDACTED, Scope, SessionId, WorkPath,
 };
 
 /// What the model is told of a call whose secret is gone.
@@ -191,6 +191,19 @@ const fn strictness(verdict: Permission) -> u8 {
     }
 }
 
+/// Refuses a command of a check or of a preparation that is recorded without the secret in it: it is not what was asked
+/// for, and could not be repeated from the record.
+pub(crate) fn is_whole(command: &str) -> Result<(), Fault> {
+    if !command.contains(REDACTED) {
+        return Ok(());
+    }
+    let what = format!(
+        "the command {command:?} held a secret, which is not recorded; put the secret into a file or a variable that the \
+         command reads"
+    );
+    Err(Fault::new(FaultClass::Resource, "command.redacted", what))
+}
+
 /// Tells tools where secrets stand in files.
 #[derive(Debug)]
 pub(crate) struct InFiles<'a>(pub(crate) &'a Redactor);
@@ -198,5 +211,57 @@ pub(crate) struct InFiles<'a>(pub(crate) &'a Redactor);
 impl tools::Secrets for InFiles<'_> {
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         self.0.find(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use types::{Block, StopReason, Usage};
+
+    use super::*;
+
+    fn brief() -> Brief {
+        let brief = json!({
+            "run": "r_aa", "attempt": "T1.1", "role": "coder", "model": "script/x", "system": "",
+            "task": "{}", "tools": [], "scope": ["a.py", "b.py"], "start": "0".repeat(40),
+            "budget": {}, "max_turns": 1, "max_output_tokens": 100, "output_chars": 100,
+            "reply": { "contract": "edits" },
+        });
+        serde_json::from_value(brief).expect("a brief")
+    }
+
+    #[test]
+    fn a_command_without_its_secret_is_not_run() {
+        assert_eq!(is_whole("make test"), Ok(()));
+        let fault = is_whole("KEY=[redacted] make test").expect_err("its key is missing");
+        assert_eq!((fault.code.as_str(), fault.class), ("command.redacted", FaultClass::Resource));
+    }
+
+    /// A reply that is JSON stands for calls, too; its files are written as it says.
+    #[test]
+    fn the_files_of_a_reply_that_is_json_are_kept_as_they_came() {
+        let policy = crate::presets::preset("strict").expect("the preset");
+        let (redactor, brief) = (Redactor::none(), brief());
+        let key = format!("sk-{}", "aB3dE5fG7hI9jK1lM3nO5pQ7rS9t");
+        let content = format!("KEY = \"{key}\"\n");
+        let edits = json!({ "edits": [
+            { "path": "a.py", "content": "x = 1\n" },
+            { "path": "b.py", "content": content },
+        ]});
+        let blocks = vec![Block::text(edits.to_string())];
+        let reply = ModelReply::new(blocks, StopReason::End, Usage::default(), None);
+        let asked = Asked { redactor: &redactor, policy: &policy, brief: &brief };
+        let calls = ExactCalls::default();
+        let kept = calls.keep((SessionId::ROOT, 1), &reply, &asked);
+        let [ExactCall { index: 1, digest }] = kept.as_slice() else { panic!("{kept:?}") };
+        let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
+        let exact = calls.find(call, *digest).expect("it is kept");
+        assert_eq!(exact["content"], content);
+        assert_eq!(calls.find(call, Digest::ZERO), None);
+        // The next turn has calls of its own.
+        let plain = ModelReply::new(vec![], StopReason::End, Usage::default(), None);
+        calls.keep((SessionId::ROOT, 2), &plain, &asked);
+        assert_eq!(calls.find(call, *digest), None);
     }
 }

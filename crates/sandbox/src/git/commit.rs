@@ -93,7 +93,7 @@ impl Repo {
         let args =
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
         let answer = self.git().try_run(self.here(), &args).await?;
-        let mut names = answer.names().map(|name| String::from_utf8_lossy(name).into_owned());
+        let mut names = answer.names().map(crate::names::shown);
         let tree = names.next().unwrap_or_default();
         match answer.code {
             Some(0) => Ok(Together::Tree(tree)),

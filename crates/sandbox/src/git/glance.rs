@@ -45,9 +45,9 @@ impl Glance {
             return Ok(Some(Self { root, branch: None, status: None, commits }));
         };
         let status = status?.or_failed()?;
-        let mut lines = status.names().map(text);
-        let branch = lines.next().and_then(|line| branch(&line));
-        let status = Some(lines.collect());
+        let mut lines = status.names();
+        let branch = lines.next().and_then(|line| branch(&text(line)));
+        let status = Some(lines.map(super::worktree::shown).collect());
         Ok(Some(Self { root, branch, status, commits }))
     }
 }

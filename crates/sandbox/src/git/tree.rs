@@ -178,7 +178,4 @@ pub(super) fn name(bytes: &[u8]) -> Result<WorkPath, GitError> {
         .ok_or_else(|| GitError::BadName { name: escaped(bytes) })
 }
 
-/// A file name in a form that cannot be mistaken for anything else, whatever bytes it has.
-pub(super) fn escaped(bytes: &[u8]) -> String {
-    format!("\"{}\"", bytes.escape_ascii()).chars().take(400).collect()
-}
+pub(super) use crate::names::escaped;

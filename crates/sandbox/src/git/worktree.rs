@@ -207,7 +207,7 @@ impl Repo {
 }
 
 /// One line of `--porcelain -z`: two letters, a blank, the name.
-fn shown(line: &[u8]) -> String {
+pub(super) fn shown(line: &[u8]) -> String {
     let (state, name) = line.split_at(line.len().min(3));
     let state = String::from_utf8_lossy(state);
     match super::tree::name(name.strip_suffix(b"/").unwrap_or(name)) {

@@ -6,6 +6,7 @@ use types::{DirEntry, WorkPath};
 
 use super::STAGING;
 use crate::jail::{self, Jail, Links, refused};
+use crate::names::entry_path;
 use crate::{EnvError, MAX_ENTRIES};
 
 /// What is in a folder, `depth` levels deep, sorted by path.
@@ -26,7 +27,7 @@ pub(super) fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEn
                 open.clear();
                 break;
             }
-            if entry.folder && depth > 1 && !jail::is_protected(&entry.path) {
+            if entry.folder && !entry.unnamed && depth > 1 && !jail::is_protected(&entry.path) {
                 open.push((entry.path.clone(), depth - 1));
             }
             entries.push(entry);
@@ -36,23 +37,22 @@ pub(super) fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEn
     Ok(entries)
 }
 
-/// The entries of one folder. A name that is not text without control characters cannot be asked for, and is
-/// left out.
+/// The entries of one folder. A name that no path can have is shown escaped.
 fn entries_of(fd: &std::os::fd::OwnedFd, folder: &WorkPath) -> Result<Vec<DirEntry>, EnvError> {
     let failed = |errno| refused(errno, "listing", folder);
     let mut entries = Vec::new();
     for entry in rustix::fs::Dir::read_from(fd).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if matches!(name, "." | "..") || name.starts_with(STAGING) {
+        let name = entry.file_name();
+        let bytes = name.to_bytes();
+        if matches!(bytes, b"." | b"..") || bytes.starts_with(STAGING.as_bytes()) {
             continue;
         }
-        let text = if folder.is_root() { name.to_owned() } else { format!("{folder}/{name}") };
-        let Ok(path) = text.parse::<WorkPath>() else { continue };
+        let Some((path, unnamed)) = entry_path(folder, bytes) else { continue };
         let Ok(stat) = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let bytes = (!is_folder).then(|| u64::try_from(stat.st_size).unwrap_or(0));
-        entries.push(DirEntry { path, folder: is_folder, bytes });
+        entries.push(DirEntry { path, folder: is_folder, bytes, unnamed });
     }
     Ok(entries)
 }

@@ -65,7 +65,12 @@ pub struct GlobRequest {
 pub struct Found<T> {
     pub items: Vec<T>,
     pub more: bool,
+    /// Files that may fit and that no path can name, escaped; the first of them.
+    pub unnamed: Vec<String>,
 }
+
+/// How many files that no path can name are told of.
+const MAX_UNNAMED: usize = 50;
 
 /// A regular expression may not need more memory than this.
 const MAX_REGEX_BYTES: usize = 10 * 1024 * 1024;
@@ -122,11 +127,10 @@ pub(crate) async fn grep_by_listing<E: Environment + ?Sized>(
     let include = Include::new(request.include.as_deref())?;
     let mut items: Vec<Hits> = Vec::new();
     let mut left = request.max;
-    for path in
-        files(env, &request.path).await?.into_iter().filter(|path| include.takes(path.as_str()))
-    {
+    let (files, unnamed) = files(env, &request.path).await?;
+    for path in files.into_iter().filter(|path| include.takes(path.as_str())) {
         if stop.is_cancelled() || left == 0 {
-            return Ok(Found { items, more: true });
+            return Ok(Found { items, more: true, unnamed });
         }
         // A file that cannot be read has no matches; a search is not the place to complain about it.
         let Ok(bytes) = env.read(&path).await else { continue };
@@ -135,7 +139,7 @@ pub(crate) async fn grep_by_listing<E: Environment + ?Sized>(
             items.push(hits);
         }
     }
-    Ok(Found { items, more: left == 0 })
+    Ok(Found { items, more: left == 0, unnamed })
 }
 
 /// Name search with nothing but the environment's own listing; sorted by path, since it knows no times.
@@ -144,25 +148,27 @@ pub(crate) async fn glob_by_listing<E: Environment + ?Sized>(
     request: &GlobRequest,
 ) -> Result<Found<WorkPath>, EnvError> {
     let glob = glob_of(&request.pattern)?;
-    let mut items = files(env, &request.path).await?;
+    let (mut items, unnamed) = files(env, &request.path).await?;
     items.retain(|path| glob.is_match(below(path.as_str(), &request.path)));
     let more = items.len() > request.max;
     items.truncate(request.max);
-    Ok(Found { items, more })
+    Ok(Found { items, more, unnamed })
 }
 
+/// The files below a path, and those that no path can name.
 async fn files<E: Environment + ?Sized>(
     env: &E,
     path: &WorkPath,
-) -> Result<Vec<WorkPath>, EnvError> {
-    match env.list(path, u32::MAX).await {
-        Ok(entries) => {
-            let files = entries.into_iter().filter(|entry| !entry.folder);
-            Ok(files.map(|entry| entry.path).collect())
-        }
-        Err(EnvError::NotAFolder { path }) => Ok(vec![path]),
-        Err(error) => Err(error),
-    }
+) -> Result<(Vec<WorkPath>, Vec<String>), EnvError> {
+    let entries = match env.list(path, u32::MAX).await {
+        Ok(entries) => entries,
+        Err(EnvError::NotAFolder { path }) => return Ok((vec![path], vec![])),
+        Err(error) => return Err(error),
+    };
+    let unnamed = entries.iter().filter(|entry| entry.unnamed).take(MAX_UNNAMED);
+    let unnamed = unnamed.map(|entry| entry.path.to_string()).collect();
+    let files = entries.into_iter().filter(|entry| !entry.folder && !entry.unnamed);
+    Ok((files.map(|entry| entry.path).collect(), unnamed))
 }
 
 #[cfg(test)]

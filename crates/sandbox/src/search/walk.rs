@@ -1,6 +1,7 @@
 //! The fast search on this machine: ripgrep's own walker, several threads, ignore files of the workspace honoured.
 //! The walker sees names only; every file is opened through the jail, so its content is always from inside.
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,10 +15,13 @@ use types::WorkPath;
 
 use super::lines::{search_file, searcher};
 use super::near::Near;
-use super::{Found, GlobRequest, GrepRequest, Hidden, Hits, Include, below, glob_of, matcher};
+use super::{
+    Found, GlobRequest, GrepRequest, Hidden, Hits, Include, MAX_UNNAMED, below, glob_of, matcher,
+};
 use crate::EnvError;
 use crate::jail::{Jail, is_protected};
 use crate::local::STAGING;
+use crate::names::{escaped, is_path};
 
 /// More files than this are not looked at in one search.
 const MAX_FILES: usize = 1_000_000;
@@ -40,16 +44,18 @@ impl Ground<'_> {
         let start = self.start(&request.path)?;
         let found = Mutex::new(Vec::new());
         let (total, full) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let unnamed = Unnamed::default();
         self.walk(&start)?.run(|| {
             let (mut searcher, mut near) = (searcher(request.context), Near::default());
-            let (include, matcher, found, total, full) =
-                (&include, &matcher, &found, &total, &full);
+            let (include, matcher, found, total, full, unnamed) =
+                (&include, &matcher, &found, &total, &full, &unnamed);
             Box::new(move |entry| {
                 if full.load(Ordering::Relaxed) || self.stop.is_cancelled() {
                     return WalkState::Quit;
                 }
                 let Ok(entry) = entry else { return WalkState::Continue };
-                let Some(path) = self.file(&entry).filter(|path| include.takes(path)) else {
+                let Some(path) = self.file(&entry, unnamed).filter(|path| include.takes(path))
+                else {
                     return WalkState::Continue;
                 };
                 // A file that vanished or may not be read has no matches.
@@ -70,23 +76,24 @@ impl Ground<'_> {
         let mut items = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         items.sort_by(|a, b| a.path.cmp(&b.path));
         let more = cut(&mut items, request.max);
-        Ok(Found { items, more: more || full.into_inner() || self.stop.is_cancelled() })
+        let more = more || full.into_inner() || self.stop.is_cancelled();
+        Ok(Found { items, more, unnamed: unnamed.sorted() })
     }
 
     pub(crate) fn glob(&self, request: &GlobRequest) -> Result<Found<WorkPath>, EnvError> {
         let glob = glob_of(&request.pattern)?;
         let start = self.start(&request.path)?;
         let found = Mutex::new(Vec::new());
-        let seen = AtomicUsize::new(0);
+        let (seen, unnamed) = (AtomicUsize::new(0), Unnamed::default());
         self.walk(&start)?.run(|| {
-            let (glob, found, seen, start) = (&glob, &found, &seen, &start);
+            let (glob, found, seen, start, unnamed) = (&glob, &found, &seen, &start, &unnamed);
             let mut near = Near::default();
             Box::new(move |entry| {
                 if self.stop.is_cancelled() || seen.fetch_add(1, Ordering::Relaxed) > MAX_FILES {
                     return WalkState::Quit;
                 }
                 let Ok(entry) = entry else { return WalkState::Continue };
-                let Some(path) = self.file(&entry) else { return WalkState::Continue };
+                let Some(path) = self.file(&entry, unnamed) else { return WalkState::Continue };
                 if glob.is_match(below(path, start))
                     && let Some(changed) = near.changed(self.jail, path)
                     && let Ok(path) = path.parse()
@@ -101,7 +108,8 @@ impl Ground<'_> {
         items.sort();
         let more = items.len() > request.max || self.stop.is_cancelled();
         items.truncate(request.max);
-        Ok(Found { items: items.into_iter().map(|(_, path)| path).collect(), more })
+        let items = items.into_iter().map(|(_, path)| path).collect();
+        Ok(Found { items, more, unnamed: unnamed.sorted() })
     }
 
     /// Where a path really is, links inside the workspace followed; what leads out is refused.
@@ -148,25 +156,53 @@ impl Ground<'_> {
         Ok(ignores)
     }
 
-    fn file<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
+    /// Where a file is that may be shown; one that no path can name is noted.
+    fn file<'e>(&self, entry: &'e DirEntry, unnamed: &Unnamed) -> Option<&'e str> {
         // A file that is searched for by its own name was permitted by it.
         let named = entry.depth() == 0;
-        let shown = |path: &&str| match named {
+        let shown = |path: &str| match named {
             true => !self.hidden.covers(path),
             false => !self.hidden.masks(path),
         };
-        self.path(entry).filter(shown)
+        let path = self.path(entry)?;
+        match std::str::from_utf8(path) {
+            Ok(text) if is_path(text) => Some(text).filter(|text| shown(text)),
+            _ => {
+                if shown(&String::from_utf8_lossy(path)) {
+                    unnamed.note(path);
+                }
+                None
+            }
+        }
     }
 
     /// Where a file is in the workspace. Whether that is a path that can be asked for is seen when it is one to tell
     /// of, which few are.
-    fn path<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
+    fn path<'e>(&self, entry: &'e DirEntry) -> Option<&'e [u8]> {
         if !entry.file_type()?.is_file() {
             return None;
         }
         let path = entry.path().as_os_str().as_bytes();
-        let rest = path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")?;
-        std::str::from_utf8(rest).ok()
+        path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")
+    }
+}
+
+/// Files that no path can name, escaped. The first by name are kept, in whatever order they are found.
+#[derive(Debug, Default)]
+struct Unnamed(Mutex<BTreeSet<String>>);
+
+impl Unnamed {
+    fn note(&self, path: &[u8]) {
+        let mut noted = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        noted.insert(escaped(path));
+        if noted.len() > MAX_UNNAMED {
+            noted.pop_last();
+        }
+    }
+
+    fn sorted(self) -> Vec<String> {
+        let noted = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        noted.into_iter().collect()
     }
 }
 

@@ -241,3 +241,30 @@ async fn what_hides_in_a_file_is_shown_and_noted() {
     let output = desk.call("read_file", json!({"path": "f"})).await;
     assert!(output.metadata.hidden_characters && output.text.contains("\\u{202e}"), "{output:?}");
 }
+
+/// Files whose names are no paths are shown, escaped, and not left out.
+#[tokio::test]
+async fn names_that_are_no_paths_are_shown_escaped() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let desk = Desk::new(Seen::unguarded());
+    desk.put("plain.txt", b"needle\n");
+    for name in [b"two\nlines".as_slice(), b"\x1b[31mred", b"\xff\xfe", b"~home"] {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::write(desk.dir.path().join(name), "needle\n").expect("a file");
+    }
+    let calls = [
+        ("list_dir", json!({})),
+        ("glob", json!({"pattern": "**"})),
+        ("grep", json!({"pattern": "needle"})),
+    ];
+    for (tool, arguments) in calls {
+        let output = desk.call(tool, arguments).await;
+        let names =
+            ["plain.txt", "\"two\\nlines\"", "\"\\x1b[31mred\"", "\"\\xff\\xfe\"", "\"~home\""];
+        for name in names {
+            assert!(output.text.contains(name), "{tool}: {name} in {}", output.text);
+        }
+        assert!(output.text.contains("file tools cannot open"), "{}", output.text);
+        assert!(!output.text.contains('\u{1b}') && !output.text.contains('\u{fffd}'));
+    }
+}
