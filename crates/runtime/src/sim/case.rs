@@ -93,13 +93,13 @@ impl Case {
             survey,
             price: dice.chance(90).then_some(prices),
             window: dice.chance(40).then(|| dice.between(8_000, 60_000)),
-            rough: dice.pick(&[0, 3, 8, 8, 20, 40]),
+            rough: dice.pick(&[0, 2, 5, 10, 20, 40]),
             store_fails: dice.pick(&[0, 0, 2, 10, 30]),
             crash_after,
             person: Habits {
                 cancels_after: cancels,
                 attentive: dice.pick(&[0, 50, 100]),
-                patience: dice.pick(&[0, 2, 6, 12]),
+                patience: dice.pick(&[0, 4, 12, 30]),
                 talkative: dice.pick(&[0, 0, 5, 20]),
             },
         }

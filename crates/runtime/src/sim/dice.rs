@@ -7,10 +7,6 @@ use types::Span;
 pub(super) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
     /// Dice for one thing: the same for the same seed and name, whatever was thrown before.
     pub(super) fn of(seed: u64, name: &str) -> Self {
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -49,9 +49,10 @@ impl Laws {
         self.first.as_ref()
     }
 
-    fn take(&mut self, judged: Result<(), Broken>) {
-        if let Err(broken) = judged {
-            self.first.get_or_insert(broken);
+    fn take(&mut self, attempt: Option<&AttemptId>, judged: Result<(), Broken>) {
+        if let Err(Broken { law, what }) = judged {
+            let of = attempt.map_or_else(|| "the run".to_owned(), ToString::to_string);
+            self.broken(law, format!("{of}: {what}"));
         }
     }
 
@@ -72,7 +73,7 @@ impl Laws {
             None => self.run.stored(&line.event),
             Some(attempt) => self.attempts.entry(attempt.clone()).or_default().stored(&line.event),
         };
-        self.take(judged);
+        self.take(line.attempt.as_ref(), judged);
     }
 
     /// What is read after a restart is what was stored before it.
@@ -89,11 +90,18 @@ impl Laws {
         if !self.performing.insert((attempt.cloned(), effect.id())) {
             self.broken("an_effect_runs_once_at_a_time", format!("{:?}", effect.id()));
         }
+        let busy = |(of, id): &&(Option<AttemptId>, EffectId)| {
+            of.as_ref() == attempt && matches!(id, EffectId::Tool(_))
+        };
+        let call = self.performing.iter().find(busy).map(|(_, call)| format!("{call:?} runs"));
+        if let (Effect::Seal { .. }, Some(call)) = (effect, call) {
+            self.broken("nothing_is_committed_while_a_call_runs", call);
+        }
         let judged = match attempt {
             None => self.run.begins(effect),
             Some(attempt) => self.attempts.entry(attempt.clone()).or_default().begins(effect),
         };
-        self.take(judged);
+        self.take(attempt, judged);
     }
 
     /// An effect came to an end, or was stopped.
@@ -104,13 +112,13 @@ impl Laws {
     /// An attempt is over.
     pub(super) fn attempt_is_over(&mut self, attempt: &AttemptId) {
         let judged = self.attempts.entry(attempt.clone()).or_default().is_over();
-        self.take(judged);
+        self.take(Some(attempt), judged);
     }
 
     /// The run is over.
     pub(super) fn run_is_over(&mut self) {
         let judged = self.run.is_over();
-        self.take(judged);
+        self.take(None, judged);
     }
 }
 

@@ -7,7 +7,9 @@ use engine::{Attempt, Machine, Run};
 use store::{Journal, MemoryJournal, Redactor};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use types::{AttemptId, Begin, Command, Digest, Envelope, Input, LogId, Status};
+use types::{
+    AttemptId, Begin, BlockBody, Command, Digest, Envelope, Input, LogId, Message, Status,
+};
 
 use super::outside::RunSide;
 use super::person;
@@ -23,7 +25,7 @@ pub(super) enum Ended {
     Over(Status),
     Waiting,
     Suspended,
-    Failed(DriveError),
+    Failed(String),
     Killed,
     /// Nothing could happen any more, and it was not over.
     Hung,
@@ -47,7 +49,7 @@ async fn life(world: Arc<World>, journal: MemoryJournal, kill: CancellationToken
     tokio::select! {
         biased;
         () = kill.cancelled() => Ended::Killed,
-        ended = drive(&world, journal) => ended.unwrap_or_else(Ended::Failed),
+        ended = drive(&world, journal) => ended.unwrap_or_else(|error| Ended::Failed(error.to_string())),
         () = clock.stuck() => Ended::Hung,
     }
 }
@@ -170,8 +172,38 @@ pub(super) fn watched_attempt(
         if !shadow.is_the_same(machine, lines) {
             differs(&world, &attempt.to_string());
         }
+        if let Some(what) = unanswered(machine) {
+            world.lock().laws.broken("every_call_in_the_history_has_its_result", what);
+        }
         if machine.is_over() {
             world.lock().laws.attempt_is_over(&attempt);
         }
     }))
+}
+
+/// Calls of the history that do not have exactly one result, right after them. The last round may still be open.
+fn unanswered(attempt: &Attempt) -> Option<String> {
+    // The files of a reply by contract are calls that the reply does not name, and nothing is asked after them.
+    if attempt.brief().is_some_and(|brief| brief.reply.is_some()) {
+        return None;
+    }
+    let history = attempt.history();
+    let mut messages = history.iter().peekable();
+    while let Some(message) = messages.next() {
+        let Message::Assistant { blocks, .. } = &**message else { continue };
+        let calls = blocks.iter().filter_map(|block| match &block.body {
+            BlockBody::Call(call) => Some(call.wire_id.as_str()),
+            _ => None,
+        });
+        let calls: Vec<&str> = calls.collect();
+        let results: Vec<&str> = match messages.peek().map(|next| &***next) {
+            Some(Message::Results { results }) => results.iter().map(|r| &*r.wire_id).collect(),
+            None if !attempt.is_over() => continue,
+            _ => vec![],
+        };
+        if calls != results {
+            return Some(format!("{calls:?} have {results:?}"));
+        }
+    }
+    None
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use types::{Budget, CallId, Effect, Event, Inspection, Repeat, SessionEnd, SessionId, Spend};
+use types::{
+    Access, Budget, CallId, Effect, Event, Inspection, Repeat, SessionEnd, SessionId, Spend,
+};
 
 use super::{Broken, holds};
 
@@ -11,10 +13,11 @@ use super::{Broken, holds};
 pub(super) struct AttemptBook {
     budget: Budget,
     spent: Spend,
-    /// Turns that were asked for and have neither reply nor failure.
-    asked: BTreeMap<(SessionId, u32), Spend>,
+    /// Turns that were asked for and have neither reply nor failure; and whether a summary is wanted.
+    asked: BTreeMap<(SessionId, u32), (Spend, bool)>,
     calls: BTreeMap<CallId, CallBook>,
     ended: BTreeSet<SessionId>,
+    submitted: bool,
     sealed: bool,
     over: bool,
 }
@@ -23,6 +26,8 @@ pub(super) struct AttemptBook {
 struct CallBook {
     /// Whether it may be made twice; nothing where it is not a call that could be made.
     repeat: Option<Repeat>,
+    /// A question to the person is answered, not started.
+    asks: bool,
     started: u32,
     performed: u32,
     results: u32,
@@ -36,19 +41,22 @@ impl AttemptBook {
                 self.budget = brief.budget;
                 Ok(())
             }
-            Event::ModelAsked { session, turn, reserved, .. } => {
-                self.asks(*session, *turn, *reserved)
+            Event::ModelAsked { session, turn, reserved, summary, .. } => {
+                self.asks((*session, *turn), *reserved, *summary)
             }
             Event::ModelReplied { session, turn, reply, inspections, .. } => {
-                self.answered(*session, *turn)?;
-                let calls = reply.calls().zip(inspections).zip(0..);
+                let summary = self.answered(*session, *turn)?;
+                // Calls in a summary are nobody's.
+                let calls = reply.calls().zip(inspections).zip(0..).filter(|_| !summary);
                 for ((_, inspection), index) in calls {
                     let call = CallId { session: *session, turn: *turn, index };
-                    let repeat = match inspection {
-                        Inspection::Would(facts) => Some(facts.repeat),
-                        Inspection::Invalid(_) => None,
+                    let (repeat, asks) = match inspection {
+                        Inspection::Would(facts) => {
+                            (Some(facts.repeat), facts.access == Access::Ask)
+                        }
+                        Inspection::Invalid(_) => (None, false),
                     };
-                    self.calls.insert(call, CallBook { repeat, ..CallBook::default() });
+                    self.calls.insert(call, CallBook { repeat, asks, ..CallBook::default() });
                 }
                 let (input, output) = (reply.usage.input, reply.usage.output);
                 self.spends(input + output, 1)
@@ -71,7 +79,8 @@ impl AttemptBook {
             }
             Event::ToolRefused { call, .. } => self.result(*call),
             Event::ToolFinished { call, .. } => {
-                let started = self.calls.get(call).is_some_and(|book| book.started == 1);
+                let book = self.calls.get(call);
+                let started = book.is_some_and(|book| book.started == 1 || book.asks);
                 holds(started, "a_call_starts_before_it_ends", || call.to_string())?;
                 self.result(*call)
             }
@@ -84,11 +93,8 @@ impl AttemptBook {
                 let first = self.ended.insert(*session);
                 holds(first, "a_session_ends_once", || session.to_string())?;
                 let root = *session == SessionId::ROOT;
-                if root && matches!(end, SessionEnd::Submitted { .. }) {
-                    self.all_answered()
-                } else {
-                    Ok(())
-                }
+                self.submitted |= root && matches!(end, SessionEnd::Submitted { .. });
+                if self.submitted { self.all_answered() } else { Ok(()) }
             }
             Event::AttemptSealed { .. } => {
                 let first = !std::mem::replace(&mut self.sealed, true);
@@ -99,19 +105,26 @@ impl AttemptBook {
     }
 
     /// A turn is asked for once, unless it failed.
-    fn asks(&mut self, session: SessionId, turn: u32, reserved: Spend) -> Result<(), Broken> {
-        let again = self.asked.insert((session, turn), reserved).is_some();
-        holds(!again, "a_turn_is_asked_once", || format!("{session} turn {turn}"))?;
-        let held: u64 = self.asked.values().map(|reserved| reserved.tokens).sum();
+    fn asks(
+        &mut self,
+        turn: (SessionId, u32),
+        reserved: Spend,
+        summary: bool,
+    ) -> Result<(), Broken> {
+        let again = self.asked.insert(turn, (reserved, summary)).is_some();
+        holds(!again, "a_turn_is_asked_once", || format!("{turn:?}"))?;
+        let held: u64 = self.asked.values().map(|(reserved, _)| reserved.tokens).sum();
         let fits = self.budget.tokens.is_none_or(|all| self.spent.tokens + held <= all);
         holds(fits, "what_is_set_aside_fits", || {
             format!("{} spent and {held} set aside of {:?}", self.spent.tokens, self.budget.tokens)
         })
     }
 
-    fn answered(&mut self, session: SessionId, turn: u32) -> Result<(), Broken> {
-        let asked = self.asked.remove(&(session, turn)).is_some();
-        holds(asked, "a_reply_answers_a_question", || format!("{session} turn {turn}"))
+    /// Whether it was a summary that was asked for.
+    fn answered(&mut self, session: SessionId, turn: u32) -> Result<bool, Broken> {
+        let asked = self.asked.remove(&(session, turn));
+        holds(asked.is_some(), "a_reply_answers_a_question", || format!("{session} turn {turn}"))?;
+        Ok(asked.is_some_and(|(_, summary)| summary))
     }
 
     fn spends(&mut self, tokens: u64, calls: u64) -> Result<(), Broken> {
@@ -163,6 +176,10 @@ impl AttemptBook {
 
     pub(super) fn is_over(&mut self) -> Result<(), Broken> {
         self.over = true;
+        // Whoever is stopped leaves turns and calls open; their results are in the history all the same.
+        if !self.submitted {
+            return Ok(());
+        }
         holds(self.asked.is_empty(), "no_turn_is_left_open", || format!("{:?}", self.asked))?;
         self.all_answered()
     }

@@ -18,7 +18,8 @@ pub(super) struct RunBook {
     accepted: bool,
     refused: bool,
     routed: Option<RoleId>,
-    planned: Option<BTreeSet<TaskId>>,
+    /// The tasks, and how many checks of their own they have.
+    planned: Option<BTreeMap<TaskId, usize>>,
     approved: bool,
     gates: BTreeSet<Phase>,
     started: BTreeSet<AttemptId>,
@@ -30,7 +31,6 @@ pub(super) struct RunBook {
     verified: BTreeSet<(TaskId, CommitId)>,
     merging: BTreeSet<TaskId>,
     done: BTreeSet<TaskId>,
-    skipped: BTreeSet<TaskId>,
     cancelled: bool,
     end: Option<Status>,
 }
@@ -55,7 +55,6 @@ impl RunBook {
             verified: BTreeSet::new(),
             merging: BTreeSet::new(),
             done: BTreeSet::new(),
-            skipped: BTreeSet::new(),
             cancelled: false,
             end: None,
         }
@@ -82,7 +81,8 @@ impl RunBook {
             }
             Event::PlanAdopted { plan, .. } => {
                 let may = !self.wants_approval || self.approved || self.policy.intent.is_some();
-                self.planned = Some(plan.tasks.iter().map(|task| task.id.clone()).collect());
+                let tasks = plan.tasks.iter().map(|task| (task.id.clone(), task.checks.len()));
+                self.planned = Some(tasks.collect());
                 return holds(may, "no_plan_without_the_approval_that_is_wanted", String::new);
             }
             Event::QuestionAsked { question, .. } => {
@@ -122,8 +122,12 @@ impl RunBook {
             Event::TaskVerified { attempt, commit, decision, .. } => {
                 self.verified.insert((attempt.task.clone(), commit.clone()));
                 let by_person = decision.rule.as_str().starts_with("person.");
+                // A task with checks of its own is held to those; the others decide on the merged tree.
+                let own = self.planned.as_ref().and_then(|tasks| tasks.get(&attempt.task));
+                let own = own.copied().filter(|own| *own > 0).unwrap_or(usize::MAX);
                 let failing = self.checks.iter().find(|(check, end)| {
                     check.on == Subject::Attempt(attempt.clone())
+                        && (check.index as usize) < own
                         && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused())
                 });
                 holds(by_person || failing.is_none(), "verified_by_checks_or_a_person", || {
@@ -146,10 +150,6 @@ impl RunBook {
             }
             Event::TaskRejected { attempt, .. } => {
                 self.done.remove(&attempt.task);
-                Ok(())
-            }
-            Event::TaskSkipped { task, .. } => {
-                self.skipped.insert(task.clone());
                 Ok(())
             }
             _ => Ok(()),
@@ -189,7 +189,7 @@ impl RunBook {
             return Ok(());
         }
         let planned = self.planned.clone().unwrap_or_default();
-        let missing = planned.difference(&self.done).find(|task| !self.skipped.contains(*task));
+        let missing = planned.keys().find(|task| !self.done.contains(*task));
         holds(missing.is_none(), "done_only_if_all_is_verified", || format!("{missing:?}"))?;
         let failing = self.checks.iter().find(|(check, end)| {
             check.on == Subject::Merged
