@@ -19,10 +19,10 @@ mod world;
 
 use std::sync::Arc;
 
-use ::store::MemoryJournal;
+use ::store::{Journal as _, MemoryJournal};
 use engine::{Machine as _, Run};
 use futures::FutureExt as _;
-use types::{LogId, Span, Status};
+use types::{Command, CommitId, LogId, Settled, Settling, Span, Status};
 
 use crate::clock::Clock as _;
 use crate::drive::fold;
@@ -51,7 +51,7 @@ fn play(seed: u64) -> Played {
     let mut state = world.lock();
     let end = status.map_or("left waiting", Status::word);
     *state.tally.ends.entry(format!("{} {end}", world.case.policy.name)).or_default() += 1;
-    state.tally.virtual_ms = u64::try_from(world.clock.now().millis()).unwrap_or(0);
+    state.tally.virtual_ms = world.clock.now().since(clock::START).0;
     let broken = state.laws.first_broken().cloned();
     Played { tally: state.tally.clone(), broken, story: state.story.clone() }
 }
@@ -63,6 +63,9 @@ fn lives(world: &Arc<World>, journal: &MemoryJournal) -> Option<Status> {
         let lives = {
             let mut state = world.lock();
             state.tell(format!("      -- {ended:?}"));
+            if matches!(ended, Ended::Waiting) && state.laws.is_cancelled() {
+                state.laws.broken("a_cancelled_run_ends", "it waits for a person");
+            }
             if let Ended::Hung = ended {
                 state.laws.broken("a_run_ends_or_waits", "nothing can happen any more");
             }
@@ -74,14 +77,46 @@ fn lives(world: &Arc<World>, journal: &MemoryJournal) -> Option<Status> {
             }
             state.tally.lives
         };
-        let pause = world.lock().dice.delay();
-        world.clock.pass(pause.plus(Span(1)));
+        away(world);
         match ended {
-            Ended::Over(status) => return Some(status),
+            Ended::Over(status) => {
+                too_late(world, journal, status);
+                return Some(status);
+            }
             Ended::Waiting if !says_something(world, journal, lives) => return None,
             _ if lives == LAST_STRAW => post(world, journal, &person::cancel()),
             _ => {}
         }
+    }
+}
+
+/// Nothing runs for a while; sometimes the clock is set back meanwhile.
+fn away(world: &World) {
+    let mut state = world.lock();
+    let pause = state.dice.delay().plus(Span(1));
+    world.clock.pass(pause);
+    if state.dice.chance(3) {
+        state.count("clock set back");
+        world.clock.set_back(Span(state.dice.below(3_600_000)));
+    }
+}
+
+/// What is said to a run that is over: its result is settled, and anything else is taken and says nothing.
+fn too_late(world: &Arc<World>, journal: &MemoryJournal, status: Status) {
+    let settled = Settled {
+        how: Settling::Accepted,
+        commit: CommitId("mine".to_owned()),
+        by: "person:ann".to_owned(),
+    };
+    if status == Status::Done {
+        post(world, journal, &Command::Settle { settled });
+    }
+    post(world, journal, &person::cancel());
+    let ended = process::live(world, journal);
+    let waits = journal.posted(&world.case.run).now_or_never();
+    let heard = waits.is_some_and(|posted| posted.is_ok_and(|posted| posted.is_empty()));
+    if matches!(ended, Ended::Over(_)) && !heard {
+        world.lock().laws.broken("every_command_is_heard", "it is still in the inbox");
     }
 }
 
@@ -115,8 +150,7 @@ fn says_something(world: &Arc<World>, journal: &MemoryJournal, lives: u64) -> bo
     true
 }
 
-fn post(world: &Arc<World>, journal: &MemoryJournal, command: &types::Command) {
-    use ::store::Journal as _;
+fn post(world: &Arc<World>, journal: &MemoryJournal, command: &Command) {
     world.lock().tell(format!("      > {command:?}"));
     let posting = journal.post(&world.case.run, world.clock.now(), command);
     posting.now_or_never().expect("memory does not wait").expect("the inbox takes it");

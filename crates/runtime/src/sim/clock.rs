@@ -19,11 +19,20 @@ pub(super) struct SimClock {
     stuck: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     now: i64,
     tickets: u64,
     sleepers: BTreeMap<(i64, u64), Waker>,
+}
+
+/// When everything begins.
+pub(super) const START: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+impl Default for State {
+    fn default() -> Self {
+        Self { now: START.millis(), tickets: 0, sleepers: BTreeMap::new() }
+    }
 }
 
 /// Forgets a sleeper that is no longer there.
@@ -66,6 +75,11 @@ impl SimClock {
         let mut state = self.lock();
         state.sleepers.clear();
         state.now = state.now.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX));
+    }
+
+    /// Somebody sets the clock back while the process is away.
+    pub(super) fn set_back(&self, span: Span) {
+        self.lock().now -= i64::try_from(span.0).unwrap_or(0);
     }
 
     pub(super) async fn sleep(&self, span: Span) {

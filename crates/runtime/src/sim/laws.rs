@@ -7,7 +7,7 @@ mod run;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use types::{AttemptId, Effect, EffectId, Envelope, LogId, Policy};
+use types::{AttemptId, Digest, Effect, EffectId, Envelope, Event, LogId, Policy};
 
 use attempt::AttemptBook;
 use run::RunBook;
@@ -69,6 +69,14 @@ impl Laws {
         if !follows {
             self.broken("lines_follow_each_other", format!("line {} is out of place", line.seq));
         }
+        if let Event::AttemptFinished { attempt, spent, log_head, .. } = &line.event
+            && *log_head != Digest::ZERO
+            && let Some(booked) = self.attempts.get(attempt).map(AttemptBook::tokens)
+            && booked != spent.tokens
+        {
+            let what = format!("{attempt} used {booked}, its run books {}", spent.tokens);
+            self.broken("the_run_books_what_was_used", what);
+        }
         let judged = match &line.attempt {
             None => self.run.stored(&line.event),
             Some(attempt) => self.attempts.entry(attempt.clone()).or_default().stored(&line.event),
@@ -113,6 +121,11 @@ impl Laws {
     pub(super) fn attempt_is_over(&mut self, attempt: &AttemptId) {
         let judged = self.attempts.entry(attempt.clone()).or_default().is_over();
         self.take(Some(attempt), judged);
+    }
+
+    /// Whether the person has cancelled the run.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.run.cancelled
     }
 
     /// The run is over.

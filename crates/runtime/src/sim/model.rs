@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use types::{
     Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, Contract, Fault, FaultClass,
-    Inspection, ModelReply, ModelRequest, Repeat, Replied, Retry, Span, Spawn, StopReason, Usage,
-    Used,
+    Inspection, ModelReply, ModelRequest, PriceCap, Repeat, Replied, Retry, Span, Spawn,
+    StopReason, Usage, Used,
 };
 
 use super::dice::Dice;
@@ -15,6 +15,7 @@ pub(super) struct Asked<'a> {
     pub(super) brief: &'a Brief,
     pub(super) request: &'a ModelRequest,
     pub(super) rough: u64,
+    pub(super) price: Option<PriceCap>,
 }
 
 impl Asked<'_> {
@@ -41,7 +42,9 @@ impl Asked<'_> {
         inspections: Vec<Inspection>,
         stop: StopReason,
     ) -> Box<Replied> {
-        let reply = ModelReply::new(blocks, stop, self.usage(dice), None);
+        let usage = self.usage(dice);
+        let cost = self.price.map(|price| price.of(usage.input, usage.output));
+        let reply = ModelReply::new(blocks, stop, usage, cost);
         Box::new(Replied { reply, inspections })
     }
 

@@ -303,8 +303,9 @@ impl AttemptSide {
         let fails = self.world.fails(dice);
         match effect {
             Effect::AskModel { request } => {
-                let rough = self.world.case.rough;
-                let (reply, fault) = Asked { brief: &self.brief, request, rough }.answer(dice);
+                let (rough, price) = (self.world.case.rough, self.world.case.price);
+                let asked = Asked { brief: &self.brief, request, rough, price };
+                let (reply, fault) = asked.answer(dice);
                 (Outcome::Model(reply), fault)
             }
             Effect::RunTool { .. } if fails => match dice.below(3) {

@@ -6,6 +6,7 @@ use engine::{Machine as _, Run};
 use store::Journal;
 use types::{Command, Envelope, Event, QuestionView, Span, Telling, Timestamp};
 
+use super::clock::START;
 use super::dice::Dice;
 use super::world::World;
 use crate::clock::Clock as _;
@@ -16,7 +17,7 @@ const ANN: &str = "person:ann";
 pub(super) fn sits_down(world: &Arc<World>, journal: &Arc<dyn Journal>, run: &Run) {
     let now = world.clock.now();
     if let Some(after) = world.case.person.cancels_after {
-        let left = Timestamp::from_millis(0).after(after).since(now);
+        let left = START.after(after).since(now);
         says_later(world, journal, left, cancel());
     }
     for question in open(run, now) {

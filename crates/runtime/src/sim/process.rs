@@ -21,6 +21,7 @@ use crate::flight::Order;
 
 /// Why a process is no longer there.
 #[derive(Debug)]
+#[expect(dead_code, reason = "the story shows what failed")]
 pub(super) enum Ended {
     Over(Status),
     Waiting,
@@ -74,9 +75,14 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
     }
     let suspend = CancellationToken::new();
     let broken = Arc::new(Mutex::new(None));
-    let (world, suspend) = (world.clone(), suspend);
     let side = RunSide { world: world.clone(), around, suspend, broken };
-    person::sits_down(&world, &journal, &drive.machine);
+    if drive.machine.is_over() {
+        // What was said to it since it ended says nothing, except what became of its result.
+        drive.take_posted().await?;
+        return Ok(Ended::Over(drive.machine.status()));
+    }
+    suspended_sometime(world, &side.suspend);
+    person::sits_down(world, &journal, &drive.machine);
     loop {
         drive.take_posted().await?;
         let (sender, mut inbox) = mpsc::channel(16);
@@ -100,6 +106,22 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
             Left::Suspended => Ended::Suspended,
         });
     }
+}
+
+/// Somebody presses Ctrl-C.
+fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
+    let (world, suspend) = (world.clone(), suspend.clone());
+    let delay = {
+        let state = &mut *world.lock();
+        let presses = state.tally.lives < 12 && state.dice.chance(8);
+        presses.then(|| state.dice.delay())
+    };
+    let Some(delay) = delay else { return };
+    tokio::spawn(async move {
+        world.clock.sleep(delay).await;
+        world.lock().count("suspended");
+        suspend.cancel();
+    });
 }
 
 /// Hands on what is put into the inbox, each command once.

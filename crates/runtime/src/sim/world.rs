@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use types::Envelope;
 
 use super::case::Case;
-use super::clock::SimClock;
+use super::clock::{START, SimClock};
 use super::dice::Dice;
 use super::laws::Laws;
 use super::tally::Tally;
@@ -115,7 +115,8 @@ impl State {
         for line in lines {
             *self.tally.events.entry(line.event.kind()).or_default() += 1;
             let attempt = line.attempt.as_ref().map(ToString::to_string).unwrap_or_default();
-            let (at, seq, kind) = (line.at.millis(), line.seq, line.event.kind());
+            let at = line.at.millis() - START.millis();
+            let (seq, kind) = (line.seq, line.event.kind());
             self.tell(format!("{at:>9} {attempt:<8} {seq:>3} {kind:<18} {}", line.event.summary()));
             self.laws.stored(line);
         }

@@ -137,6 +137,11 @@ impl AttemptBook {
         })
     }
 
+    /// The tokens that its replies took, also those that broke off.
+    pub(super) fn tokens(&self) -> u64 {
+        self.spent.tokens
+    }
+
     fn result(&mut self, call: CallId) -> Result<(), Broken> {
         let book = self.calls.entry(call).or_default();
         book.results += 1;

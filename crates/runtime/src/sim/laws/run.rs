@@ -31,7 +31,7 @@ pub(super) struct RunBook {
     verified: BTreeSet<(TaskId, CommitId)>,
     merging: BTreeSet<TaskId>,
     done: BTreeSet<TaskId>,
-    cancelled: bool,
+    pub(super) cancelled: bool,
     end: Option<Status>,
 }
 
