@@ -13,6 +13,7 @@ mod outside;
 mod person;
 mod process;
 mod store;
+mod talk;
 mod tally;
 mod tests;
 mod world;
@@ -108,7 +109,7 @@ fn too_late(world: &Arc<World>, journal: &MemoryJournal, status: Status) {
         commit: CommitId("mine".to_owned()),
         by: "person:ann".to_owned(),
     };
-    if status == Status::Done {
+    if status == Status::Done && !world.case.talks {
         post(world, journal, &Command::Settle { settled });
     }
     post(world, journal, &person::cancel());
@@ -123,6 +124,11 @@ fn too_late(world: &Arc<World>, journal: &MemoryJournal, status: Status) {
 /// Whether the person says something to a run that waits for them, or leaves it alone for ever.
 fn says_something(world: &Arc<World>, journal: &MemoryJournal, lives: u64) -> bool {
     let case = &world.case;
+    if case.talks {
+        let word = talk::next_word(world, journal, lives >= LAST_STRAW);
+        post(world, journal, &word);
+        return true;
+    }
     let mut run = Run::new(case.run.clone(), case.policy.clone());
     let log = LogId::run(case.run.clone());
     let folded = fold(&mut run, &log, journal).now_or_never();

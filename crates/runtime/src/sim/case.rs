@@ -11,10 +11,10 @@ use types::{
 use super::dice::Dice;
 use crate::presets;
 
-/// The presets that work on runs, read once.
+/// The presets, read once; the last is for conversations.
 static PRESETS: LazyLock<Vec<Policy>> = LazyLock::new(|| {
     let preset = |name: &&str| presets::preset(name).expect("a preset that ships");
-    ["crew", "crew", "strict", "audited"].iter().map(preset).collect()
+    ["crew", "crew", "strict", "audited", "solo"].iter().map(preset).collect()
 });
 
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Case {
     /// After how many steps on average the process is killed, if it is.
     pub(super) crash_after: Option<u64>,
     pub(super) person: Habits,
+    /// It is a conversation, without a run.
+    pub(super) talks: bool,
 }
 
 /// How the person behaves.
@@ -87,6 +89,7 @@ impl Case {
         let cancels = dice.chance(12).then(|| Span(dice.below(120_000)));
         Self {
             seed,
+            talks: policy.name == "solo",
             run: "r_sim".parse().expect("a run"),
             policy,
             request,

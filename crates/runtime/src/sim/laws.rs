@@ -28,16 +28,19 @@ pub(super) struct Laws {
     /// What the process that lives now is performing.
     performing: BTreeSet<(Option<AttemptId>, EffectId)>,
     first: Option<Broken>,
+    /// The log without an attempt is a conversation's.
+    talk: Option<AttemptId>,
 }
 
 impl Laws {
-    pub(super) fn new(policy: Arc<Policy>) -> Self {
+    pub(super) fn new(policy: Arc<Policy>, talks: bool) -> Self {
         Self {
             lines: BTreeMap::new(),
             run: RunBook::new(policy),
             attempts: BTreeMap::new(),
             performing: BTreeSet::new(),
             first: None,
+            talk: talks.then(super::talk::id),
         }
     }
 
@@ -77,7 +80,7 @@ impl Laws {
             let what = format!("{attempt} used {booked}, its run books {}", spent.tokens);
             self.broken("the_run_books_what_was_used", what);
         }
-        let judged = match &line.attempt {
+        let judged = match line.attempt.as_ref().or(self.talk.as_ref()) {
             None => self.run.stored(&line.event),
             Some(attempt) => self.attempts.entry(attempt.clone()).or_default().stored(&line.event),
         };

@@ -48,9 +48,12 @@ impl Asked<'_> {
         Box::new(Replied { reply, inspections })
     }
 
-    /// Ordinary texts have a token for every four bytes; at most what was set aside for them.
+    /// Ordinary texts have a token for every few bytes; at most what was set aside for them.
     fn usage(&self, dice: &mut Dice) -> Usage {
-        let bytes: usize = self.request.messages.iter().map(|m| json!(m).to_string().len()).sum();
+        // Only the last messages are measured: writing all of them down on every turn would be most of the work.
+        let messages = &self.request.messages;
+        let last = messages.iter().rev().take(3).map(|one| json!(one).to_string().len());
+        let bytes = last.sum::<usize>() + messages.len() * 16;
         let output = dice.below(self.request.max_output.min(9_000) + 1);
         Usage { input: bytes as u64 / 8, output, ..Usage::default() }
     }
@@ -97,7 +100,8 @@ impl Asked<'_> {
     fn calls(&self, dice: &mut Dice) -> (Vec<Block>, Vec<Inspection>) {
         let turn = u64::from(self.request.origin.turn);
         let names: Vec<&str> = self.request.tools.iter().map(|tool| tool.name.as_str()).collect();
-        if names.is_empty() || dice.chance(3) {
+        let says_done = if names.contains(&"submit") { 3 } else { 30 };
+        if names.is_empty() || dice.chance(says_done) {
             return (vec![Block::text("I am done.")], vec![]);
         }
         let mut made = Vec::new();

@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Attack, AttemptId, Brief, Changes, CheckEnd, CheckId, Command, CommitId, Digest, Effect, Ended,
-    Fault, FaultClass, FileChange, FileState, Input, LogId, MergeEnd, Outcome, Proof, Recovered,
-    Rung, Said, Sealed, Shown, Span, Subject, ToolOutput, ToolSpec, Trial,
+    Attack, AttemptId, Brief, Changes, CheckEnd, CheckId, Command, CommitId, Digest, Effect,
+    EffectId, Ended, Fault, FaultClass, FileChange, FileState, Input, LogId, MergeEnd, Outcome,
+    Proof, Recovered, Rung, Said, Sealed, Shown, Span, Subject, ToolOutput, ToolSpec, Trial,
 };
 
 use super::dice::Dice;
@@ -31,9 +31,9 @@ pub(super) struct RunSide {
 
 /// What an attempt's effects are performed with.
 #[derive(Clone)]
-struct AttemptSide {
-    world: Arc<World>,
-    brief: Arc<Brief>,
+pub(super) struct AttemptSide {
+    pub(super) world: Arc<World>,
+    pub(super) brief: Arc<Brief>,
 }
 
 impl World {
@@ -45,7 +45,6 @@ impl World {
         stop: &CancellationToken,
         outcome: impl FnOnce(&mut Dice) -> (Outcome, Option<&'static str>),
     ) -> Outcome {
-        self.begins(attempt, effect);
         self.step("killed before an effect").await;
         let (delay, (outcome, fault)) = {
             let mut state = self.lock();
@@ -68,6 +67,7 @@ impl World {
         outcome
     }
 
+    /// The loop starts an effect.
     fn begins(&self, attempt: Option<&AttemptId>, effect: &Effect) {
         let mut state = self.lock();
         state.tally.effects += 1;
@@ -96,18 +96,38 @@ impl Hands<Run> for RunSide {
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
         let side = self.clone();
+        side.world.begins(None, &effect);
         Box::pin(async move {
             if let Effect::RunAttempt { brief, answers } = effect {
-                let effect = Effect::RunAttempt { brief: brief.clone(), answers: answers.clone() };
-                side.world.begins(None, &effect);
+                let id = EffectId::Attempt(brief.attempt.clone());
                 let done = side.attempt(*brief, answers, &stop).await;
-                side.world.lock().laws.ends(None, &effect.id());
+                side.world.lock().laws.ends(None, &id);
                 return done.unwrap_or_else(Outcome::Broke);
             }
             let world = side.world.clone();
             world.perform(None, &effect, &stop, |dice| side.outcome(&effect, dice)).await
         })
     }
+}
+
+/// Definitions for tools that nobody defines.
+pub(super) fn specs(tools: &[String]) -> Vec<ToolSpec> {
+    let (description, schema) = (String::new(), serde_json::json!({}));
+    let spec = |name: &String| ToolSpec {
+        name: name.clone(),
+        description: description.clone(),
+        schema: schema.clone(),
+    };
+    tools.iter().map(spec).collect()
+}
+
+/// What the sandbox is found to hold.
+fn probed(fails: bool) -> (Outcome, Option<&'static str>) {
+    if fails {
+        return (Outcome::Probed(Proof::nothing("there is no Landlock")), Some("no sandbox"));
+    }
+    let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
+    (Outcome::Probed(Proof { rung: Rung::Full, attacks, missing: vec![] }), None)
 }
 
 fn broke(code: &str) -> Outcome {
@@ -118,13 +138,7 @@ impl RunSide {
     fn outcome(&self, effect: &Effect, dice: &mut Dice) -> (Outcome, Option<&'static str>) {
         let fails = self.world.fails(dice);
         match effect {
-            Effect::Probe if fails && dice.chance(30) => {
-                (Outcome::Probed(Proof::nothing("there is no Landlock")), Some("no sandbox"))
-            }
-            Effect::Probe => {
-                let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
-                (Outcome::Probed(Proof { rung: Rung::Full, attacks, missing: vec![] }), None)
-            }
+            Effect::Probe => probed(fails && dice.chance(30)),
             Effect::RunCheck { check, commit, .. } => self.check(check, commit, fails, dice),
             Effect::Merge { .. } if fails => match dice.below(3) {
                 0 => (broke("git.failed"), Some("merge broke")),
@@ -213,12 +227,7 @@ impl RunSide {
             return Err(Fault::structural("git.worktree", "simulated"));
         }
         if drive.is_new() {
-            let spec = |name: &String| ToolSpec {
-                name: name.clone(),
-                description: String::new(),
-                schema: serde_json::json!({}),
-            };
-            let tool_specs = brief.tools.iter().map(spec).collect();
+            let tool_specs = specs(&brief.tools);
             let (window, price) = (world.case.window, world.case.price);
             let brief = Brief { tool_specs, window, price, ..brief.clone() };
             let first = Input::Brief(Box::new(brief));
@@ -291,6 +300,7 @@ impl Hands<Attempt> for AttemptSide {
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
         let side = self.clone();
+        side.world.begins(Some(&side.brief.attempt), &effect);
         Box::pin(async move {
             let (world, attempt) = (&side.world, &side.brief.attempt);
             world.perform(Some(attempt), &effect, &stop, |dice| side.outcome(&effect, dice)).await
@@ -339,7 +349,7 @@ impl AttemptSide {
                 let findings = types::Findings::default();
                 (Outcome::Sealed(Ok(Sealed { commit, changes: changes(&paths), findings })), None)
             }
-            Effect::Probe => (Outcome::Probed(Proof::nothing("simulated")), None),
+            Effect::Probe => probed(fails && dice.chance(30)),
             other => (Outcome::Broke(Fault::bug(format!("{:?}", other.id()))), None),
         }
     }

@@ -11,7 +11,7 @@ use super::dice::Dice;
 use super::world::World;
 use crate::clock::Clock as _;
 
-const ANN: &str = "person:ann";
+pub(super) const ANN: &str = "person:ann";
 
 /// Somebody looks at the run again, and has heard nothing since.
 pub(super) fn sits_down(world: &Arc<World>, journal: &Arc<dyn Journal>, run: &Run) {
@@ -88,7 +88,7 @@ pub(super) fn answer(question: &QuestionView, dice: &mut Dice) -> Command {
 }
 
 /// What nobody asked for.
-fn noise(dice: &mut Dice) -> Command {
+pub(super) fn noise(dice: &mut Dice) -> Command {
     let (by, text) = (ANN.to_owned(), "and quickly".to_owned());
     match dice.below(6) {
         0 => Command::Tell { how: Telling::Steer, by, text },

@@ -8,12 +8,13 @@ use store::{Journal, MemoryJournal, Redactor};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    AttemptId, Begin, BlockBody, Command, Digest, Envelope, Input, LogId, Message, Status,
+    AttemptId, Begin, BlockBody, Command, Digest, Envelope, Event, Input, LogId, Message, Status,
 };
 
 use super::outside::RunSide;
 use super::person;
 use super::store::SimJournal;
+use super::talk;
 use super::world::World;
 use crate::clock::Clock as _;
 use crate::drive::{Drive, DriveError, Left, Posted, Surroundings, WhenWaiting};
@@ -64,6 +65,9 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
         clock: world.clock.clone(),
         order: if case.seed % 4 == 0 { Order::Started } else { Order::Arrival },
     };
+    if case.talks {
+        return talk::drive(world, &journal, around).await;
+    }
     let machine = Run::new(case.run.clone(), case.policy.clone());
     let drive = Drive::load(machine, LogId::run(case.run.clone()), around.clone()).await?;
     let mut drive = watched_run(drive, world, &journal);
@@ -109,7 +113,7 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
 }
 
 /// Somebody presses Ctrl-C.
-fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
+pub(super) fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
     let (world, suspend) = (world.clone(), suspend.clone());
     let delay = {
         let state = &mut *world.lock();
@@ -125,7 +129,11 @@ fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
 }
 
 /// Hands on what is put into the inbox, each command once.
-async fn listen(world: Arc<World>, journal: Arc<dyn Journal>, sender: mpsc::Sender<Posted>) {
+pub(super) async fn listen(
+    world: Arc<World>,
+    journal: Arc<dyn Journal>,
+    sender: mpsc::Sender<Posted>,
+) {
     let mut handed_on = 0;
     loop {
         let commands: Vec<(u64, Command)> =
@@ -168,6 +176,18 @@ fn differs(world: &World, log: &str) {
     world.lock().laws.broken("the_state_is_the_fold_of_its_log", what);
 }
 
+fn keeps_the_budget(world: &World, run: &Run) {
+    let view = run.view(world.clock.now());
+    let (budget, spent) = (view.budget, view.spent);
+    let fits = budget.tokens.is_none_or(|all| spent.tokens <= all)
+        && budget.calls.is_none_or(|all| spent.calls <= all)
+        && budget.money.is_none_or(|all| spent.money <= all);
+    if !fits {
+        let what = format!("{spent:?} of {budget:?}");
+        world.lock().laws.broken("never_more_than_the_budget", what);
+    }
+}
+
 fn watched_run(drive: Drive<Run>, world: &Arc<World>, journal: &Arc<dyn Journal>) -> Drive<Run> {
     let (world, journal) = (world.clone(), journal.clone());
     let shadow = Shadow::of(&drive.machine);
@@ -175,14 +195,8 @@ fn watched_run(drive: Drive<Run>, world: &Arc<World>, journal: &Arc<dyn Journal>
         if !shadow.is_the_same(run, lines) {
             differs(&world, "the run");
         }
-        let view = run.view(world.clock.now());
-        let (budget, spent) = (view.budget, view.spent);
-        let fits = budget.tokens.is_none_or(|all| spent.tokens <= all)
-            && budget.calls.is_none_or(|all| spent.calls <= all)
-            && budget.money.is_none_or(|all| spent.money <= all);
-        if !fits {
-            let what = format!("{spent:?} of {budget:?}");
-            world.lock().laws.broken("never_more_than_the_budget", what);
+        if lines.iter().any(|line| matches!(line.event, Event::AttemptFinished { .. })) {
+            keeps_the_budget(&world, run);
         }
         person::hears(&world, &journal, run, lines);
     }))
@@ -199,7 +213,8 @@ pub(super) fn watched_attempt(
         if !shadow.is_the_same(machine, lines) {
             differs(&world, &attempt.to_string());
         }
-        if let Some(what) = unanswered(machine) {
+        let asks = lines.iter().any(|line| matches!(line.event, Event::ModelAsked { .. }));
+        if let Some(what) = (asks || machine.is_over()).then(|| unanswered(machine)).flatten() {
             world.lock().laws.broken("every_call_in_the_history_has_its_result", what);
         }
         if machine.is_over() {

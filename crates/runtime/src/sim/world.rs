@@ -44,7 +44,7 @@ pub(super) struct State {
 impl World {
     pub(super) fn new(seed: u64) -> Self {
         let case = Case::new(seed);
-        let laws = Laws::new(case.policy.clone());
+        let laws = Laws::new(case.policy.clone(), case.talks);
         let state = State {
             dice: Dice::of(seed, "world"),
             laws,

@@ -89,7 +89,14 @@ impl AttemptBook {
                 holds(started, "only_a_begun_call_is_lost", || call.to_string())?;
                 self.result(*call)
             }
+            Event::SessionPaused { session, .. } => {
+                self.asked.retain(|(of, _), _| of != session);
+                Ok(())
+            }
             Event::SessionEnded { session, end } => {
+                if !matches!(end, SessionEnd::Submitted { .. }) {
+                    self.asked.retain(|(of, _), _| of != session);
+                }
                 let first = self.ended.insert(*session);
                 holds(first, "a_session_ends_once", || session.to_string())?;
                 let root = *session == SessionId::ROOT;
