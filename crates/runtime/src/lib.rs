@@ -66,6 +66,8 @@ mod session;
 mod setting;
 mod settle;
 mod shop;
+#[cfg(test)]
+mod sim;
 mod sweep;
 mod walls;
 mod watch;

@@ -23,6 +23,7 @@ mod layers;
 mod live;
 mod sample;
 mod scenarios;
+mod sim;
 mod tidy;
 mod tree;
 
@@ -50,6 +51,7 @@ usage: cargo xtask CHORE
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
   fuzz         list the fuzz targets
   fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
+  sim          play simulated runs with seeded faults and hold them to laws (see `sim help`)
   help         this text";
 
 fn main() -> ExitCode {
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
+        ["sim", rest @ ..] => sim::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 use types::{
-    Arguments, AttemptResult, Block, Brief, Budget, Call, Digest, Effect, Event, Inspection,
-    Message, ModelReply, Outcome, Part, Replied, StopReason, Usage,
+    Arguments, AttemptResult, Block, Brief, Budget, Call, Digest, Effect, EffectId, Event,
+    Inspection, Message, ModelReply, Outcome, Part, Replied, StopReason, Usage,
 };
 
 use super::{Attempt, BLOCKED};
+use crate::Machine as _;
 use crate::budget::{LEAST_REPLY, output_limit};
 use crate::testing::{Bench, brief, crew, only, same};
 
@@ -140,4 +141,18 @@ fn a_blocked_task_ends_with_the_reason_the_evidence_and_its_files() {
     let AttemptResult::Failed { fault, commit } = end else { panic!("{end:?}") };
     assert_eq!((fault.code.as_str(), fault.evidence.as_str()), (BLOCKED, "test.sh:1"));
     assert!(commit.is_some(), "what it wrote is kept");
+}
+
+#[test]
+fn what_a_call_leaves_that_was_told_to_stop_is_committed_when_it_has_ended() {
+    let time_ms = Some(types::Span::seconds(60));
+    let mut bench =
+        talking(Brief { budget: Budget { time_ms, ..Budget::default() }, ..brief("T1.1") });
+    bench.tell("model calls write_file src/a.rs");
+    let call = bench.asked().iter().map(Effect::id).find(|id| matches!(id, EffectId::Tool(_)));
+    let ended = bench.tell("time 1");
+    assert!(ended.contains("session.ended"), "{ended}");
+    let still_writing = crate::InFlight::from([call.expect("the call has begun")]);
+    assert_eq!(bench.machine.pending(&still_writing), vec![]);
+    assert!(matches!(bench.asked()[..], [Effect::Seal { .. }]));
 }

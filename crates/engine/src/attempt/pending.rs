@@ -10,7 +10,9 @@ use crate::{InFlight, brief};
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
     let Some(brief) = &attempt.brief else { return vec![] };
     if attempt.end_of_root().is_some() {
-        if attempt.needs_seal() && !in_flight.contains(&EffectId::Seal) {
+        // A call that was told to stop may still be writing; what it leaves is committed when it has ended.
+        let busy = |id: &EffectId| matches!(id, EffectId::Seal | EffectId::Tool(_));
+        if attempt.needs_seal() && !in_flight.iter().any(busy) {
             let message = brief::seal_message(brief);
             return vec![Effect::Seal { message, at: attempt.ended }];
         }

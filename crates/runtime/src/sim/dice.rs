@@ -1,0 +1,54 @@
+//! Choices that look random and follow from one number.
+
+use types::Span;
+
+/// Throws numbers, always the same ones for the same seed.
+#[derive(Debug, Clone)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// Dice for one thing: the same for the same seed and name, whatever was thrown before.
+    pub(super) fn of(seed: u64, name: &str) -> Self {
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, hash))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `sides`.
+    pub(super) fn below(&mut self, sides: u64) -> u64 {
+        self.next() % sides.max(1)
+    }
+
+    /// A number from `from` to `to`, both included.
+    pub(super) fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to - from + 1)
+    }
+
+    /// True so many times in a hundred.
+    pub(super) fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// True so many times in a thousand.
+    pub(super) fn rarely(&mut self, permille: u64) -> bool {
+        self.below(1_000) < permille
+    }
+
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        let place = usize::try_from(self.below(from.len() as u64)).unwrap_or(0);
+        from[place]
+    }
+
+    /// How long something takes: mostly next to nothing, sometimes long.
+    pub(super) fn delay(&mut self) -> Span {
+        let most = self.pick(&[0, 1, 20, 20, 400, 3_000, 30_000, 400_000]);
+        Span(self.below(most + 1))
+    }
+}

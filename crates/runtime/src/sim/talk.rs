@@ -1,0 +1,155 @@
+//! A conversation without a run: one agent with its sub-agents, and a person who asks, steers, interrupts, changes its
+//! model, makes room, and closes it in the end. Driven by the same loop, over the same store.
+
+use std::sync::Arc;
+
+use engine::{Attempt, Machine as _};
+use futures::FutureExt as _;
+use store::{Journal, MemoryJournal};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use types::{
+    Artifact, AttemptId, Brief, Command, CommitId, Ending, Input, LogId, RoleId, Rung, Scope,
+    SessionChange, Status, TaskId, Telling,
+};
+
+use super::dice::Dice;
+use super::outside::{AttemptSide, specs};
+use super::person::{ANN, cancel, noise};
+use super::process::{Ended, listen, suspended_sometime, watched_attempt};
+use super::world::World;
+use crate::clock::Clock as _;
+use crate::drive::{Drive, DriveError, Left, Surroundings, WhenWaiting, fold};
+
+/// The one attempt that a conversation is.
+pub(super) fn id() -> AttemptId {
+    AttemptId::new(TaskId::chat(), 1)
+}
+
+fn brief(world: &World) -> Brief {
+    let case = &world.case;
+    let role = RoleId::solo();
+    let solo = case.policy.roles.get(&role).expect("the preset has one role");
+    Brief {
+        run: case.run.clone(),
+        attempt: id(),
+        role,
+        model: case.request.model.clone(),
+        system: "You are an agent.".to_owned(),
+        task: String::new(),
+        tools: solo.tools.clone(),
+        tool_specs: specs(&solo.tools),
+        scope: Scope(vec![Artifact::everything()]),
+        walls: Rung::None,
+        start: CommitId(String::new()),
+        assignment: types::Assignment::default(),
+        budget: case.request.budget,
+        max_turns: solo.max_turns,
+        max_output_tokens: 8_000,
+        output_chars: case.policy.limits.output_chars,
+        ending: Ending::Open,
+        effort: None,
+        window: case.window,
+        reply: None,
+        shows: vec![],
+        files: vec![],
+        price: case.price,
+        folder: None,
+        policy: None,
+        output: None,
+    }
+}
+
+/// Drives the conversation until it is closed or rests.
+pub(super) async fn drive(
+    world: &Arc<World>,
+    journal: &Arc<dyn Journal>,
+    around: Surroundings,
+) -> Result<Ended, DriveError> {
+    let machine = Attempt::new(world.case.policy.clone());
+    let drive = Drive::load(machine, LogId::run(world.case.run.clone()), around).await?;
+    let mut drive = watched_attempt(drive, world, &id());
+    if drive.is_new() {
+        let first = tell(Telling::Submit, &world.case.request.text);
+        let inputs = [Input::Brief(Box::new(brief(world))), Input::Command(first)];
+        drive.take_all(&inputs, None).await?;
+    }
+    drive.take_posted().await?;
+    if drive.machine.is_over() {
+        return Ok(Ended::Over(Status::Done));
+    }
+    let hands = AttemptSide { world: world.clone(), brief: Arc::new(brief(world)) };
+    let suspend = CancellationToken::new();
+    suspended_sometime(world, &suspend);
+    speaks_sometime(world, journal);
+    loop {
+        drive.take_posted().await?;
+        if drive.machine.is_over() {
+            return Ok(Ended::Over(Status::Done));
+        }
+        let (sender, mut inbox) = mpsc::channel(16);
+        let listening = tokio::spawn(listen(world.clone(), journal.clone(), sender));
+        let left = drive.run(&hands, &mut inbox, &suspend, WhenWaiting::Leave).await;
+        listening.abort();
+        match left? {
+            Left::Suspended => return Ok(Ended::Suspended),
+            Left::Over => {}
+            Left::Waiting if !journal.posted(&world.case.run).await?.is_empty() => {}
+            Left::Waiting => return Ok(Ended::Waiting),
+        }
+    }
+}
+
+fn tell(how: Telling, text: &str) -> Command {
+    Command::Tell { how, by: ANN.to_owned(), text: text.to_owned() }
+}
+
+/// While it works, somebody says something now and then.
+fn speaks_sometime(world: &Arc<World>, journal: &Arc<dyn Journal>) {
+    let (world, journal) = (world.clone(), journal.clone());
+    let words = world.lock().dice.below(4);
+    tokio::spawn(async move {
+        for _ in 0..words {
+            let (delay, command) = {
+                let dice = &mut world.lock().dice;
+                (dice.delay(), noise(dice))
+            };
+            world.clock.sleep(delay).await;
+            let _heard = journal.post(&world.case.run, world.clock.now(), &command).await;
+        }
+    });
+}
+
+/// What the person says to a conversation that rests: an answer, the next input, or that it is over.
+pub(super) fn next_word(world: &World, journal: &MemoryJournal, last: bool) -> Command {
+    let mut attempt = Attempt::new(world.case.policy.clone());
+    let log = LogId::run(world.case.run.clone());
+    let folded = fold(&mut attempt, &log, journal).now_or_never();
+    folded.expect("memory does not wait").expect("it can be read");
+    let state = &mut *world.lock();
+    state.answers += 1;
+    if last || state.answers > world.case.person.patience / 3 + 2 {
+        return cancel();
+    }
+    if let Some(asking) = attempt.open_question() {
+        let text = state.dice.pick(&["allow", "deny", "yes", "whatever"]).to_owned();
+        return Command::Answer { by: ANN.to_owned(), question: asking.question, text };
+    }
+    if attempt.away().is_some() && state.dice.chance(70) {
+        return Command::GoOn { by: ANN.to_owned() };
+    }
+    next_input(&mut state.dice)
+}
+
+fn next_input(dice: &mut Dice) -> Command {
+    match dice.below(10) {
+        0 => Command::Compact { by: ANN.to_owned() },
+        1 => Command::GoOn { by: ANN.to_owned() },
+        2 => {
+            let model = Some("sim/other".parse().expect("a model"));
+            let change = SessionChange { model, ..SessionChange::default() };
+            Command::Change { change: Box::new(change) }
+        }
+        _ => tell(Telling::Submit, "and now the next thing"),
+    }
+}
