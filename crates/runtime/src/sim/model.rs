@@ -45,7 +45,7 @@ impl Asked<'_> {
         let usage = self.usage(dice);
         let cost = self.price.map(|price| price.of(usage.input, usage.output));
         let reply = ModelReply::new(blocks, stop, usage, cost);
-        Box::new(Replied { reply, inspections })
+        Box::new(Replied { reply, inspections, exact: vec![] })
     }
 
     /// Ordinary texts have a token for every few bytes; at most what was set aside for them.

@@ -56,6 +56,7 @@ fn brief(world: &World) -> Brief {
         price: case.price,
         folder: None,
         policy: None,
+        forked: None,
         output: None,
     }
 }
