@@ -56,17 +56,8 @@ impl Home {
     /// Bosun with the journal that is kept here.
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
         let journal = SqliteJournal::open(&self.journal()?).await?;
-        let copy = journal.kept_copy().map(Path::to_owned);
         let journal = self.journal.get_or_init(|| journal).clone();
-        let bosun = self.with(Arc::new(journal), order).await?;
-        if let Some(copy) = copy {
-            let copy = shown(&copy);
-            print::note(&format!(
-                "the journal has a new form now; as it was, it is kept in {copy}"
-            ));
-            bosun.fill_in_summaries().await?;
-        }
-        Ok(bosun)
+        self.with(Arc::new(journal), order).await
     }
 
     /// Bosun that only looks at the journal that is kept here: nothing is written, and no writer is waited for. Whoever
@@ -112,7 +103,15 @@ impl Home {
         setup.walls = self.walls.clone();
         setup.machine = self.machine()?;
         setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
-        Ok(Bosun::new(setup))
+        let bosun = Bosun::new(setup);
+        if let Some(copy) = self.journal.get().and_then(SqliteJournal::kept_copy) {
+            let copy = shown(copy);
+            print::note(&format!(
+                "the journal has a new form now; as it was, it is kept in {copy}"
+            ));
+            bosun.fill_in_summaries().await?;
+        }
+        Ok(bosun)
     }
 
     /// What takes secrets out of texts.
