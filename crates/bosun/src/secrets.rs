@@ -143,7 +143,7 @@ mod tests {
             ("TOKENIZERS_PARALLELISM", "false-but-long-enough-1"),
             ("KEY_ID", "f3Kq9ZpL0vTnW8xY"),
             ("SECRET_NAME", "projects/1/secrets/db-7"),
-            ("PWD", "/home/me/work/f3Kq9ZpL0vTnW8xY"),
+            ("PWD", "/srv/work/f3Kq9ZpL0vTnW8xY"),
             ("COMPASS", "north-by-north-west-11"),
             ("API_KEY", "true"),
             ("API_KEY", "short1"),
@@ -152,7 +152,7 @@ mod tests {
             ("SORT_KEY", "com.example.app.Signing"),
             ("APP_KEY", "1234567890123456"),
             ("APP_KEY", "2026-11-16 10:15:36"),
-            ("SSH_KEY", "/home/me/.ssh/id_ed25519"),
+            ("SSH_KEY", "/srv/me/.ssh/id_ed25519"),
             ("SSH_KEY", "~/.ssh/id_ed25519_work"),
             ("TLS_KEY", "./certs/server-2024.pem"),
             ("TOKEN", "https://auth.example.org/v1/token?x=1"),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_keys_of_our_own_providers_are_secrets_whatever_they_look_like() {
-        let all = [("VLLM", "plainword"), ("HOME", "/home/me")];
+        let all = [("VLLM", "plainword"), ("HOME", "/srv/me")];
         let all = all.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(known(all.into_iter(), &["VLLM".to_owned()]), ["plainword"]);
     }
