@@ -38,7 +38,7 @@ impl Bosun {
             if !self.waits(run, number).await? {
                 return Ok(Delivered::Taken);
             }
-            match self.resume(run).await {
+            match Box::pin(self.resume(run)).await {
                 Ok(handle) => return Ok(Delivered::Here(handle)),
                 Err(error) if error.is_busy() => {}
                 Err(error) => return Err(error),
@@ -73,7 +73,7 @@ impl Bosun {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
             ticks.tick().await;
-            match self.resume(run).await {
+            match Box::pin(self.resume(run)).await {
                 Ok(handle) => {
                     handle.finished().await?;
                 }

@@ -141,7 +141,7 @@ impl LocalEnvironment {
         }
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         let work = move |jail: &Jail, _: &WorkPath| {
-            log.make(&name, changes, &state::Files { jail, root: &root, hidden: &hidden })
+            log.make(&name, &changes, &state::Files { jail, root: &root, hidden: &hidden })
         };
         self.blocking(&WorkPath::root(), work).await
     }

@@ -98,7 +98,7 @@ impl IntentLog {
     pub(super) fn make(
         &self,
         name: &str,
-        changes: Vec<Change>,
+        changes: &[Change],
         files: &Files<'_>,
     ) -> Result<(), EnvError> {
         // One change is made in one step or fails, so that nothing has to be kept to take it back.

@@ -14,7 +14,7 @@ pub(super) const HEADER: usize = 64 + 1 + 10 + 1 + 10 + 1;
 
 /// What is in common with another content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Common {
+pub(super) struct SharedEnds {
     pub(super) base: Digest,
     before: usize,
     after: usize,
@@ -34,16 +34,16 @@ pub(super) fn record(base: Digest, old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What the beginning of a record says.
-pub(super) fn common(header: &[u8]) -> Option<Common> {
+pub(super) fn common(header: &[u8]) -> Option<SharedEnds> {
     let text = std::str::from_utf8(header.get(..HEADER)?).ok()?.strip_suffix('\n')?;
     let mut words = text.split_whitespace();
     let base = words.next()?.parse().ok()?;
     let (before, after) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    Some(Common { base, before, after })
+    Some(SharedEnds { base, before, after })
 }
 
 /// The content that a record tells, by the other one. Nothing if they do not fit.
-pub(super) fn content(common: Common, record: &[u8], old: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn content(common: SharedEnds, record: &[u8], old: &[u8]) -> Option<Vec<u8>> {
     let start = old.get(..common.before)?;
     let end = old.get(old.len().checked_sub(common.after)?..)?;
     Some([start, record.get(HEADER..)?, end].concat())

@@ -19,6 +19,8 @@ const NEEDS: &[Need] = &[
     Need { program: "git", probe: &["--version"], package: "git" },
     // Comes with ssh-keygen, which has no harmless command line that succeeds.
     Need { program: "ssh", probe: &["-V"], package: "openssh-client" },
+    // Shows what is synced, and kills at single steps.
+    Need { program: "strace", probe: &["-V"], package: "strace" },
     Need { program: "tmux", probe: &["-V"], package: "tmux" },
 ];
 

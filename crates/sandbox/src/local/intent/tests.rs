@@ -78,7 +78,6 @@ fn shown(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 
 /// Makes the changes, or recovers them, in the folder that a variable names.
 #[tokio::test]
-#[ignore = "the half of a test that is killed"]
 async fn deed_to_be_killed() {
     let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else { return };
     if std::env::var_os(DEED).is_some_and(|deed| deed == "recover") {
@@ -95,7 +94,7 @@ fn killed(place: &Path, deed: &str, step: usize) -> Option<bool> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}"), "-e", &inject]);
     strace.env(PLACE, place).env(DEED, deed).arg(std::env::current_exe().expect("this test"));
-    strace.args(["--exact", "local::intent::tests::deed_to_be_killed", "--ignored"]);
+    strace.args(["--exact", "local::intent::tests::deed_to_be_killed"]);
     let ran = strace.output().ok()?;
     match (ran.status.code(), ran.status.signal()) {
         (Some(0), _) => Some(false),
