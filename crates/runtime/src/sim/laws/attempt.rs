@@ -67,6 +67,31 @@ impl AttemptBook {
                     fault.used.as_ref().map_or(0, |used| used.usage.input + used.usage.output);
                 self.spends(tokens, 0)
             }
+            Event::SessionPaused { session, .. } => {
+                self.asked.retain(|(of, _), _| of != session);
+                Ok(())
+            }
+            Event::SessionEnded { session, end } => {
+                if !matches!(end, SessionEnd::Submitted { .. }) {
+                    self.asked.retain(|(of, _), _| of != session);
+                }
+                let first = self.ended.insert(*session);
+                holds(first, "a_session_ends_once", || session.to_string())?;
+                let root = *session == SessionId::ROOT;
+                self.submitted |= root && matches!(end, SessionEnd::Submitted { .. });
+                if self.submitted { self.all_answered() } else { Ok(()) }
+            }
+            Event::AttemptSealed { .. } => {
+                let first = !std::mem::replace(&mut self.sealed, true);
+                holds(first, "an_attempt_is_sealed_once", || "sealed again".to_owned())
+            }
+            _ => self.called(event),
+        }
+    }
+
+    /// What becomes of calls.
+    fn called(&mut self, event: &Event) -> Result<(), Broken> {
+        match event {
             Event::ToolStarted { call, .. } => {
                 // The files of a reply by contract are calls that the reply does not name.
                 let book = self.calls.entry(*call).or_insert_with(|| CallBook {
@@ -88,24 +113,6 @@ impl AttemptBook {
                 let started = self.calls.get(call).is_some_and(|book| book.started == 1);
                 holds(started, "only_a_begun_call_is_lost", || call.to_string())?;
                 self.result(*call)
-            }
-            Event::SessionPaused { session, .. } => {
-                self.asked.retain(|(of, _), _| of != session);
-                Ok(())
-            }
-            Event::SessionEnded { session, end } => {
-                if !matches!(end, SessionEnd::Submitted { .. }) {
-                    self.asked.retain(|(of, _), _| of != session);
-                }
-                let first = self.ended.insert(*session);
-                holds(first, "a_session_ends_once", || session.to_string())?;
-                let root = *session == SessionId::ROOT;
-                self.submitted |= root && matches!(end, SessionEnd::Submitted { .. });
-                if self.submitted { self.all_answered() } else { Ok(()) }
-            }
-            Event::AttemptSealed { .. } => {
-                let first = !std::mem::replace(&mut self.sealed, true);
-                holds(first, "an_attempt_is_sealed_once", || "sealed again".to_owned())
             }
             _ => Ok(()),
         }
