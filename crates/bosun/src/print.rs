@@ -34,7 +34,8 @@ pub(crate) fn document(text: &str) -> std::io::Result<()> {
 /// A result for programs.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, what)?;
+    // As the error that it was: whoever cannot be written to any more is told by its kind.
+    serde_json::to_writer(&mut out, what).map_err(std::io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
 

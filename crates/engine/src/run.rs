@@ -395,7 +395,6 @@ pub(crate) fn current(task: &TaskId, lane: &Lane) -> AttemptId {
     AttemptId::new(task.clone(), lane.attempts())
 }
 
-/// Whether a check has ended, and how.
 pub(crate) fn passed(check: &CheckState) -> Option<bool> {
     check.end.as_ref().map(CheckEnd::passed)
 }

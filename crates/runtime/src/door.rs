@@ -175,31 +175,31 @@ impl Bosun {
             .yard
             .refuse_folder(repo.root(), &new.policy.sandbox)
             .map_err(DoorError::Folder)?;
-        self.sweep(Some(repo.root())).await;
-        let survey = repo.survey().await?;
+        Box::pin(self.sweep(Some(repo.root()))).await;
+        let survey = Box::pin(repo.survey()).await?;
         let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
         let machine = Run::new(run.clone(), Arc::new(new.policy));
         let log = LogId::run(run.clone());
-        let mut drive = Drive::load(machine, log, self.shop.surroundings()).await?;
+        let mut drive = Box::pin(Drive::load(machine, log, self.shop.surroundings())).await?;
         let price = self.shop.models.price(&new.request.model, &*self.shop.journal).await;
         let begin = Begin { run, request: new.request, survey, policy, price };
-        drive.take(&Input::Begin(Box::new(begin)), None).await?;
+        Box::pin(drive.take(&Input::Begin(Box::new(begin)), None)).await?;
         Ok(self.launch(drive, repo))
     }
 
     /// Goes on with a run from where its log ends.
     pub async fn resume(&self, run: &RunId) -> Result<Handle, DoorError> {
-        let mut drive = self.held(run).await?;
+        let mut drive = Box::pin(self.held(run)).await?;
         if engine::Machine::is_over(&drive.machine) {
             // Whoever drove it to its end may have died before everything was in order; what was said to it since
             // says nothing any more.
             drive.take_posted().await?;
-            self.close(&drive.machine).await?;
+            Box::pin(self.close(&drive.machine)).await?;
             let status = drive.machine.status().word();
             return Err(DoorError::Over { run: run.clone(), status });
         }
-        let repo = match self.repository_of(&drive.machine).await {
+        let repo = match Box::pin(self.repository_of(&drive.machine)).await {
             Ok(repo) => repo,
             Err(error) => {
                 // It can be ended also without its repository.
@@ -213,7 +213,7 @@ impl Bosun {
                 });
             }
         };
-        self.sweep(Some(repo.root())).await;
+        Box::pin(self.sweep(Some(repo.root()))).await;
         Ok(self.launch(drive, repo))
     }
 

@@ -6,6 +6,7 @@ mod backup;
 mod code;
 mod ends;
 mod heads;
+mod keeping;
 mod lock;
 mod open;
 mod readers;
@@ -29,11 +30,11 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Removal, Removed,
-    Summary, inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Summary, inbox,
 };
 pub use backup::Restore;
 use heads::{Heads, Recorded};
+pub use keeping::HeadsFile;
 use lock::{Held, Locks};
 use open::Opened;
 use readers::Readers;
@@ -77,19 +78,6 @@ impl Drop for Shared {
     }
 }
 
-/// What is known of the file beside the database that has the end of every log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadsFile {
-    /// It says what it always said.
-    Whole,
-    /// It had to be made anew so many times; what was lost before that cannot be told.
-    Remade(u64),
-    /// It is not there, or cannot be read.
-    Missing,
-    /// So many of its records cannot be read.
-    Damaged(usize),
-}
-
 impl SqliteJournal {
     /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
     /// used.
@@ -112,38 +100,6 @@ impl SqliteJournal {
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
         self.shared.writing()?.desk.ask(Work::Rest).await.map(|_| ())
-    }
-
-    /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
-    pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
-        backup::write(self.shared.readers.options(), to).await
-    }
-
-    /// What is known of the file beside the database that has the end of every log.
-    #[must_use]
-    pub fn heads_file(&self) -> HeadsFile {
-        let recorded = Recorded::read(&self.shared.path);
-        match (recorded.remade, recorded.damaged) {
-            (None, _) => HeadsFile::Missing,
-            (Some(_), damaged) if damaged > 0 => HeadsFile::Damaged(damaged),
-            (Some(0), _) => HeadsFile::Whole,
-            (Some(times), _) => HeadsFile::Remade(times),
-        }
-    }
-
-    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
-    /// more. The journal is not made smaller while another process has it open.
-    pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
-        match self.shared.writing()?.desk.ask(Work::Remove(removal)).await? {
-            Done::Removed(removed) => Ok(removed),
-            _ => Err(JournalError::Stopped),
-        }
-    }
-
-    /// The copy of the file as it was, if opening it has upgraded it from an older form.
-    #[must_use]
-    pub fn kept_copy(&self) -> Option<&Path> {
-        self.shared.kept_copy.as_deref()
     }
 
     async fn append_vouched(

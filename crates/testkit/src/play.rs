@@ -154,9 +154,9 @@ impl<'a> Stage<'a> {
         let bosun = self.bosun(journal)?;
         let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
         let handle = if begun {
-            bosun.resume(&self.run).await
+            Box::pin(bosun.resume(&self.run)).await
         } else {
-            bosun.start(self.new_run(&bosun).await?).await
+            Box::pin(bosun.start(self.new_run(&bosun).await?)).await
         };
         let view = match handle {
             Ok(handle) => self.stay(&bosun, handle).await?,
@@ -235,7 +235,7 @@ impl<'a> Stage<'a> {
             let question = open.map_or(0, |question| question.id);
             let command = Command::Answer { by: "person".to_owned(), question, text: text.clone() };
             bosun.post(&self.run, &command).await?;
-            handle = bosun.resume(&self.run).await?;
+            handle = Box::pin(bosun.resume(&self.run)).await?;
         }
         bail!("the run was left and taken up {MOST_ROUNDS} times and is still not over")
     }

@@ -100,15 +100,13 @@ async fn stay(
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let mut deltas = screen.live.is_some().then(|| bosun.deltas());
-    let mut tick = tokio::time::interval(PACE);
+    let (mut tick, mut handle, mut answers) = (tokio::time::interval(PACE), handle, answers.iter());
     tick.reset();
-    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
         let suspend = handle.suspender();
         let listening = tokio::spawn(take_signals(suspend.clone()));
-        let finished = handle.finished();
+        let (finished, mut unread) = (handle.finished(), None);
         tokio::pin!(finished);
-        let mut unread = None;
         let left = loop {
             let shown = tokio::select! {
                 left = &mut finished => break left,
@@ -127,11 +125,14 @@ async fn stay(
         };
         listening.abort();
         if let Some(error) = unread {
-            return given_up(home, &run, left?, error);
+            return given_up(home, &run, &left?, error);
         }
         // Also what was recorded before a failure, or before somebody is asked, is shown.
-        screen.catch_up(bosun, &run, mix, &mut events).await?;
+        let shown = screen.catch_up(bosun, &run, mix, &mut events).await;
         let left = left?;
+        if let Err(error) = shown {
+            return given_up(home, &run, &left, error);
+        }
         match screen.answered(bosun, &left, answers.next().copied()).await? {
             Some(next) => handle = next,
             None => break left,
@@ -147,7 +148,7 @@ async fn stay(
 }
 
 /// A run that was left because what it said could not be shown any more.
-fn given_up(home: &Home, run: &RunId, left: Left, error: anyhow::Error) -> anyhow::Result<Over> {
+fn given_up(home: &Home, run: &RunId, left: &Left, error: anyhow::Error) -> anyhow::Result<Over> {
     if !is_closed_pipe(&error) {
         return Err(error);
     }

@@ -63,7 +63,7 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
         journal: journal.clone(),
         redactor: Arc::new(Redactor::none()),
         clock: world.clock.clone(),
-        order: if case.seed % 4 == 0 { Order::Started } else { Order::Arrival },
+        order: if case.seed.is_multiple_of(4) { Order::Started } else { Order::Arrival },
     };
     if case.talks {
         return talk::drive(world, &journal, around).await;

@@ -66,7 +66,7 @@ async fn what_a_run_that_is_over_left_is_removed_with_its_registrations() {
     fixture.leave(&run).await;
     assert_eq!(fixture.worktrees(), 1);
     let left = fixture.bosun.sweep(Some(fixture.repo.root())).await;
-    assert_eq!(left.runs, [run.clone()]);
+    assert_eq!(left.runs.as_slice(), std::slice::from_ref(&run));
     assert!(!fixture.at(&run).exists() && fixture.worktrees() == 0);
     assert!(!fixture.dir.path().join("home/changes").join(run.as_str()).exists());
     assert!(fixture.bosun.sweep(None).await.runs.is_empty());

@@ -99,7 +99,7 @@ impl RunBook {
                 return holds(open, "an_answer_has_a_question", || question.to_string());
             }
             Event::RetryScheduled { task, .. } => {
-                *self.retries.entry(task.clone()).or_default() += 1
+                *self.retries.entry(task.clone()).or_default() += 1;
             }
             Event::RunFinished { status, .. } => return self.finishes(*status),
             _ => return self.works(event),

@@ -5,6 +5,7 @@ use sqlx::{ConnectOptions as _, Row as _};
 use types::BlobRef;
 
 use super::*;
+use crate::{Removal, Removed};
 
 fn removal(runs: &[&str], dry_run: bool) -> Removal {
     let runs = runs.iter().map(|run| log(run).run).collect();
