@@ -75,10 +75,11 @@ impl Workshop {
         if let Err(error) = std::fs::remove_dir_all(&self.intents) {
             tracing::debug!(%error, "no note of changes is left");
         }
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return Ok(()) };
-        for entry in entries.flatten() {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             self.repo.remove_worktree(&entry.path()).await?;
         }
+        // What a crash has cut off while it was made or removed is known to the repository alone.
+        self.repo.forget_worktrees(self.folder.parent().unwrap_or(&self.folder)).await?;
         if let Err(error) = std::fs::remove_dir(&self.folder) {
             tracing::debug!(%error, folder = %self.folder.display(), "the folder of a run stays");
         }

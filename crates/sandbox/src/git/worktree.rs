@@ -119,6 +119,8 @@ impl Repo {
             entries.map(|entry| entry.path()).filter(|path| left(path)).collect()
         };
         if find().is_empty() {
+            // The folder of all registrations is only there while there is one.
+            std::fs::remove_dir(&list).ok();
             return Ok(0);
         }
         // One that is being made has no folder yet, but who makes it is alone.
@@ -127,6 +129,7 @@ impl Repo {
         for git_dir in &found {
             crate::bring::remove(git_dir).map_err(failed("removing", git_dir))?;
         }
+        std::fs::remove_dir(&list).ok();
         Ok(found.len() as u64)
     }
 
