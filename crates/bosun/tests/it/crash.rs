@@ -1,5 +1,6 @@
 //! Every folder of scenarios again, with the power cut after each sort of line in it once, and resumed: the same end,
-//! nothing lost, nothing that had finished done twice. `EVERY_LINE=1` cuts every scenario after every line.
+//! nothing lost, nothing that had finished done twice. What every run has is cut in one folder alone. `EVERY_LINE=1` cuts
+//! every scenario after every line.
 
 use crate::scenarios::{PRESETS, STATIONS, TALKS};
 use testkit::{
@@ -10,9 +11,16 @@ use types::{
     Timestamp, Usage,
 };
 
+/// A run in which nothing happens that others do not have, and where its lines are cut.
+const PLAIN: (&str, &str) = ("merge", "merge/accepted.toml");
+
 fn cut_all(station: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut points = Points::default();
+    if station != PLAIN.0 {
+        let plain = Scenario::load(&scenarios().join(PLAIN.1)).expect("a scenario");
+        points.of(&runtime.block_on(play(&plain)).expect("it is played").lines);
+    }
     for path in all_below(&scenarios().join(station)).expect("the folder can be read") {
         let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
