@@ -47,7 +47,11 @@ impl Glance {
         let status = status?.or_failed()?;
         let mut lines = status.names();
         let branch = lines.next().and_then(|line| branch(&text(line)));
-        let status = Some(lines.map(super::worktree::shown).collect());
+        let status = lines.map(|line| {
+            let folder = if line.ends_with(b"/") { "/" } else { "" };
+            super::worktree::shown(line) + folder
+        });
+        let status = Some(status.collect());
         Ok(Some(Self { root, branch, status, commits }))
     }
 }
