@@ -17,6 +17,8 @@ pub(crate) struct Stage {
     pub(crate) session: Session,
     journal: Arc<dyn Journal>,
     folder: tempfile::TempDir,
+    /// Where Bosun keeps its own; never in the folder that is worked in.
+    _home: tempfile::TempDir,
 }
 
 /// What differs from the ordinary.
@@ -67,8 +69,8 @@ impl Stage {
         let at = Timestamp::from_millis(1_760_000_000_000);
         Repo::create(folder.path(), "Start", at).await.expect("a repository");
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-        let home = folder.path().join(".git/bosun");
-        let mut setup = Setup::new(journal.clone(), home);
+        let home = tempfile::tempdir().expect("a folder");
+        let mut setup = Setup::new(journal.clone(), home.path());
         setup.models = server.models().expect("models");
         setup.registry = props.registry;
         let model = WireServer::model(family);
@@ -77,7 +79,7 @@ impl Stage {
         (props.policy)(&mut new.policy);
         let session = Bosun::new(setup).open(new).await.expect("a session");
         assert_eq!(session.state(), SessionState::Idle);
-        Self { family, server, session, journal, folder }
+        Self { family, server, session, journal, folder, _home: home }
     }
 
     /// Says something and waits until it is dealt with.
