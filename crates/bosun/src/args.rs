@@ -1,5 +1,6 @@
 //! The command line: every command and flag, with its help.
 
+mod ask;
 mod audit;
 mod gc;
 mod journal;
@@ -14,9 +15,9 @@ mod spec;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use runtime::llm::Dialect;
-use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
+use types::{Artifact, AttemptId, Family, ModelRef, Money, RunId};
 
+pub(crate) use ask::{Ask, Models, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
@@ -185,72 +186,16 @@ pub(crate) struct Run {
     pub(crate) only_plan: Option<Option<PathBuf>>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Ask {
-    /// What to ask; - reads it from standard input
-    #[arg(conflicts_with = "messages")]
-    pub(crate) text: Option<String>,
-    /// The model, as provider/model [default: the first provider for which there is a key]
-    #[arg(long, short, value_name = "MODEL")]
-    pub(crate) model: Option<ModelRef>,
-    /// What the model is told before anything else
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) system: Option<String>,
-    /// A whole conversation to send, as a JSON list of messages
-    #[arg(long, value_name = "FILE")]
-    pub(crate) messages: Option<PathBuf>,
-    /// Tools to offer, as a JSON list of name, description and schema; none is run
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tools: Option<PathBuf>,
-    /// A JSON Schema that the answer must fit; an answer that does not is a failure
-    #[arg(long, value_name = "FILE")]
-    pub(crate) schema: Option<PathBuf>,
-    /// The server to ask instead of the provider's own
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-    /// The language that the server speaks: messages, responses, chat, gemini or ollama
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
-    pub(crate) dialect: Option<Dialect>,
-    /// How hard to think: none, minimal, low, medium, high, xhigh or max
-    #[arg(long, value_name = "EFFORT", value_parser = effort)]
-    pub(crate) effort: Option<Effort>,
-    /// The most tokens of an answer
-    #[arg(long, value_name = "N", default_value_t = 4096)]
-    pub(crate) max_output: u64,
-    /// Ask for the answer in one piece
-    #[arg(long)]
-    pub(crate) no_stream: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-fn dialect(word: &str) -> Result<Dialect, String> {
-    let known = Dialect::ALL.into_iter().find(|dialect| dialect.word() == word);
-    known.ok_or_else(|| {
-        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::word).collect();
-        format!("known are {}", words.join(", "))
-    })
-}
-
 fn money(word: &str) -> Result<Money, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
 
-fn effort(word: &str) -> Result<Effort, String> {
-    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
-}
-
 #[derive(Debug, Args)]
-pub(crate) struct Models {
-    /// Print a JSON line for each provider and each model
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Every command that stands in the line is found, also inside of substitutions and of programs that start others, and
-/// each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask and 5 for deny.
-#[derive(Debug, Args)]
+#[command(
+    after_help = "Every command that stands in the line is found, also inside of substitutions and of programs that start \
+    others, and each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask \
+    and 5 for deny."
+)]
 pub(crate) struct Permit {
     /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's [default: the project's .bosun/policy.toml, or else crew]
     #[arg(long, value_name = "FILE")]
@@ -266,9 +211,11 @@ pub(crate) struct Permit {
     pub(crate) command: Vec<String>,
 }
 
-/// Admission, routing and the choice of documents, each with its rule. The exit code is 0 if the request would be worked
-/// on, 3 if a person has to answer or decide first, and 5 if it would be refused.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Admission, routing and the choice of documents, each with its rule. The exit code is 0 if the request \
+    would be worked on, 3 if a person has to answer or decide first, and 5 if it would be refused."
+)]
 pub(crate) struct Route {
     /// What is wanted; several words are joined by blanks, and - or nothing reads standard input
     #[arg(value_name = "TEXT")]
@@ -303,10 +250,11 @@ pub(crate) struct Tools {
     pub(crate) json: bool,
 }
 
-/// Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a person
-/// would be asked, 5 the rules deny it.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a \
+    person would be asked, 5 the rules deny it."
+)]
 pub(crate) struct Tool {
     /// The tool; `bosun tools` lists them
     pub(crate) name: String,

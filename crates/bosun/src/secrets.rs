@@ -16,7 +16,7 @@ const SHORTEST: usize = 12;
 /// From here on also words are taken for a secret, where the name says that it is one that people type.
 const PHRASE: usize = 20;
 
-/// What the last word of a name says.
+/// What a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     /// A key or token, which machines make.
@@ -39,34 +39,38 @@ fn is_secret(name: &str, value: &str) -> bool {
     value.chars().any(char::is_alphabetic)
 }
 
-/// Reads the last word of a name; a number after it is no word.
+/// What the words of a name say; numbers are none. Some words say it wherever they stand, unless the last one says that
+/// the value is about a secret.
 fn named(name: &str) -> Option<Named> {
-    const KEYS: [&str; 12] = [
-        "KEY",
-        "KEYS",
-        "TOKEN",
-        "TOKENS",
-        "APIKEY",
-        "PAT",
-        "AUTH",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "CREDS",
-        "COOKIE",
-        "JWT",
+    const KEYS: [&str; 9] =
+        ["KEY", "KEYS", "TOKEN", "TOKENS", "APIKEY", "CREDENTIAL", "CREDENTIALS", "CREDS", "JWT"];
+    const PASSWORDS: [&str; 6] =
+        ["PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "SECRET", "SECRETS"];
+    const LAST_KEY: [&str; 3] = ["PAT", "AUTH", "COOKIE"];
+    const LAST_PASSWORD: [&str; 2] = ["PASS", "PWD"];
+    const ABOUT: [&str; 12] = [
+        "ID", "NAME", "PATH", "FILE", "DIR", "URL", "URI", "TYPE", "TTL", "LENGTH", "SIZE",
+        "FORMAT",
     ];
-    const PASSWORDS: [&str; 8] =
-        ["PASSWORD", "PASSWORDS", "PASSWD", "PASS", "PASSPHRASE", "PWD", "SECRET", "SECRETS"];
     let name = name.to_ascii_uppercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let last = words.rfind(|word| !word.is_empty() && !word.bytes().all(|b| b.is_ascii_digit()))?;
+    let is_word = |word: &&str| !word.is_empty() && !word.bytes().all(|b| b.is_ascii_digit());
+    let words: Vec<&str> =
+        name.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_word).collect();
+    let last = words.last()?;
+    if matches!(name.as_str(), "PWD" | "OLDPWD") || ABOUT.contains(last) {
+        return None;
+    }
     // `GITHUBTOKEN`, `PGPASSWORD`; nothing else ends like these.
-    let ends = |ends: &[&str]| ends.iter().any(|end| last.ends_with(end));
-    if matches!(name.as_str(), "PWD" | "OLDPWD") {
-        None
-    } else if PASSWORDS.contains(&last) || ends(&["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET"]) {
+    let any = |list: &[&str], endings: &[&str]| {
+        let ends = |word: &str| endings.iter().any(|end| word.ends_with(end));
+        words.iter().any(|word| list.contains(word) || ends(word))
+    };
+    if LAST_PASSWORD.contains(last)
+        || any(&PASSWORDS, &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET"])
+    {
         Some(Named::Password)
-    } else if KEYS.contains(&last) || ends(&["TOKEN", "APIKEY", "ACCESSKEY", "PRIVATEKEY"]) {
+    } else if LAST_KEY.contains(last) || any(&KEYS, &["TOKEN", "APIKEY", "ACCESSKEY", "PRIVATEKEY"])
+    {
         Some(Named::Key)
     } else {
         None
@@ -130,6 +134,10 @@ mod tests {
             ("SIGNING_KEY", "QmFzZTY0IGVuY29kZWQga2V5"),
             ("REDIS_PASS", "redis://user:pw@host:6379/0"),
             ("DJANGO-SECRET", "k9#x!2_s8d@fjw0q"),
+            ("SECRET_KEY_BASE", "0a1b2c3d4e5f6a7b"),
+            ("DB_PASSWORD_PROD", "tr0ub4dor&3xyz"),
+            ("STRIPE_KEY_LIVE", "f3Kq9ZpL0vTnW8xY"),
+            ("TOKEN_GITHUB", "0a1b2c3d4e5f6a7b"),
         ] {
             assert!(is_secret(name, value), "{name}={value}");
         }
@@ -143,6 +151,8 @@ mod tests {
             ("TOKENIZERS_PARALLELISM", "false-but-long-enough-1"),
             ("KEY_ID", "f3Kq9ZpL0vTnW8xY"),
             ("SECRET_NAME", "projects/1/secrets/db-7"),
+            ("SSH_AUTH_SOCK", "agent-f3Kq9ZpL0v"),
+            ("TOKEN_FORMAT", "f3Kq9ZpL0vTnW8xY"),
             ("PWD", "/srv/work/f3Kq9ZpL0vTnW8xY"),
             ("COMPASS", "north-by-north-west-11"),
             ("API_KEY", "true"),

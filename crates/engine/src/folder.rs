@@ -19,8 +19,19 @@ const SYSTEM: [&str; 11] = [
     "/etc", "/boot", "/proc", "/sys", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/run", "/System",
 ];
 /// Folders that hold those of others; what is below may be fine.
-const SHARED: [&str; 10] =
-    ["/usr", "/var", "/opt", "/home", "/root", "/Users", "/srv", "/mnt", "/media", "/nix"];
+const SHARED: [&str; 11] = [
+    "/usr",
+    "/var",
+    "/opt",
+    "/home",
+    "/root",
+    "/Users",
+    "/srv",
+    "/mnt",
+    "/media",
+    "/run/media",
+    "/nix",
+];
 
 /// Why nobody may work in a folder, if nobody may. `home_allowed`: a person has said that a home folder is meant.
 #[must_use]
@@ -34,7 +45,8 @@ pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> O
             format!("{shown} is the whole machine; work in the folder of a project"),
         );
     }
-    if SYSTEM.iter().any(|system| folder.starts_with(system)) {
+    let mounted = folder.starts_with("/run/media");
+    if !mounted && SYSTEM.iter().any(|system| folder.starts_with(system)) {
         return no(
             "folder.system",
             format!("{shown} belongs to the system; work in the folder of a project"),

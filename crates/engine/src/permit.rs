@@ -59,8 +59,8 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
         _ => {
             let rule = rules.into_iter().find(|rule| !names_parts(rule));
             let permit = whole(rule, scope, facts, tool, &seen);
-            let meant = rule.is_some_and(|rule| !rule.touches.is_empty());
-            if meant { permit } else { sensitive::at_least_asked(policy, scope, facts, permit) }
+            let meant = rule.map(|rule| rule.touches.as_slice()).unwrap_or_default();
+            sensitive::at_least_asked(policy, scope, facts, meant, permit)
         }
     };
     let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };

@@ -103,27 +103,5 @@ pub enum AuditError {
     Anchor(String),
 }
 
-/// Every blob that a line names: references with digest and size, scripts, and the policy.
-fn blobs_of(value: &serde_json::Value, found: &mut std::collections::BTreeSet<Digest>) {
-    use serde_json::Value;
-    match value {
-        Value::Object(map) => {
-            let size = map.get("bytes").is_some_and(Value::is_u64);
-            let digest =
-                map.get("digest").and_then(Value::as_str).and_then(|text| text.parse().ok());
-            if let (2, true, Some(digest)) = (map.len(), size, digest) {
-                found.insert(digest);
-            }
-            map.values().for_each(|value| blobs_of(value, found));
-        }
-        Value::Array(all) => all.iter().for_each(|value| blobs_of(value, found)),
-        Value::String(text) => {
-            let script = text.strip_prefix(crate::models::SCRIPT).and_then(|t| t.strip_prefix('/'));
-            found.extend(script.and_then(|digest| digest.parse::<Digest>().ok()));
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests;

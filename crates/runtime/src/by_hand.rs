@@ -204,7 +204,7 @@ impl HandCall<'_> {
             policy: &self.policy.sandbox,
             ready: None,
         };
-        let yard = Yard::new(walls, self.machine.clone());
+        let yard = Yard::new(walls, self.machine.clone(), None);
         yard.refuse_folder(root, &self.policy.sandbox)?;
         yard.open(ground).await
     }

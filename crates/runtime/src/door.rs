@@ -93,7 +93,7 @@ pub enum DoorError {
     #[error("the policy that run {run} was started with cannot be read: {cause}")]
     Policy { run: RunId, cause: String },
     #[error(
-        "run {run} was made by a newer Bosun, whose policy this one cannot read: {cause}; update it to go on"
+        "run {run} was made by another version of Bosun, whose policy this one cannot read: {cause}; go on with that version"
     )]
     Newer { run: RunId, cause: String },
     #[error("bug: the loop of run {run} broke down")]

@@ -33,7 +33,7 @@ pub(crate) struct Surroundings {
 
 /// What a workspace shows after a crash, and what became of calls that were cut off, where that is known.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Recovery {
     pub(crate) workspace: Option<String>,
     pub(crate) recovered: Vec<(CallId, Recovered)>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Seen {
 /// Whoever performs the effects of a machine.
 pub(crate) trait Hands<M>: Send + Sync {
     /// What the workspace shows, for a machine that was just loaded and has calls whose outcome nobody knows.
-    fn look(&self, machine: &M) -> BoxFuture<'static, Seen>;
+    fn look(&self, machine: &M) -> BoxFuture<'static, Recovery>;
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
 }
@@ -237,7 +237,7 @@ impl<M: Machine> Drive<M> {
         waiting: WhenWaiting,
         flight: &mut Flight,
     ) -> Result<Left, DriveError> {
-        let Seen { workspace, recovered } = hands.look(&self.machine).await;
+        let Recovery { workspace, recovered } = hands.look(&self.machine).await;
         self.take(&Input::Woke { workspace, recovered }, None).await?;
         let mut renewal = self.lease.renew_every().map(tokio::time::interval);
         loop {

@@ -151,8 +151,8 @@ impl Bosun {
             let head = self.write(&copying, &id, &log.lines).await?;
             copying.heads.insert(attempt, head);
         }
-        self.write(&copying, &LogId::run(run.clone()), lines).await?;
         self.point(&repo, &machine, &run).await?;
+        self.write(&copying, &LogId::run(run.clone()), lines).await?;
         Ok(Fork { run, origin, session: false, anew })
     }
 
@@ -183,7 +183,8 @@ impl Bosun {
         let from = brief.and_then(|brief| brief.folder.clone()).unwrap_or_default();
         let system = brief.map(|brief| brief.system.clone()).unwrap_or_default();
         let into = empty(into)?;
-        self.files_at(&new.from, origin.seq, Path::new(&from), &into).await?;
+        let place = self.place_of(&new.from, &from);
+        self.files_at(&new.from, origin.seq, &place, &into).await?;
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
         let folder = into.to_string_lossy().into_owned();

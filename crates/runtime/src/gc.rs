@@ -1,15 +1,17 @@
 //! Keeping house: which old runs and sessions may go, and everything that goes with them: logs, blobs, branches,
 //! worktrees, snapshots. What is open, waits, cannot be read or holds a result that nobody has settled is never chosen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use sandbox::GitError;
 use store::{Removal, Removed, SqliteJournal};
-use types::{Digest, RunId, SessionState};
+use types::{RunId, SessionState};
 
 use crate::door::{Bosun, DoorError};
 use crate::listing::{Entry, Found};
+use crate::shop::{ASIDE, SNAPSHOTS};
+use crate::workshop::WORKTREES;
 
 /// Which runs are old enough to go.
 #[derive(Debug, Clone, Copy)]
@@ -87,10 +89,15 @@ impl Bosun {
                 _ => staying.push(entry),
             }
         }
-        let mut runs = Vec::new();
+        let (mut runs, mut folders) = (Vec::new(), BTreeMap::new());
         for entry in going {
             match self.clear(&entry, rules.dry_run).await {
-                Ok(()) => runs.push(entry.run),
+                Ok(()) => {
+                    if let Found::Session(listed) = entry.found {
+                        folders.insert(entry.run.clone(), listed.folder);
+                    }
+                    runs.push(entry.run);
+                }
                 Err(error) => {
                     collected.failed.push((entry.run.clone(), error.to_string()));
                     staying.push(entry);
@@ -100,10 +107,20 @@ impl Bosun {
         let removal = Removal { runs, at: now, by: by.to_owned(), dry_run: rules.dry_run };
         collected.removed = journal.remove(removal).await?;
         if !rules.dry_run {
+            for run in &collected.removed.runs {
+                self.forget_place(run);
+                if let Some(folder) = folders.get(run) {
+                    self.forget_snapshots(Path::new(folder), run).await;
+                }
+            }
             self.sweep(None).await;
+            self.sweep_aside(rules.keep_days);
         }
-        // A session that was begun meanwhile is not among those that stay.
         if !collected.removed.in_use && collected.removed.busy.is_empty() {
+            if !rules.dry_run {
+                // With those that were begun meanwhile.
+                staying = self.overview(false).await?;
+            }
             self.sweep_snapshots(&staying, rules.dry_run, &mut collected);
         }
         Ok(collected)
@@ -116,28 +133,44 @@ impl Bosun {
         }
         // Nobody else may settle or resume it meanwhile.
         let drive = self.held(&entry.run).await?;
-        let repository = drive.machine.survey().map(|survey| PathBuf::from(&survey.repository));
-        let gone = repository.is_none_or(|folder| !folder.is_dir());
-        if !gone && let Some(repo) = self.close(&drive.machine).await? {
+        if self.path_of(&drive.machine).is_dir()
+            && let Some(repo) = self.close(&drive.machine).await?
+        {
             match repo.drop_branch(&drive.machine.branch(), drive.machine.head()).await {
                 // Somebody has gone on from the result: it is theirs now.
                 Ok(()) | Err(GitError::WentOn { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        remove_folder(&self.shop.home.join("worktrees").join(entry.run.as_str()));
-        self.forget_place(&entry.run);
+        remove_folder(&self.shop.home.join(WORKTREES).join(entry.run.as_str()));
         Ok(())
+    }
+
+    /// Removes old copies of files that were taken away after commands.
+    fn sweep_aside(&self, keep_days: u32) {
+        let entries = std::fs::read_dir(self.shop.home.join(ASIDE)).into_iter().flatten().flatten();
+        for entry in entries {
+            let changed = entry.metadata().and_then(|found| found.modified()).ok();
+            let age = changed.and_then(|at| at.elapsed().ok()).unwrap_or_default();
+            if age.as_secs() / 86_400 >= u64::from(keep_days) {
+                remove_folder(&entry.path());
+            }
+        }
     }
 
     /// Removes the snapshots of folders that no session or run works in any more.
     fn sweep_snapshots(&self, staying: &[Entry], dry_run: bool, collected: &mut Collected) {
         let Some(kept) = self.staying_folders(staying) else { return };
-        let kept: BTreeSet<String> = kept.iter().map(|folder| name_of(folder)).collect();
-        let Ok(entries) = std::fs::read_dir(self.shop.home.join("snapshots")) else { return };
+        let kept: BTreeSet<PathBuf> =
+            kept.iter().map(|folder| self.shop.snapshots_of(folder)).collect();
+        let Ok(entries) = std::fs::read_dir(self.shop.home.join(SNAPSHOTS)) else { return };
         for entry in entries.flatten() {
-            if kept.contains(&*entry.file_name().to_string_lossy()) {
+            if kept.contains(&entry.path()) {
                 continue;
+            }
+            let lock = std::fs::File::open(entry.path().join("lock")).ok();
+            if lock.as_ref().is_some_and(|lock| lock.try_lock().is_err()) {
+                continue; // somebody works with it
             }
             let bytes = size_of(&entry.path());
             if dry_run || remove_folder(&entry.path()) {
@@ -155,7 +188,7 @@ impl Bosun {
                 Found::Session(listed) if listed.folder.contains('\u{fffd}') => return None,
                 Found::Session(listed) => folders.push(PathBuf::from(&listed.folder)),
                 Found::Run { .. } => {
-                    let worktrees = self.shop.home.join("worktrees").join(entry.run.as_str());
+                    let worktrees = self.shop.home.join(WORKTREES).join(entry.run.as_str());
                     let entries = std::fs::read_dir(worktrees).into_iter().flatten().flatten();
                     folders.extend(entries.map(|entry| entry.path()));
                 }
@@ -168,21 +201,13 @@ impl Bosun {
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The name under which the snapshots of a folder are kept.
-pub(crate) fn name_of(folder: &Path) -> String {
-    Digest::of(folder.as_os_str().as_encoded_bytes()).short()
-}
-
 /// Whether it is gone.
 fn remove_folder(folder: &Path) -> bool {
-    match std::fs::remove_dir_all(folder) {
-        Ok(()) => true,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
-        Err(error) => {
-            tracing::warn!(%error, folder = %folder.display(), "a folder could not be removed");
-            false
-        }
+    let removed = sandbox::remove(folder);
+    if let Err(error) = &removed {
+        tracing::warn!(%error, folder = %folder.display(), "a folder could not be removed");
     }
+    removed.is_ok()
 }
 
 /// The bytes of all files below a folder; links are not followed.

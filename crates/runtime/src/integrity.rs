@@ -152,7 +152,7 @@ fn flaw(error: JournalError) -> Result<JournalError, JournalError> {
 }
 
 /// What an event says is kept elsewhere: outputs, reports, policies, scripts.
-fn blobs(event: &Event) -> Vec<Digest> {
+pub(crate) fn blobs(event: &Event) -> Vec<Digest> {
     let script = |model: &ModelRef| {
         let name = (model.provider() == SCRIPT).then(|| model.name());
         name.and_then(|name| name.parse().ok())
@@ -165,6 +165,9 @@ fn blobs(event: &Event) -> Vec<Digest> {
             [brief.policy, script(&brief.model)].into_iter().flatten().collect()
         }
         Event::AttemptStarted { model: Some(model), .. } => script(model).into_iter().collect(),
+        Event::SessionChanged { change, .. } => {
+            change.model.as_ref().and_then(script).into_iter().collect()
+        }
         Event::ToolFinished { output, .. } => output.blob.iter().map(|blob| blob.digest).collect(),
         Event::CheckFinished { end, .. } => {
             let report = end.tests.as_ref().and_then(|tests| tests.all.as_ref());

@@ -77,13 +77,16 @@ impl Found {
 impl Bosun {
     /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
     pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, DoorError> {
-        let mut entries = Vec::new();
+        let (mut entries, moved) = (Vec::new(), self.moved());
         for (log, summary) in self.shop.journal.summaries(views).await? {
             let stored = summary.as_ref().and_then(read);
-            let found = match stored {
+            let mut found = match stored {
                 Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
                 None => self.fold_one(&log).await?.0,
             };
+            if let (Found::Session(listed), Some(place)) = (&mut found, moved.get(&log.log.run)) {
+                listed.folder = place.to_string_lossy().into_owned();
+            }
             let started = match &found {
                 Found::Run { listed, .. } => listed.started,
                 Found::Session(listed) => listed.started,

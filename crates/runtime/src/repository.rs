@@ -2,6 +2,7 @@
 //! when the work began. That it was moved is kept beside the journal, in one small file for each run, because it is
 //! a fact about this machine and not about the run.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
 use crate::door::{Bosun, DoorError};
+
+/// The folder with a file for each run that was moved.
+const MOVED: &str = "moved";
 
 impl Bosun {
     /// Says where the repository of a run, or the folder of a conversation, is now. Refused if it is another repository:
@@ -22,7 +26,9 @@ impl Bosun {
             if !to.is_dir() {
                 return Err(DoorError::Moved { run: run.clone(), path: shown(&to) });
             }
+            let (_, from) = self.session_of(run).await?;
             self.keep_place(run, &to)?;
+            self.move_snapshots(&from, &to);
             return Ok(to);
         }
         let drive = self.held(run).await?;
@@ -67,6 +73,31 @@ impl Bosun {
         kept.map_or_else(|| PathBuf::from(hint), |bytes| std::ffi::OsString::from_vec(bytes).into())
     }
 
+    /// Where runs and conversations were moved to.
+    pub(crate) fn moved(&self) -> BTreeMap<RunId, PathBuf> {
+        let entries = std::fs::read_dir(self.shop.home.join(MOVED)).into_iter().flatten().flatten();
+        let moved = entries.filter_map(|entry| {
+            let run: RunId = entry.file_name().to_str()?.parse().ok()?;
+            let place = self.place_of(&run, "");
+            Some((run, place))
+        });
+        moved.collect()
+    }
+
+    /// What was done to the files of a moved folder can still be taken back. Not of a copied one: others may work in the first.
+    fn move_snapshots(&self, from: &Path, to: &Path) {
+        if from.exists() {
+            return;
+        }
+        let [from, to] = [from, to].map(|folder| self.shop.snapshots_of(folder));
+        if from != to
+            && !to.exists()
+            && let Err(error) = std::fs::rename(&from, &to)
+        {
+            tracing::debug!(%error, "there are no snapshots to move");
+        }
+    }
+
     /// A run as it stands, with the place where it works now.
     pub(crate) fn shown(&self, run: &Run) -> RunView {
         let mut view = run.view(self.shop.clock.now());
@@ -82,7 +113,7 @@ impl Bosun {
     }
 
     fn place_file(&self, run: &RunId) -> PathBuf {
-        self.shop.home.join("moved").join(run.as_str())
+        self.shop.home.join(MOVED).join(run.as_str())
     }
 
     fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), DoorError> {

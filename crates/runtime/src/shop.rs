@@ -59,6 +59,11 @@ impl Setup {
     }
 }
 
+/// The folder with copies of files that were taken away from where commands wrote them.
+pub(crate) const ASIDE: &str = "removed";
+/// The folder with the snapshots of every folder that conversations work in.
+pub(crate) const SNAPSHOTS: &str = "snapshots";
+
 #[derive(Debug)]
 pub(crate) struct Shop {
     pub(crate) journal: Arc<dyn Journal>,
@@ -79,6 +84,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new(setup: Setup) -> Self {
+        let yard = Yard::new(setup.walls, setup.machine, Some(setup.home.join(ASIDE)));
         Self {
             journal: setup.journal,
             home: setup.home,
@@ -88,11 +94,17 @@ impl Shop {
             redactor: Arc::new(setup.redactor),
             order: setup.order,
             hub: Hub::new(),
-            yard: Yard::new(setup.walls, setup.machine),
+            yard,
             prompts: setup.prompts,
             policies: Mutex::default(),
             repos: Mutex::default(),
         }
+    }
+
+    /// Where the snapshots of a folder are kept.
+    pub(crate) fn snapshots_of(&self, folder: &Path) -> PathBuf {
+        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
+        self.home.join(SNAPSHOTS).join(name)
     }
 
     /// The repository that a folder belongs to, the same one for every run in it.

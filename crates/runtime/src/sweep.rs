@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use engine::Machine as _;
-use types::{Event, LogId, RunId, Timestamp};
+use types::{Event, LogId, RunId, SessionState, Timestamp};
 
 use crate::door::{Bosun, DoorError};
+use crate::listing::Found;
 use crate::workshop::{INTENTS, WORKTREES};
 use crate::workspace;
 
-/// How many runs are looked at; the next sweep sees to the rest.
+/// How many runs are removed at a time; the next sweep sees to the rest.
 const MOST_RUNS: usize = 64;
 /// How long folders that no log tells of are left alone: their log may be in another journal.
 const NOBODYS_MS: i64 = 24 * 60 * 60 * 1000;
@@ -60,7 +61,8 @@ impl Bosun {
         });
         let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };
         let mut left = Leftovers { temporary, prepared, ..Leftovers::default() };
-        for run in runs.into_iter().take(MOST_RUNS) {
+        let over = self.over(runs).await;
+        for run in over.into_iter().take(MOST_RUNS) {
             match self.swept(&run).await {
                 Ok(true) => left.runs.push(run),
                 Ok(false) => {}
@@ -74,6 +76,23 @@ impl Bosun {
             tracing::info!(?left, "removed what was left behind");
         }
         left
+    }
+
+    /// Those of some runs that are not known to be open, by their stored summaries.
+    async fn over(&self, mut runs: BTreeSet<RunId>) -> BTreeSet<RunId> {
+        if !runs.is_empty() {
+            for entry in self.overview(false).await.unwrap_or_default() {
+                let open = match &entry.found {
+                    Found::Run { listed, .. } => listed.ended.is_none(),
+                    Found::Session(listed) => listed.state != SessionState::Closed,
+                    Found::Damaged { .. } | Found::Newer { .. } => true,
+                };
+                if open {
+                    runs.remove(&entry.run);
+                }
+            }
+        }
+        runs
     }
 
     async fn forget_worktrees(&self, repository: &Path) -> u64 {

@@ -2,7 +2,7 @@
 //! per process, by attacking them; a command that needs more than was held then is not run. Whether what there is
 //! will do is not decided here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::folder::{self, MachineFolders};
 use sandbox::{
@@ -30,6 +30,8 @@ pub(crate) struct Yard {
     walls: Walls,
     proof: OnceCell<Proof>,
     machine: MachineFolders,
+    /// Where files are kept that commands should not have written.
+    aside: Option<PathBuf>,
 }
 
 /// Who runs commands in a folder.
@@ -60,8 +62,8 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Yard {
-    pub(crate) fn new(walls: Walls, machine: MachineFolders) -> Self {
-        Self { walls, proof: OnceCell::new(), machine: known(machine) }
+    pub(crate) fn new(walls: Walls, machine: MachineFolders, aside: Option<PathBuf>) -> Self {
+        Self { walls, proof: OnceCell::new(), machine: known(machine), aside }
     }
 
     /// Refuses a folder in which nobody works. None at all is that of an environment that somebody brought along.
@@ -92,7 +94,7 @@ impl Yard {
         let files = files.filter(|artifact| !artifact.whole_folder);
         let named = files.map(|artifact| artifact.path.clone());
         let settings = |path: &WorkPath| Sensitive::of(path) == Some(Sensitive::Settings);
-        Ok(env.guarding_settings(named.filter(settings).collect()))
+        Ok(env.guarding_settings(named.filter(settings).collect(), self.aside.clone()))
     }
 
     /// What a person has committed of that which is named like a secret. In a home folder that says nothing.
@@ -293,7 +295,7 @@ mod tests {
             policy: &policy,
             ready: None,
         };
-        Yard::new(walls, MachineFolders::default()).open(ground).await
+        Yard::new(walls, MachineFolders::default(), None).open(ground).await
     }
 
     #[tokio::test]

@@ -51,7 +51,8 @@ pub fn changed_since(root: &Path, below: &[WorkPath], since: Timestamp) -> Vec<S
 
 fn is_newer(facts: &Metadata, since: Timestamp) -> bool {
     let after = |seconds: i64, nanos: i64| {
-        seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000) + SLACK_MS >= since.millis()
+        seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000).saturating_add(SLACK_MS)
+            >= since.millis()
     };
     // A file that others share changes its state with every new name that it gets elsewhere.
     let state = facts.nlink() == 1 && after(facts.ctime(), facts.ctime_nsec());

@@ -53,11 +53,13 @@ fn is_alive(pid: i32) -> bool {
     !matches!(nix::sys::signal::kill(pid, None), Err(nix::errno::Errno::ESRCH))
 }
 
-/// A number for everybody whose processes are counted together.
+/// A name for everybody whose processes are counted together: the first namespace has the same number on every machine.
 fn namespace() -> String {
     let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let digits: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
-    if digits.is_empty() { "0".to_owned() } else { digits }
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host: String = host.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("{host}-{digits}")
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub use secrets::Secrets;
 pub use types::Family;
 
 /// What is said of names that no path can have.
-pub(crate) const UNNAMED: &str = "are no paths here (control characters, no UTF-8); file tools cannot open these files, commands can";
+pub(crate) const UNNAMED: &str = "are not valid paths (control characters, not UTF-8, or a leading ~); file tools cannot open these files, commands can";
 
 /// Something that a model can call by name.
 #[async_trait]

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use types::RunId;
 
 const HELP: &str = "\
+Examples:
   bosun audit export r_1a2b r_1a2b.audit.jsonl
   bosun audit anchor r_1a2b --file /mnt/elsewhere/anchors.jsonl --git-note
   bosun audit verify r_1a2b.audit.jsonl --anchor anchors.jsonl

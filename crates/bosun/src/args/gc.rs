@@ -2,12 +2,12 @@
 
 use clap::Args;
 
-/// Removes old runs and sessions: their logs, the outputs that no other log names, branches, worktrees and snapshots.
-/// Runs that are open or wait for an answer always stay. That a log was removed stays on record, with its last hash.
-///
-/// Example: bosun gc --keep-days 90 --dry-run
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Removes old runs and sessions: their logs, the outputs that no other log names, branches, worktrees and \
+    snapshots. Runs that are open or wait for an answer always stay. That a log was removed stays on record, \
+    with its last hash.\n\nExample:\n  bosun gc --keep-days 90 --dry-run"
+)]
 pub(crate) struct Gc {
     /// Keep whatever happened within so many days
     #[arg(long, value_name = "N", default_value_t = 30)]

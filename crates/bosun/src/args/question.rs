@@ -5,12 +5,12 @@ use types::{RunId, Terms};
 
 use crate::exit::Wrong;
 
-/// Everything that waits for a person, in all runs and sessions: what is asked, since when, what may be said, what holds
-/// if nobody says anything, and the command that answers it.
-///
-/// Example: bosun questions --json
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Everything that waits for a person, in all runs and sessions: what is asked, since when, what may be \
+    said, what holds if nobody says anything, and the command that answers it.\n\nExample:\n  bosun \
+    questions --json"
+)]
 pub(crate) struct Questions {
     /// Also print what whoever decides needs to know: what the agent was told, what it made, what is wrong with it
     #[arg(long)]
@@ -20,13 +20,13 @@ pub(crate) struct Questions {
     pub(crate) json: bool,
 }
 
-/// Answers a question and goes on with the run. Where there are answers to choose from, one of them is named by its word,
-/// the beginning of it, or its number; some take words of your own after it.
-///
-/// Examples: bosun answer r_1a2b3c4d retry keep to your own files
-///           bosun answer r_1a2b3c4d 2 stop
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Answers a question and goes on with the run. Where there are answers to choose from, one of them is \
+    named by its word, the beginning of it, or its number; some take words of your own after \
+    it.\n\nExample:\n  bosun answer r_1a2b3c4d retry keep to your own files\n  bosun answer r_1a2b3c4d 2 \
+    stop"
+)]
 pub(crate) struct Answer {
     /// The run that asks, as `bosun questions` shows it
     pub(crate) run: RunId,

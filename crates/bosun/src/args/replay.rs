@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use types::RunId;
 
-/// Decides everything that is on record again, offline: each log line by line, and what ties the attempts to their run.
-/// What came from outside is taken as it is recorded; what follows from it must follow again. Exit codes: 0 nothing
-/// differs, 7 something does.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Decides everything that is on record again, offline: each log line by line, and what ties the attempts \
+    to their run. What came from outside is taken as it is recorded; what follows from it must follow again. \
+    Exit codes: 0 nothing differs, 7 something does."
+)]
 pub(crate) struct Replay {
     /// The run or session [default: the newest one]
     pub(crate) run: Option<RunId>,
@@ -17,9 +19,12 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
-/// The new run begins as a copy of the old one, up to the decision that the line belongs to; `bosun resume` goes on with
-/// it. Attempts that were open then begin anew. A session gets a folder of its own with the files as they were then.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The new run begins as a copy of the old one, up to the decision that the line belongs to; `bosun resume` \
+    goes on with it. Attempts that were open then begin anew. A session gets a folder of its own with the \
+    files as they were then."
+)]
 pub(crate) struct Fork {
     /// The run or session
     pub(crate) run: RunId,

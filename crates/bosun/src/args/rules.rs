@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use types::{Phase, RunId};
 
-/// Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
-/// decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
-/// started with and what it knew then.
-///
-///   bosun why r_1a2b            every decision, one line each
-///   bosun why r_1a2b 12         line 12 of the run's log
-///   bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
-///   bosun why r_1a2b T1         everything about a task and its attempts
-///   bosun why r_1a2b q0         why a question was asked
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
+decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
+started with and what it knew then.
+
+Examples:
+  bosun why r_1a2b            every decision, one line each
+  bosun why r_1a2b 12         line 12 of the run's log
+  bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
+  bosun why r_1a2b T1         everything about a task and its attempts
+  bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
     /// The run [default: the newest one]
     pub(crate) run: Option<RunId>,
@@ -53,9 +54,13 @@ pub(crate) enum PolicyCommand {
     },
 }
 
-/// Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository. What is there already is left
-/// as it is. Example: bosun init --preset crew
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository. What is there already is left
+as it is.
+
+Example:
+  bosun init --preset crew")]
 pub(crate) struct Init {
     /// The preset to start from
     #[arg(long, default_value = "crew", value_name = "NAME")]

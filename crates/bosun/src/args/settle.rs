@@ -3,12 +3,12 @@
 use clap::Args;
 use types::RunId;
 
-/// Moves your branch forward to the result, files and all. Nothing is done if there is uncommitted work, if another
-/// branch is checked out than the run was started on, or if the run did not end as done.
-///
-/// Example: bosun accept r_1a2b3c4d --merge
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Moves your branch forward to the result, files and all. Nothing is done if there is uncommitted work, if \
+    another branch is checked out than the run was started on, or if the run did not end as \
+    done.\n\nExample:\n  bosun accept r_1a2b3c4d --merge"
+)]
 pub(crate) struct Accept {
     pub(crate) run: RunId,
     /// Make a merge commit if your branch went on since the run was started
@@ -22,11 +22,11 @@ pub(crate) struct Accept {
     pub(crate) json: bool,
 }
 
-/// Removes the run's branch and its worktrees; the log stays. What was accepted cannot be thrown away.
-///
-/// Example: bosun discard r_1a2b3c4d --yes
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Removes the run's branch and its worktrees; the log stays. What was accepted cannot be thrown \
+    away.\n\nExample:\n  bosun discard r_1a2b3c4d --yes"
+)]
 pub(crate) struct Discard {
     pub(crate) run: RunId,
     /// Do not ask

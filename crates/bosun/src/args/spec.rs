@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// A spec says what is wanted and how one will see that it is there; docs/spec.md has the format.
-///
-///   bosun spec init export.yaml --title "Export to CSV"
-///   bosun spec check export.yaml
-///   bosun spec approve export.yaml
-///   bosun run --spec export.yaml --spec-out export.yaml
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+A spec says what is wanted and how one will see that it is there; docs/spec.md has the format.
+
+Examples:
+  bosun spec init export.yaml --title \"Export to CSV\"
+  bosun spec check export.yaml
+  bosun spec approve export.yaml
+  bosun run --spec export.yaml --spec-out export.yaml")]
 pub(crate) struct Spec {
     #[command(subcommand)]
     pub(crate) command: SpecCommand,
@@ -91,12 +92,13 @@ pub(crate) struct Planned {
     pub(crate) approve_plan: bool,
 }
 
-/// Admits the request, has a plan made and stops there. The plan can be edited and carried out.
-///
-///   bosun plan "Add a tide command" --out plan.yaml
-///   bosun run --plan plan.yaml "Add a tide command"
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Admits the request, has a plan made and stops there. The plan can be edited and carried out.
+
+Examples:
+  bosun plan \"Add a tide command\" --out plan.yaml
+  bosun run --plan plan.yaml \"Add a tide command\"")]
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) run: super::Run,

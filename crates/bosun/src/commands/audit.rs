@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use runtime::audit::{self, Anchor, Verified};
-use runtime::{Bosun, Clock as _, Order, RealClock};
+use runtime::{Bosun, Clock as _, RealClock};
 use serde_json::json;
 use types::{CommitId, Event, LogId, RunId, count};
 
@@ -34,7 +34,7 @@ pub(crate) async fn audit(home: &Home, args: args::Audit) -> anyhow::Result<Exit
 }
 
 async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let path = args.file.display().to_string();
     let writing = || format!("writing {path}");
     let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -107,7 +107,7 @@ fn told(verified: &Verified, judged: &Judged) -> String {
 }
 
 async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     let now = RealClock.now();
     let anchors = audit::anchors(&**bosun.journal(), &run, now).await?;
@@ -140,14 +140,14 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
     let first = bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
     match first.first().map(|line| &line.event) {
         Some(Event::RunRequested { survey, .. }) => {
-            Ok((survey.repository.clone(), survey.base.clone()))
+            Ok((bosun.view(run).await?.repository, survey.base.clone()))
         }
         _ => Err(Wrong::NotARun { run: run.clone() }.into()),
     }
 }
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let base = match args.anchored.git_note {
         Some(_) => Some(began(&bosun, &args.run).await?.1),
         None => None,

@@ -24,7 +24,7 @@ pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> 
         let names: Vec<String> = anew.iter().map(ToString::to_string).collect();
         print::note(&format!("begins anew: {}", names.join(", ")));
     }
-    let next = if session { "bosun chat --resume" } else { "bosun resume" };
-    print::note(&format!("go on with: {next} {run}"));
+    let next = if session { "chat --resume" } else { "resume" };
+    print::note(&format!("go on with: {} {next} {run}", home.flag()));
     Ok(Exit::Done)
 }

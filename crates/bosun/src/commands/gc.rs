@@ -74,6 +74,10 @@ fn as_text(collected: &Collected, dry_run: bool) -> String {
         lines
             .push("another Bosun is open; outputs and snapshots stay until the next gc".to_owned());
     }
+    if removed.runs.is_empty() && freed(collected) == 0 {
+        lines.push("nothing to remove".to_owned());
+        return lines.join("\n") + "\n";
+    }
     lines.push(format!(
         "{}: {}, {}, {}, {}",
         if dry_run { "would free" } else { "freed" },

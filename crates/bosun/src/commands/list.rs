@@ -18,7 +18,7 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
     }
     for entry in all {
         let line =
-            if args.json { json(&bosun, entry).await? } else { line(&bosun, &entry).await? };
+            if args.json { json(&bosun, entry).await? } else { line(home, &bosun, &entry).await? };
         print::line(&line)?;
     }
     Ok(Exit::Done)
@@ -49,7 +49,7 @@ async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
     })
 }
 
-async fn line(bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
+async fn line(home: &Home, bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
     let unreadable = |what: &str, why: &str| {
         let why = print::one_line(why, 120);
         format!("{:<12} {}  {what:<20} {why}", entry.run, entry.started)
@@ -57,7 +57,8 @@ async fn line(bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
     Ok(match &entry.found {
         Found::Run { listed, .. } => {
             let interrupted = driven::is_interrupted(bosun, &entry.run, listed.status).await?;
-            run(&entry.run, listed, interrupted)
+            let hint = interrupted.then(|| format!("  ({} resume {})", home.flag(), entry.run));
+            run(&entry.run, listed, hint)
         }
         Found::Session(listed) => sessions::listed_line(&entry.run, listed),
         Found::Damaged { why } => unreadable("damaged", why),
@@ -65,9 +66,10 @@ async fn line(bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
     })
 }
 
-fn run(run: &RunId, listed: &ListedRun, interrupted: bool) -> String {
+/// `hint` says how an interrupted one goes on.
+fn run(run: &RunId, listed: &ListedRun, hint: Option<String>) -> String {
     let status = match listed.settled {
-        None if interrupted => "interrupted".to_owned(),
+        None if hint.is_some() => "interrupted".to_owned(),
         Some(settled) => format!("{}, {}", listed.status.word(), settled.word()),
         None => listed.status.word().to_owned(),
     };
@@ -77,6 +79,6 @@ fn run(run: &RunId, listed: &ListedRun, interrupted: bool) -> String {
         listed.finished,
         listed.tasks,
         print::one_line(&listed.goal, 60),
-        if interrupted { format!("  (bosun resume {run})") } else { String::new() },
+        hint.unwrap_or_default(),
     )
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::plan::BadPlan;
 use runtime::{Bosun, presets};
 use serde_json::json;
-use types::{Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
+use types::{Event, LogId, Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
 
 use crate::args;
 use crate::commands::run::{read, run};
@@ -90,8 +90,13 @@ fn from_here(repository: &str, path: &str) -> PathBuf {
 /// What is handed out when a run is over or left, by whoever drove it: its plan, if that was all that was asked for, and
 /// its spec. What was asked for is on record.
 pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::Result<()> {
-    let (machine, _) = whole(bosun, run).await?;
-    let Some(request) = machine.request() else { return Ok(()) };
+    let first = bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
+    let Some(Event::RunRequested { request, .. }) = first.first().map(|line| &line.event) else {
+        return Ok(());
+    };
+    if request.outputs.is_none() && !request.planning.only {
+        return Ok(());
+    }
     let repository = bosun.view(run).await?.repository;
     let outputs = request.outputs.as_deref().cloned().unwrap_or_default();
     if let Some(path) = &outputs.spec {
@@ -103,6 +108,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
         return Ok(());
     }
     let out = outputs.plan.as_ref().map(|path| from_here(&repository, path));
+    let (machine, _) = whole(bosun, run).await?;
     let Some(plan) = machine.plan() else { return Ok(()) };
     match form {
         Form::Json(_) => print::json(&json!({ "plan": plan }))?,

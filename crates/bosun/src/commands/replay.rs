@@ -1,7 +1,6 @@
 //! `bosun replay`: decide a run with all its attempts again, and show the first difference with both sides.
 
 use engine::replay::{Difference, Report};
-use runtime::Order;
 use serde_json::{Value, json};
 use types::{RunId, count};
 
@@ -12,7 +11,7 @@ use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn replay(home: &Home, args: args::Replay) -> anyhow::Result<Exit> {
-    let bosun = home.open(Order::Arrival).await?;
+    let bosun = home.read(false).await?;
     let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
     let report = bosun.replay(&run).await?;
     if args.json {

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use runtime::{Bosun, Found, SessionError};
 use serde_json::json;
 use types::{
-    Command, Event, ListedSession, LogId, OutputSchema, QuestionView, RunId, SessionState,
-    SessionView, Status, Timestamp, count,
+    Command, Event, ListedQuestion, ListedSession, LogId, OutputSchema, QuestionView, RunId,
+    SessionState, SessionView, Status, Timestamp, count,
 };
 
 use crate::args;
@@ -112,24 +112,25 @@ impl Known {
     /// For programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         let view = &self.view;
-        json!({
-            "run": self.run,
-            "session": {
-                "state": view.state,
-                "started": self.started,
-                "folder": self.folder,
-                "about": self.about,
-                "model": view.model,
-                "effort": view.effort,
-                "turns": view.turns,
-                "usage": view.usage,
-                "spent": view.spent,
-                "cost": view.cost,
-                "context": view.context,
-                "window": view.window,
-                "question": view.question.as_ref().map(|asked| json!({ "question": asked.question, "text": asked.text })),
-            },
-        })
+        let question = view.question.as_ref();
+        let listed = ListedSession {
+            started: self.started,
+            folder: self.folder.clone(),
+            about: self.about.clone(),
+            state: view.state,
+            model: view.model.clone(),
+            effort: view.effort,
+            turns: view.turns,
+            usage: view.usage,
+            spent: view.spent,
+            cost: view.cost,
+            context: view.context,
+            window: view.window,
+            question: question
+                .map(|asked| ListedQuestion { question: asked.question, text: asked.text.clone() }),
+            unanswered: view.unanswered.is_some(),
+        };
+        listed_json(&self.run, &listed)
     }
 
     /// For a person, with what can be done next.

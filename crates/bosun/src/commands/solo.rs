@@ -26,13 +26,11 @@ pub(crate) async fn solo(
     bosun: &Bosun,
     args: &args::Run,
     (budget, model): (Budget, Option<ModelRef>),
-    mut policy: Policy,
+    policy: Policy,
 ) -> anyhow::Result<Exit> {
     if let Some(what) = for_a_crew(args) {
         return Err(Wrong::ForACrew { what }.into());
     }
-    policy.headless |= args.headless;
-    policy.unattended |= run::unattended();
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
     let model = run::model(home, bosun, args.script.as_deref(), model).await?;
     let text = match &wanted {

@@ -104,16 +104,18 @@ pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> Talk {
     }
 }
 
+const ASKED_AGAIN: &str = "the model is asked again for the last input (";
+
 /// Somebody goes on with the open input.
 pub(super) fn gone_on(session: &Session, why: &str) -> Event {
-    let reason = format!("the model is asked again for the last input ({why})");
+    let reason = format!("{ASKED_AGAIN}{why})");
     let decision = Decision::new(RuleId::fixed(GO_ON), reason);
     Event::SessionWarned { session: session.id, decision, say: None }
 }
 
 /// Who or what went on with it, as [`gone_on`] has put it.
 pub(super) fn gone_on_by(decision: &Decision) -> Option<&str> {
-    decision.reason.rsplit_once(" (")?.1.strip_suffix(')')
+    decision.reason.strip_prefix(ASKED_AGAIN)?.strip_suffix(')')
 }
 
 /// Takes it into the state.

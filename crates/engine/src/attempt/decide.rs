@@ -2,8 +2,8 @@
 //! say meanwhile, until its result is handed in, it is closed, or it cannot go on.
 
 use types::{
-    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Outcome, RuleId,
-    SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
+    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
+    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
 };
 
 use super::apply::submits;
@@ -19,6 +19,8 @@ pub(super) const INTERRUPTED: &str = "session.interrupted";
 const TOO_LONG: &str = "model.context_too_long";
 /// How many empty replies in a row are too many; before that the same is asked again.
 const MOST_EMPTY: u32 = 2;
+/// What is said where somebody goes on with a reply that was cut off.
+const CONTINUE: &str = "Continue where your reply was cut off.";
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     // Files can be put back also when everything is said.
@@ -92,7 +94,12 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             busy.map(paused).collect()
         }
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
-        Command::GoOn { .. } if root.talk == Talk::Idle && root.stopped.is_some() => {
+        Command::GoOn { by } if root.talk == Talk::Idle && root.stopped.is_some() => {
+            if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
+                // No model goes on with its own words; somebody has to say something.
+                let (by, text) = (format!("person:{by}"), CONTINUE.to_owned());
+                return vec![Event::SessionTold { session, how: Telling::Submit, by, text }];
+            }
             vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
         }
         Command::Change { change } => {

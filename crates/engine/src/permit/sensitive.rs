@@ -3,6 +3,7 @@
 //! rule of the policy speaks of them, a person is asked. A plan that names a file by its own path has said yes to it; one
 //! that names a folder around it has not.
 
+use globset::GlobBuilder;
 use types::{Access, CallFacts, Decision, Permission, Policy, RuleId, Scope, Sensitive, WorkPath};
 
 use super::Permit;
@@ -47,11 +48,13 @@ pub(crate) fn names(scope: &Scope, path: &WorkPath) -> bool {
     scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path)
 }
 
-/// A verdict of a rule that does not speak of such paths is not meant for them: where it allows, a person is asked.
+/// A verdict of a rule is not meant for paths of a kind that it does not speak of (`meant`): where it allows, a person is
+/// asked.
 pub(super) fn at_least_asked(
     policy: &Policy,
     scope: &Scope,
     facts: &CallFacts,
+    meant: &[Sensitive],
     permit: Permit,
 ) -> Permit {
     if permit.verdict != Permission::Allow {
@@ -62,7 +65,9 @@ pub(super) fn at_least_asked(
         Access::Read => &[Sensitive::EnvFile],
         _ => return permit,
     };
-    let Some(path) = touched(kinds, scope, facts) else { return permit };
+    let kinds: Vec<Sensitive> =
+        kinds.iter().copied().filter(|kind| !meant.contains(kind)).collect();
+    let Some(path) = touched(&kinds, scope, facts) else { return permit };
     let Some(kind) = Sensitive::of(path) else { return permit };
     if facts.access == Access::Read && is_readable(&policy.sandbox.readable, path) {
         return permit;
@@ -76,8 +81,10 @@ pub(super) fn at_least_asked(
     Permit { verdict: Permission::Ask, decision, parts: permit.parts }
 }
 
-/// Whether a policy lets a file with passwords be read: by its path, or by its name wherever it lies.
+/// Whether a policy lets a file with passwords be read; the sandbox reads the same globs in the same way.
 fn is_readable(globs: &[String], path: &WorkPath) -> bool {
-    let name = path.as_str().rsplit('/').next().unwrap_or_default();
-    globs.iter().any(|glob| glob == path.as_str() || glob.strip_prefix("**/") == Some(name))
+    globs.iter().any(|glob| {
+        let glob = GlobBuilder::new(glob).literal_separator(true).build();
+        glob.is_ok_and(|glob| glob.compile_matcher().is_match(path.as_str()))
+    })
 }

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use store::{Journal, JournalError};
 use types::{Digest, Envelope, LogId, RunId, Timestamp};
 
-use super::{AuditError, FORMAT, Head, Header, MAX_LOG_BYTES, Record, blobs_of};
-use crate::replay::policy_digest;
+use super::{AuditError, FORMAT, Head, Header, MAX_LOG_BYTES, Record};
+use crate::integrity;
 
 /// How many lines are read at a time.
 const PAGE: usize = 1_000;
@@ -98,11 +98,8 @@ async fn lines(
         after += page.len() as u64;
         for line in page {
             bytes += line.len();
-            if let Ok(value) = serde_json::from_str(&line) {
-                blobs_of(&value, named);
-            }
-            if let Ok(Envelope { seq: 1, event, .. }) = Envelope::parse(&line) {
-                named.extend(policy_digest(&event));
+            if let Ok(Envelope { event, .. }) = Envelope::parse(&line) {
+                named.extend(integrity::blobs(&event));
             }
             put(to, &Record::Line { log: head.log.clone(), line })?;
         }

@@ -14,8 +14,8 @@ use types::{AttemptId, CommitId, Digest, Envelope, Event, LogId, Policy, RunId, 
 use super::anchor::Held;
 use super::{
     AuditError, FORMAT, Head, Header, MAX_BLOBS, MAX_LOG_BYTES, MAX_LOGS, MAX_RECORD_BYTES, Record,
-    blobs_of,
 };
+use crate::integrity;
 use crate::replay::{Torn, policy_digest, replayed};
 
 /// What a bundle holds, once everything in it was checked.
@@ -51,14 +51,15 @@ impl Verified {
 /// Reads a whole bundle and checks it. That a decision differs is no error: it stands in the report.
 pub fn verify(mut from: impl BufRead) -> Result<Verified, AuditError> {
     let header = header(&mut from)?;
-    let mut read = Contents::default();
+    let lines = header.logs.iter().map(|head| (head.log.clone(), Vec::new())).collect();
+    let mut read = Contents { lines, ..Contents::default() };
     let mut number = 1;
     while let Some(text) = next(&mut from, MAX_RECORD_BYTES)? {
         number += 1;
         let why = |error: serde_json::Error| error.to_string();
         let record = serde_json::from_str(&text)
             .map_err(|error| AuditError::Record { record: number, why: why(error) })?;
-        read.take(&header, number, record)?;
+        read.take(number, record)?;
     }
     read.checked(header)
 }
@@ -127,10 +128,12 @@ struct Contents {
     blobs: BTreeSet<Digest>,
     absent: BTreeSet<Digest>,
     policy: Option<Vec<u8>>,
+    /// What the first line of the run says of its policy; lines come before blobs.
+    policy_digest: Option<Digest>,
 }
 
 impl Contents {
-    fn take(&mut self, header: &Header, record: u64, taken: Record) -> Result<(), AuditError> {
+    fn take(&mut self, record: u64, taken: Record) -> Result<(), AuditError> {
         match taken {
             Record::Line { log, line } => {
                 self.bytes += line.len();
@@ -138,11 +141,16 @@ impl Contents {
                     let what = format!("its logs have more than {MAX_LOG_BYTES} bytes");
                     return Err(AuditError::TooLarge { what });
                 }
-                if !header.logs.iter().any(|head| head.log == log) {
+                let of_run = log.attempt.is_none();
+                let Some(lines) = self.lines.get_mut(&log) else {
                     let why = format!("the header names no log {log}");
                     return Err(AuditError::Record { record, why });
+                };
+                if of_run && lines.is_empty() {
+                    let first = Envelope::parse(&line).ok();
+                    self.policy_digest = first.and_then(|line| policy_digest(&line.event));
                 }
-                self.lines.entry(log).or_default().push(line);
+                lines.push(line);
             }
             Record::Blob { blob, base64 } => {
                 let bytes = STANDARD.decode(base64);
@@ -151,7 +159,7 @@ impl Contents {
                 if Digest::of(&bytes) != blob {
                     return Err(AuditError::Changed(format!("blob {blob} is not what it was")));
                 }
-                if self.policy_named(header) == Some(blob) {
+                if self.policy_digest == Some(blob) {
                     self.policy = Some(bytes);
                 }
                 self.blobs.insert(blob);
@@ -168,12 +176,6 @@ impl Contents {
         Ok(())
     }
 
-    /// The policy that the first line names; lines come before blobs.
-    fn policy_named(&self, header: &Header) -> Option<Digest> {
-        let first = self.lines.get(&LogId::run(header.run.clone()))?.first()?;
-        policy_digest(&Envelope::parse(first).ok()?.event)
-    }
-
     fn checked(mut self, header: Header) -> Result<Verified, AuditError> {
         let (mut logs, mut hashes) = (Logs::default(), BTreeMap::new());
         let mut named = BTreeSet::new();
@@ -186,10 +188,8 @@ impl Contents {
             }
             let own = lines.iter().map(|line| Digest::of(line.as_bytes())).collect();
             hashes.insert(head.log.clone(), own);
-            for value in lines.iter().filter_map(|line| serde_json::from_str(line).ok()) {
-                blobs_of(&value, &mut named);
-            }
             let envelopes = store::read_chain(&head.log, head.head, lines)?;
+            named.extend(envelopes.iter().flat_map(|line| integrity::blobs(&line.event)));
             match &head.log.attempt {
                 None => logs.run = envelopes,
                 Some(attempt) => {

@@ -219,10 +219,10 @@ impl AttemptHands {
 }
 
 impl Hands<Attempt> for AttemptHands {
-    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, drive::Seen> {
+    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, drive::Recovery> {
         let open = attempt.open_calls();
         if open.is_empty() {
-            return Box::pin(std::future::ready(drive::Seen::default()));
+            return Box::pin(std::future::ready(drive::Recovery::default()));
         }
         let field = self.field.clone();
         Box::pin(async move { field.look(&open).await })

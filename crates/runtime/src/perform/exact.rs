@@ -13,7 +13,7 @@ use store::Redactor;
 use tools::Registry;
 use types::{
     Arguments, BlockBody, Brief, Call, CallFacts, CallId, Digest, ExactCall, Fault, FaultClass,
-    Inspection, ModelReply, Permission, Policy, REDACTED, Scope, SessionId, WorkPath,
+    Inspection, ModelReply, Policy, REDACTED, Scope, SessionId, WorkPath,
 };
 
 /// What the model is told of a call whose secret is gone.
@@ -141,7 +141,7 @@ impl Judged<'_> {
         }
         let [judged, was] = [exact, recorded]
             .map(|facts| permit::judge(self.policy, self.scope, self.tool, &facts));
-        if strictness(judged.verdict) <= strictness(was.verdict) {
+        if judged.verdict <= was.verdict {
             return Ok(());
         }
         Err(format!(
@@ -180,14 +180,6 @@ impl Judged<'_> {
         let paths = facts.paths.iter().chain(&facts.folder).map(WorkPath::as_str);
         let mut texts = paths.chain(facts.command.as_deref());
         texts.all(|text| self.redactor.find(text).into_iter().all(|at| text[at].chars().all(plain)))
-    }
-}
-
-const fn strictness(verdict: Permission) -> u8 {
-    match verdict {
-        Permission::Allow => 0,
-        Permission::Ask => 1,
-        Permission::Deny => 2,
     }
 }
 

@@ -15,7 +15,7 @@ use types::{
 };
 
 use super::run::RunHands;
-use crate::drive::Seen;
+use crate::drive::Recovery;
 use crate::shop::Shop;
 use crate::walls::{Ground, Whose};
 use crate::workspace::Ready;
@@ -194,10 +194,10 @@ impl Field {
     }
 
     /// What the workspace shows, for calls that were cut off; their changes are completed or taken back before.
-    pub(crate) async fn look(&self, open: &[(CallId, Timestamp)]) -> Seen {
+    pub(crate) async fn look(&self, open: &[(CallId, Timestamp)]) -> Recovery {
         let Self::Folder(folder) = self else {
             let workspace = Some("(look at the files yourself)".to_owned());
-            return Seen { workspace, recovered: vec![] };
+            return Recovery { workspace, recovered: vec![] };
         };
         let recovered = folder.recovered(open).await;
         let status = match folder.repo().await {
@@ -208,7 +208,7 @@ impl Field {
             None => "(it is not a repository)".to_owned(),
         };
         let unseen = folder.unseen(open).await;
-        Seen { workspace: Some(format!("{status}{unseen}")), recovered }
+        Recovery { workspace: Some(format!("{status}{unseen}")), recovered }
     }
 
     /// The names of the workspace on its machine.

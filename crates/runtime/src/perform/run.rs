@@ -16,7 +16,7 @@ use super::attempt::AttemptHands;
 use super::check::Job;
 use super::field::{Field, Tailor};
 use super::stopped;
-use crate::drive::{Drive, DriveError, Hands, Left, Posted, Seen, WhenWaiting};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted, Recovery, WhenWaiting};
 use crate::shop::Shop;
 use crate::workshop::Workshop;
 use crate::workspace::{self, Workspace};
@@ -41,8 +41,8 @@ pub(crate) struct RunHands {
 }
 
 impl Hands<Run> for RunHands {
-    fn look(&self, _run: &Run) -> BoxFuture<'static, Seen> {
-        Box::pin(std::future::ready(Seen::default()))
+    fn look(&self, _run: &Run) -> BoxFuture<'static, Recovery> {
+        Box::pin(std::future::ready(Recovery::default()))
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {

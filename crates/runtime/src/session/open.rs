@@ -212,7 +212,7 @@ impl Bosun {
     }
 
     /// The policy and the folder that a conversation was opened with.
-    pub(super) async fn session_of(
+    pub(crate) async fn session_of(
         &self,
         run: &RunId,
     ) -> Result<(Arc<Policy>, PathBuf), DoorError> {

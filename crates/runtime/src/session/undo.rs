@@ -4,13 +4,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sandbox::{Restored, Snapshots, Swept};
+use sandbox::{Restored, Snapshots};
 use store::{Journal, JournalError};
 use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::SessionError;
 use crate::door::Bosun;
-use crate::gc::name_of;
 use crate::shop::Shop;
 
 /// How many lines are read at a time.
@@ -45,7 +44,7 @@ impl Keeper {
     /// The snapshots of one workspace, over the files of another one.
     fn over(shop: &Shop, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        match Snapshots::new(folder, &shop.home.join("snapshots").join(name_of(of))) {
+        match Snapshots::new(folder, &shop.snapshots_of(of)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
                 Some(Self { snapshots, run, last: Mutex::default() })
@@ -91,10 +90,12 @@ impl Keeper {
     }
 
     /// Forgets what this conversation may want back, and removes it.
-    async fn forget(&self) -> Result<Swept, String> {
+    async fn forget(&self) {
         let (snapshots, run) = (self.snapshots.clone(), self.run.clone());
-        let work = tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await;
-        work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
+        let forgot = tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await;
+        if let Ok(Err(error)) = forgot {
+            tracing::debug!(%error, "snapshots that nobody wants stay");
+        }
     }
 
     async fn take(&self, call: CallId) -> Option<Digest> {
@@ -142,14 +143,14 @@ impl Keeper {
 }
 
 impl Bosun {
-    /// Forgets the snapshots of a conversation, so that nothing of it can be taken back any more. Those that others want
-    /// stay. Refused while somebody works in its folder.
-    pub async fn forget_snapshots(&self, run: &RunId) -> Result<Swept, SessionError> {
-        let (_, folder) = self.session_of(run).await?;
-        let Some(keeper) = Keeper::open(&self.shop, &folder, run) else {
-            return Ok(Swept::default());
-        };
-        keeper.forget().await.map_err(SessionError::NothingToUndo)
+    /// Forgets the snapshots of a conversation whose log is gone. Those that others want stay; so do all while somebody
+    /// works in its folder.
+    pub(crate) async fn forget_snapshots(&self, folder: &Path, run: &RunId) {
+        if self.shop.snapshots_of(folder).is_dir()
+            && let Some(keeper) = Keeper::open(&self.shop, folder, run)
+        {
+            keeper.forget().await;
+        }
     }
 
     /// Puts the files of a conversation, as they were after a line of its log, into an empty folder. Files that

@@ -17,7 +17,7 @@ use super::dice::Dice;
 use super::model::Asked;
 use super::process::watched_attempt;
 use super::world::World;
-use crate::drive::{Drive, DriveError, Hands, Left, Posted, Seen, Surroundings, WhenWaiting};
+use crate::drive::{Drive, DriveError, Hands, Left, Posted, Recovery, Surroundings, WhenWaiting};
 
 /// What a run's effects are performed with.
 #[derive(Clone)]
@@ -90,8 +90,8 @@ fn cut(effect: &Effect) -> Outcome {
 }
 
 impl Hands<Run> for RunSide {
-    fn look(&self, _run: &Run) -> BoxFuture<'static, Seen> {
-        Box::pin(std::future::ready(Seen::default()))
+    fn look(&self, _run: &Run) -> BoxFuture<'static, Recovery> {
+        Box::pin(std::future::ready(Recovery::default()))
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
@@ -282,7 +282,7 @@ impl RunSide {
 }
 
 impl Hands<Attempt> for AttemptSide {
-    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, Seen> {
+    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, Recovery> {
         let open = attempt.open_calls();
         let (world, mut recovered) = (&self.world, Vec::new());
         for (call, _) in open {
@@ -295,7 +295,7 @@ impl Hands<Attempt> for AttemptSide {
             recovered.extend(known.map(|known| (call, known)));
         }
         let workspace = Some("M src/a.rs".to_owned());
-        Box::pin(std::future::ready(Seen { workspace, recovered }))
+        Box::pin(std::future::ready(Recovery { workspace, recovered }))
     }
 
     fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {

@@ -121,7 +121,9 @@ fn without(place: PathBuf, closed: &[PathBuf]) -> Vec<PathBuf> {
         return vec![place];
     }
     let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
-    entries.flat_map(|entry| without(entry.path(), closed)).collect()
+    // Landlock binds what a link leads to; where that is inside, it has an entry of its own.
+    let real = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    real.flat_map(|entry| without(entry.path(), closed)).collect()
 }
 
 /// Ends everybody who is left, and whoever they leave.

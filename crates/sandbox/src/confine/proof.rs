@@ -80,7 +80,7 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
     ];
     let mut attacks = Vec::new();
     for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
-        let ground = tempfile::Builder::new().prefix("bosun-proof-").tempdir();
+        let ground = crate::temporary::temporary("proof");
         let ground =
             ground.map_err(|source| EnvError::Exec { doing: "making room for", source })?;
         let confine = Confine { scope: None, ..confine.clone().limits(limits) };
@@ -89,7 +89,8 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
         let request = ExecRequest { command, folder, timeout };
         let result = env.exec(request, &CancellationToken::new()).await?;
         // An ordinary user's processes are refused by the kernel before they are counted.
-        let held = result.output.contains(limit) || result.output.contains("fork");
+        let refused = limits.processes < usual.processes && result.output.contains("fork");
+        let held = result.output.contains(limit) || refused;
         let through = (!held).then(|| format!("it was not ended: {}", result.ended));
         attacks.push(Attack { what: what.to_owned(), through });
     }

@@ -45,9 +45,12 @@ impl Repo {
         if self.contains(commit, &head).await? {
             self.note_move(&head, commit)?;
         }
-        let taken = self.take_clean(commit, merge).await?;
-        self.forget_move()?;
-        Ok(taken)
+        let taken = self.take_clean(commit, merge).await;
+        // A failure that left the files as they were is not a move that was cut off.
+        if taken.is_ok() || self.refuse_dirty().await.is_ok() {
+            self.forget_move()?;
+        }
+        taken
     }
 
     async fn take_clean(

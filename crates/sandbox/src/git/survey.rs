@@ -8,7 +8,7 @@ use std::ffi::OsString;
 
 use types::{Check, CommitId, Document, Survey, WorkPath};
 
-use super::call::With;
+use super::call::{Answer, With};
 use super::tree::{escaped, name};
 use super::{GitError, Repo};
 
@@ -60,14 +60,7 @@ impl Repo {
     }
 
     pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
-        let excludes = self.git().user_excludes().await.map(|file| {
-            let mut setting = OsString::from("core.excludesFile=");
-            setting.push(file);
-            setting
-        });
-        let with = With { settings: excludes.as_slice(), ..With::default() };
-        let args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"];
-        let answer = self.git().run_with(self.here(), &args, with).await?;
+        let answer = self.differences("--untracked-files=normal").await?;
         let count = answer.names().count() as u64;
         if count == 0 {
             return Ok(());
@@ -78,6 +71,18 @@ impl Repo {
             name(path).map_or_else(|_| escaped(path), |path| path.to_string())
         });
         Err(GitError::Dirty { paths: paths.collect(), count })
+    }
+
+    /// What differs in the person's working tree, without what they have ignored everywhere.
+    pub(super) async fn differences(&self, untracked: &str) -> Result<Answer, GitError> {
+        let excludes = self.git().user_excludes().await.map(|file| {
+            let mut setting = OsString::from("core.excludesFile=");
+            setting.push(file);
+            setting
+        });
+        let with = With { settings: excludes.as_slice(), ..With::default() };
+        let args = ["status", "--porcelain=v1", "-z", "--no-renames", untracked];
+        self.git().run_with(self.here(), &args, with).await
     }
 
     async fn documents(&self, blobs: &[Blob]) -> Result<Vec<Document>, GitError> {

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use types::CommitId;
 
@@ -19,8 +19,10 @@ use super::{GitError, Repo, hash};
 /// In the repository's own folder: from which commit to which.
 const NOTE: &str = "bosun-accept";
 
-/// A lock of git's that stays as long as this has no owner any more: whoever holds one is done within milliseconds.
+/// A lock of a git command of ours that stays as long as this has no owner any more: each is done within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// A lock that is so much younger than the note of a move is not of that move: the person may be at work.
+const LONGEST_MOVE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a fast-forward locks besides the branch.
@@ -33,7 +35,8 @@ impl Repo {
         let path = self.common_dir().join(NOTE);
         let written = File::create(&path).and_then(|mut file| {
             writeln!(file, "{} {}", from.0, to.0)?;
-            file.sync_all()
+            file.sync_all()?;
+            crate::durable::sync(self.common_dir())
         });
         written.map_err(|source| failed("writing", &path, source))
     }
@@ -70,14 +73,19 @@ impl Repo {
         (hash(&from).is_ok() && hash(&to).is_ok()).then_some((from, to))
     }
 
-    /// Waits for git commands that are still at work, and removes the locks of those that were killed.
+    /// Waits for git commands that are still at work, and removes the locks of those that were killed with the move.
     async fn await_locks(&self) -> Result<(), GitError> {
+        let noted = changed(&self.common_dir().join(NOTE));
         let branch = self.checked_out().await?.unwrap_or_default();
         let branch = format!("refs/heads/{branch}.lock");
         for name in LOCKS.into_iter().chain([branch.as_str()]) {
             let args = ["rev-parse", "--path-format=absolute", "--git-path", name];
             let path = PathBuf::from(self.git().run(self.here(), &args).await?.line()?);
-            unlocked(&path).await?;
+            let age =
+                noted.zip(changed(&path)).and_then(|(noted, lock)| lock.duration_since(noted).ok());
+            if age.is_none_or(|age| age < LONGEST_MOVE) {
+                unlocked(&path).await?;
+            }
         }
         Ok(())
     }
@@ -88,8 +96,7 @@ impl Repo {
         let args = ["diff", "--name-only", "-z", "--no-renames", hash(from)?, hash(to)?];
         let answer = self.git().run(self.here(), &args).await?;
         let moved: BTreeSet<&[u8]> = answer.names().collect();
-        let args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
-        let status = self.git().run(self.here(), &args).await?;
+        let status = self.differences("--untracked-files=all").await?;
         let mut any = false;
         for path in status.names().map(|line| line.get(3..).unwrap_or_default()) {
             any = true;
@@ -110,6 +117,9 @@ impl Repo {
         let now = match file.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
             Ok(what) if what.is_file() => std::fs::read(&file),
+            Ok(what) if what.is_symlink() => {
+                std::fs::read_link(&file).map(|to| to.into_os_string().into_vec())
+            }
             Ok(_) => return Ok(false),
             Err(error) => Err(error),
         };
@@ -125,6 +135,10 @@ impl Repo {
         let answer = self.git().try_run(self.here(), &args).await?;
         Ok(answer.succeeded().then_some(answer.stdout))
     }
+}
+
+fn changed(path: &Path) -> Option<SystemTime> {
+    path.symlink_metadata().and_then(|found| found.modified()).ok()
 }
 
 /// Waits until a lock is gone; one that stays is of a git command that was killed, and is removed.

@@ -142,16 +142,25 @@ async fn commit(
     Ok(head.line()?.to_string_lossy().into_owned())
 }
 
-/// Those of these files that git has in its index.
-pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Vec<WorkPath> {
-    let Ok(git) = Git::find().await else { return vec![] };
-    let mut args = vec!["ls-files", "-z", "--cached", "--"];
-    args.extend(paths.iter().take(MAX_DIFF_FILES).map(WorkPath::as_str));
-    let Ok(answer) = git.try_run(Place::Inside(root), &args).await else { return vec![] };
-    if !answer.succeeded() {
-        return vec![];
+/// Those of these files that git has in its index; nothing if it does not say. Outside of a repository it has none.
+pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkPath>> {
+    let git = Git::find().await.ok()?;
+    let inside = git.try_run(Place::Inside(root), &["rev-parse", "--git-dir"]).await.ok()?;
+    let mut found = vec![];
+    if !inside.succeeded() {
+        return Some(found);
     }
-    answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok()).collect()
+    for some in paths.chunks(MAX_DIFF_FILES) {
+        let mut args = vec!["ls-files", "-z", "--cached", "--"];
+        args.extend(some.iter().map(WorkPath::as_str));
+        let answer = git.try_run(Place::Inside(root), &args).await.ok()?;
+        if !answer.succeeded() {
+            return None;
+        }
+        let names = answer.names().filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok());
+        found.extend(names);
+    }
+    Some(found)
 }
 
 /// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.

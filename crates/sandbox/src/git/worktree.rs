@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use types::CommitId;
 
@@ -16,6 +17,8 @@ use crate::local::STAGING;
 
 /// The most that a status says.
 const MAX_STATUS_LINES: usize = 100;
+/// How long git takes to register a worktree, at the most.
+const MAKING: Duration = Duration::from_secs(1);
 
 /// A worktree, with where its git files are according to the repository.
 #[derive(Debug)]
@@ -107,7 +110,10 @@ impl Repo {
         let list = self.inner.common.join("worktrees");
         let empty = |file: PathBuf| std::fs::read(file).unwrap_or_default().trim_ascii().is_empty();
         let left = |git_dir: &PathBuf| {
-            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+            let points_to = match std::fs::read(git_dir.join("gitdir")) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return false,
+                read => read.unwrap_or_default(),
+            };
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
             let there = link.parent().is_some_and(Path::exists);
             // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
@@ -118,12 +124,15 @@ impl Repo {
             let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();
             entries.map(|entry| entry.path()).filter(|path| left(path)).collect()
         };
-        if find().is_empty() {
-            // The folder of all registrations is only there while there is one.
-            std::fs::remove_dir(&list).ok();
+        let found = find();
+        if found.is_empty() {
             return Ok(0);
         }
-        // One that is being made has no folder yet, but who makes it is alone.
+        if found.iter().any(|git_dir| is_young(git_dir)) {
+            // The person may be making it right now, which takes git milliseconds.
+            tokio::time::sleep(MAKING).await;
+        }
+        // One of ours that is being made has no folder yet, but who makes it is alone.
         let _alone = self.alone().await?;
         let found = find();
         for git_dir in &found {
@@ -230,4 +239,9 @@ pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
     let path = path.display().to_string();
     move |source| GitError::Io { doing, path, source }
+}
+/// Whether a registration was just being made.
+fn is_young(git_dir: &Path) -> bool {
+    let changed = std::fs::metadata(git_dir).and_then(|found| found.modified()).ok();
+    changed.and_then(|at| at.elapsed().ok()).is_none_or(|age| age < MAKING)
 }

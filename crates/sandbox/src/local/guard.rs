@@ -1,10 +1,13 @@
 //! Settings by which other programs run something, kept as they were while commands run. Where there are namespaces, those
 //! that exist are closed to commands by the kernel; what could not be closed, and what is new, is put back or removed when
-//! the last command has ended. What the file tools write meanwhile stays: that was permitted by its name.
+//! the last command has ended, with a copy kept outside of the workspace. What the file tools write meanwhile stays: that
+//! was permitted by its name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +30,8 @@ const MAX_ALL: u64 = 16 * 1024 * 1024;
 pub(super) struct Guarding {
     /// Files that commands may change, because the plan names them.
     named: Vec<WorkPath>,
+    /// Where what is removed or replaced is kept: it may have been the person's.
+    aside: Option<PathBuf>,
     now: Mutex<Now>,
 }
 
@@ -72,10 +77,11 @@ impl Guarding {
 }
 
 impl LocalEnvironment {
-    /// Keeps commands from changing settings by which other programs run something, except for these files.
+    /// Keeps commands from changing settings by which other programs run something, except for these files. What is
+    /// removed or replaced is kept in a new folder below `aside`, which must be out of the agent's reach.
     #[must_use]
-    pub fn guarding_settings(mut self, named: Vec<WorkPath>) -> Self {
-        self.guarding = Some(Guarding { named, now: Mutex::default() }.into());
+    pub fn guarding_settings(mut self, named: Vec<WorkPath>, aside: Option<PathBuf>) -> Self {
+        self.guarding = Some(Guarding { named, aside, now: Mutex::default() }.into());
         self
     }
 
@@ -105,8 +111,59 @@ impl LocalEnvironment {
         }
     }
 
-    fn ground<'a>(&'a self, stop: &'a CancellationToken) -> Ground<'a> {
-        Ground { jail: &self.jail, root: self.root(), hidden: &self.hidden, stop }
+    /// The settings that are there now.
+    async fn settings(&self) -> Vec<WorkPath> {
+        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
+        let find = move |jail: &Jail, _: &WorkPath| {
+            let stop = CancellationToken::new();
+            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.guarded())
+        };
+        self.blocking(&WorkPath::root(), find).await.unwrap_or_default()
+    }
+}
+
+/// What was removed or put back after a command.
+#[derive(Debug, Default)]
+pub(super) struct Restored {
+    pub(super) paths: Vec<WorkPath>,
+    aside: Aside,
+}
+
+impl Restored {
+    /// Where the files are that were removed or replaced.
+    pub(super) fn kept_in(&self) -> Option<&Path> {
+        self.aside.folder.as_deref()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Aside {
+    below: Option<PathBuf>,
+    /// Made with the first file.
+    folder: Option<PathBuf>,
+}
+
+impl Aside {
+    /// Keeps a copy of a file as it is now. Links, and files that are too large, are not kept.
+    fn keep(&mut self, jail: &Jail, path: &WorkPath) {
+        let Some((bytes, _)) = up_to(MAX_ALL, jail, path) else { return };
+        // Where there is no room for a copy, the file goes without one.
+        self.write(path, &bytes).ok();
+    }
+
+    fn write(&mut self, path: &WorkPath, bytes: &[u8]) -> io::Result<()> {
+        let Some(below) = &self.below else { return Ok(()) };
+        let folder = match &self.folder {
+            Some(folder) => folder,
+            None => {
+                std::fs::create_dir_all(below)?;
+                let new = tempfile::Builder::new().prefix("settings-").tempdir_in(below)?;
+                self.folder.insert(new.keep())
+            }
+        };
+        let file = folder.join(path.as_str());
+        std::fs::create_dir_all(file.parent().unwrap_or(folder))?;
+        std::fs::write(file, bytes)
     }
 }
 
@@ -134,37 +191,39 @@ impl<'a> Watch<'a> {
         Self { env, held, ended: false }
     }
 
-    /// One command less. The answer names what is removed or put back.
-    pub(super) async fn end(mut self) -> Vec<WorkPath> {
-        let Some(before) = self.leave() else { return vec![] };
-        let (jail, stop) = (&*self.env.jail, CancellationToken::new());
-        let new: Vec<WorkPath> = match before.complete {
-            true => self
-                .env
-                .ground(&stop)
-                .guarded()
-                .into_iter()
-                .filter(|path| before.is_new(path))
-                .collect(),
+    /// One command less. The answer says what is removed or put back.
+    pub(super) async fn end(mut self) -> Restored {
+        let Some(before) = self.leave() else { return Restored::default() };
+        let jail = &*self.env.jail;
+        let mut new = match before.complete {
+            true => self.env.settings().await,
             // What was not seen before cannot be told from what is new.
             false => vec![],
         };
+        new.retain(|path| before.is_new(path));
         // Commands cannot write to git's own files, so what git knows was put there by the person.
-        let known = match self.held && !new.is_empty() {
-            true => workspace::tracked(self.env.root(), &new).await,
-            false => vec![],
-        };
-        let mut done = Vec::new();
-        for path in new.into_iter().filter(|path| !known.contains(path)) {
+        if self.held && !new.is_empty() {
+            match workspace::tracked(self.env.root(), &new).await {
+                Some(known) => new.retain(|path| !known.contains(path)),
+                None => new.clear(),
+            }
+        }
+        let aside = self.env.guarding.as_ref().and_then(|guarding| guarding.aside.clone());
+        let mut done = Restored { paths: vec![], aside: Aside { below: aside, folder: None } };
+        for path in new {
+            done.aside.keep(jail, &path);
             remove(jail, &path);
-            done.push(path);
+            done.paths.push(path);
         }
         for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
         {
             // What is closed and still where it was can only have been changed by somebody else, such as the person.
             let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
-            if !(self.held && same_folder) && put_back(jail, path, kept) {
-                done.push(path.clone());
+            if !(self.held && same_folder) && is_changed(jail, path, kept) {
+                done.aside.keep(jail, path);
+                if put_back(jail, path, kept) {
+                    done.paths.push(path.clone());
+                }
             }
         }
         done
@@ -227,9 +286,13 @@ fn remembered(jail: &Jail, settings: Vec<WorkPath>) -> BTreeMap<WorkPath, Kept> 
 }
 
 fn content(jail: &Jail, path: &WorkPath) -> Option<(Vec<u8>, u32)> {
+    up_to(MAX_FILE, jail, path)
+}
+
+fn up_to(most: u64, jail: &Jail, path: &WorkPath) -> Option<(Vec<u8>, u32)> {
     let file = jail.file(path, Links::Refuse).ok()?;
     let mode = file.metadata().ok()?.mode();
-    Some((jail::whole(file, path, MAX_FILE).ok()?, mode))
+    Some((jail::whole(file, path, most).ok()?, mode))
 }
 
 /// Which folder a file lies in, by number.
@@ -239,12 +302,15 @@ fn folder(jail: &Jail, path: &WorkPath) -> Option<(u64, u64)> {
     Some((stat.st_dev, stat.st_ino))
 }
 
-/// Puts a file back, if it is not what it was. What could not be remembered is left as it is.
+/// Whether a file is not what it was. Of what could not be remembered that is not known.
+fn is_changed(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
+    let Some((bytes, _)) = &kept.content else { return false };
+    content(jail, path).is_none_or(|(now, _)| now != *bytes)
+}
+
+/// Puts a file back.
 fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, mode)) = &kept.content else { return false };
-    if content(jail, path).as_ref().is_some_and(|(now, _)| now == bytes) {
-        return false;
-    }
     remove(jail, path);
     if write(jail, path, bytes, None).is_err() {
         return false;

@@ -56,7 +56,7 @@ impl IntentLog {
     }
 
     /// Completes what was cut off in a workspace, or takes it back; what became of each name, also of those that were
-    /// complete before. What can be neither completed nor taken back stays noted and is not in the answer.
+    /// complete before. What can be neither completed nor taken back is not in the answer, and not tried again.
     pub fn recover(&self, root: &Path) -> Result<BTreeMap<String, Recovered>, EnvError> {
         let mut all = self.done();
         let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(all) };
@@ -64,11 +64,12 @@ impl IntentLog {
         let jail = Jail::open(root).map_err(failed)?;
         let root = root.canonicalize().map_err(failed)?;
         // What is hidden is so to agents; here it is only put back where it was.
-        let files = Files { jail: &jail, root: &root, hidden: &Hidden::default() };
+        let hidden = Hidden::default().without_secrets();
+        let files = Files { jail: &jail, root: &root, hidden: &hidden };
         for entry in entries.flatten() {
             let (file, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
             let Some((name, kind)) = file.rsplit_once('.') else { continue };
-            let steps = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+            let steps = serde_json::from_slice(&fs::read(&path).map_err(failed)?).ok();
             let steps: Vec<Step> = match (kind, steps) {
                 (INTENT | UNDO, Some(steps)) => steps,
                 // A note that is not whole is of changes that were not begun.
@@ -84,10 +85,14 @@ impl IntentLog {
             for path in touched(&steps) {
                 files.clear_staging(path).map_err(failed)?;
             }
-            if let Some(became) = became {
-                files.sync(&touched(&steps))?;
-                self.settle(name, became, &path).map_err(failed)?;
-                all.insert(name.to_owned(), became);
+            match became {
+                Some(became) => {
+                    files.sync(&touched(&steps))?;
+                    self.settle(name, became, &path).map_err(failed)?;
+                    all.insert(name.to_owned(), became);
+                }
+                // Tried again later, it would undo what was done since.
+                None => fs::remove_file(&path).map_err(failed)?,
             }
         }
         all.retain(|name, _| !name.ends_with(PART_OF_CALL));
@@ -125,8 +130,13 @@ impl IntentLog {
             self.settle(name, became, &noted).map_err(noting)?;
             return Err(cause);
         }
-        files.sync(&touched(&steps))?;
-        self.settle(name, became, &noted).map_err(noting)
+        let synced = files.sync(&touched(&steps));
+        let settled = synced.and_then(|()| self.settle(name, became, &noted).map_err(noting));
+        if settled.is_err() {
+            // Left there, it would be completed again over whatever comes after it.
+            fs::remove_file(&noted).ok();
+        }
+        settled
     }
 
     /// Writes down what is to be done.
@@ -209,6 +219,8 @@ fn forward(steps: &[Step], files: &Files<'_>) -> Result<(), EnvError> {
 fn back(steps: &[Step], files: &Files<'_>) -> Vec<String> {
     let undone = |step: &Step| match step {
         Step::Put { path, before, .. } => files.put(path, before),
+        // One alone was made in one step or not at all.
+        Step::Move { before: State::NotKept, .. } => Ok(()),
         Step::Move { path, to, before } => {
             if is_there(to, files)? && !is_there(path, files)? {
                 files.make(&Change::Move { path: to.clone(), to: path.clone() })?;

@@ -3,6 +3,8 @@
 
 use types::{Artifact, ExecResult, Scope, WorkPath, one_line};
 
+use super::guard::Restored;
+
 /// What the system says of a place that is not in the scope, and of a file that cannot be replaced.
 const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "cross-device link"];
 
@@ -28,14 +30,18 @@ pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
 }
 
 /// Adds to what a command said that settings are as they were before it.
-pub(super) fn with_restored(paths: &[WorkPath], mut result: ExecResult) -> ExecResult {
+pub(super) fn with_restored(restored: &Restored, mut result: ExecResult) -> ExecResult {
+    let paths = &restored.paths;
     if !paths.is_empty() {
+        let kept =
+            restored.kept_in().map(|folder| format!(" (copies are in {})", folder.display()));
         let named: Vec<&str> = paths.iter().take(MOST).map(WorkPath::as_str).collect();
         let more = if paths.len() > MOST { " and others" } else { "" };
         let line = format!(
             "[settings that make other programs run something are not changed by commands; removed or put back: \
-             {}{more}. Write them with the file tools, which ask]\n",
-            named.join(", ")
+             {}{more}{}. Write them with the file tools, which ask]\n",
+            named.join(", "),
+            kept.unwrap_or_default()
         );
         append(&line, &mut result);
     }

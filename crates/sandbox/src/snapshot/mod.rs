@@ -162,12 +162,18 @@ impl Snapshots {
 
     /// Forgets somebody, and every snapshot that nobody wants any more. Fails while others work in the same store.
     pub fn forget(&self, owner: &str) -> Result<Swept, SnapshotError> {
-        marks::remove(self.objects.folder(), owner)?;
-        self.sweep()
+        self.objects.alone(|| {
+            marks::remove(self.objects.folder(), owner)?;
+            self.sweep_alone()
+        })
     }
 
     /// Forgets every snapshot that nobody wants any more. Fails while others work in the same store.
     pub fn sweep(&self) -> Result<Swept, SnapshotError> {
+        self.objects.alone(|| self.sweep_alone())
+    }
+
+    fn sweep_alone(&self) -> Result<Swept, SnapshotError> {
         match marks::all(self.objects.folder())? {
             Some(trees) => self.keep(&trees),
             // Nobody noted anything when these were taken, so nobody knows what is wanted.

@@ -160,19 +160,28 @@ impl Objects {
         }
     }
 
-    /// Removes every content that is not named here, and whatever a crash left half written.
-    pub(super) fn retain(&self, named: &HashSet<Digest>) -> Result<Swept, SnapshotError> {
+    /// Does something while nobody else works in this store.
+    pub(super) fn alone<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, SnapshotError>,
+    ) -> Result<T, SnapshotError> {
         let failed = |source| SnapshotError::Store { doing: "sweeping", source };
         match rustix::fs::flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Err(SnapshotError::InUse),
             Err(errno) => return Err(failed(errno.into())),
         }
-        let mut packs = self.packs();
-        let swept = packs.look(&self.folder).and_then(|()| packs.sweep(&self.folder, named));
+        let done = work();
         let shared = rustix::fs::flock(&self.lock, FlockOperation::LockShared);
         shared.map_err(|errno| failed(errno.into()))?;
-        swept.map_err(failed)
+        done
+    }
+
+    /// Removes every content that is not named here, and whatever a crash left half written. Only for who is alone.
+    pub(super) fn retain(&self, named: &HashSet<Digest>) -> Result<Swept, SnapshotError> {
+        let mut packs = self.packs();
+        let swept = packs.look(&self.folder).and_then(|()| packs.sweep(&self.folder, named));
+        swept.map_err(|source| SnapshotError::Store { doing: "sweeping", source })
     }
 
     fn packs(&self) -> MutexGuard<'_, Packs> {

@@ -86,12 +86,13 @@ async fn tried(ground: &Ground, env: &LocalEnvironment) {
 }
 
 pub(crate) async fn settings_are_as_they_were_after_a_command(ground: Ground) {
-    let env = ground.env().guarding_settings(vec![]);
+    let env = ground.env().guarding_settings(vec![], None);
     tried(&ground, &env).await;
 }
 
 pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(ground: Ground) {
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").guarding_settings(vec![]);
+    let env =
+        LocalEnvironment::open(&ground.ws()).expect("a workspace").guarding_settings(vec![], None);
     tried(&ground, &env).await;
 }
 
@@ -103,7 +104,7 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(ground: Ground) {
     let scope = Scope(vec![".github/workflows/ci.yml".parse().expect("a place")]);
     let confine = ground.confine().writing_to(scope);
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
-    let env = env.guarding_settings(vec![named]);
+    let env = env.guarding_settings(vec![named], None);
     let line =
         "cd .github/workflows; echo after > ci.yml; echo x > other.yml; echo x > third.yml; true";
     run(&env, line, Span::seconds(60)).await;
@@ -116,7 +117,7 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(ground: Ground) {
 pub(crate) async fn keys_are_neither_replaced_nor_planted(ground: Ground) {
     put(&ground, ".config/gh/hosts.yml", "before");
     put(&ground, "mine/.ssh/id_rsa", "before");
-    let env = ground.env().guarding_settings(vec![]);
+    let env = ground.env().guarding_settings(vec![], None);
     let line = "mv .config c; mkdir -p .config/gh; echo x > .config/gh/hosts.yml; mv mine m; rm -rf mine; \
                 mkdir -p .ssh; echo x > .ssh/authorized_keys; echo x > .netrc; echo fine > a; true";
     let output = run(&env, line, Span::seconds(60)).await.output;
@@ -135,7 +136,7 @@ pub(crate) async fn what_git_knows_is_not_taken_away(ground: Ground) {
         assert!(git.current_dir(ground.ws()).status().expect("git runs").success());
     };
     git(&["init", "--quiet"]);
-    let env = ground.env().guarding_settings(vec![]);
+    let env = ground.env().guarding_settings(vec![], None);
     let line = "touch begun; until [ -e go ]; do :; done; echo x > .envrc";
     let (ran, ()) = tokio::join!(run(&env, line, Span::seconds(60)), async {
         crate::ground::up(&ground.ws().join("begun")).await;

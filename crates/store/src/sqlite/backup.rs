@@ -103,21 +103,20 @@ impl Restore {
         done.map_err(|source| JournalError::CannotWrite { path: self.database.clone(), source })
     }
 
-    /// In this order, so that a crash leaves the old journal or the new one, and the old one is aside before anything of
-    /// it goes. A write-ahead log beside another database would be taken for its own.
+    /// The old journal is aside before anything of it goes. A write-ahead log beside another database would be taken for
+    /// its own, so it goes before the new database comes; the heads go last, so that a journal which a crash leaves
+    /// between the two is found out by them.
     fn swap(&self, aside: &Path) -> io::Result<()> {
         for ending in COMPANIONS.into_iter().chain([""]) {
             keep(&with(&self.database, ending), &with(aside, ending))?;
         }
         sync_folder(aside)?;
-        for ending in COMPANIONS.into_iter().chain(["-shm"]) {
-            match fs::remove_file(with(&self.database, ending)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        for ending in ["-wal", "-shm"] {
+            remove(&with(&self.database, ending))?;
         }
         sync_folder(&self.database)?;
         fs::rename(&self.staged, &self.database)?;
+        remove(&with(&self.database, ".heads"))?;
         Heads::open(&self.database).map_err(|(_, error)| error)?.begin();
         sync_folder(&self.database)
     }
@@ -142,6 +141,14 @@ fn keep(from: &Path, to: &Path) -> io::Result<()> {
             io::copy(&mut File::open(from)?, &mut to)?;
             to.sync_all()
         }
+    }
+}
+
+/// Removes a file that may not be there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

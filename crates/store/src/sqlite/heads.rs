@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use types::{Digest, LogId, Timestamp};
 
+use super::reading::with;
 use crate::Loss;
 use crate::line::Tip;
 
@@ -45,9 +46,7 @@ pub(super) type Stored = BTreeMap<i64, (LogId, Tip)>;
 
 /// The heads file of a database.
 pub(super) fn beside(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".heads");
-    PathBuf::from(name)
+    with(database, ".heads")
 }
 
 impl Heads {

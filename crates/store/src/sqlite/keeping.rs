@@ -43,7 +43,7 @@ impl SqliteJournal {
     /// more. The journal is not made smaller while another process has it open.
     pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
         match self.shared.writing()?.desk.ask(Work::Remove(removal)).await? {
-            Done::Removed(removed) => Ok(removed),
+            Done::Removed(removed, _guards) => Ok(removed),
             _ => Err(JournalError::Stopped),
         }
     }

@@ -12,6 +12,8 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
+use super::reading::with;
+
 /// The byte that is held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
 /// The byte that everybody who has the journal open holds together.
@@ -34,7 +36,7 @@ pub(super) struct Held {
 impl Locks {
     /// Open the lock file of a journal, beside its database.
     pub(super) fn open(database: &Path) -> Result<Arc<Self>, (PathBuf, io::Error)> {
-        let path = beside(database);
+        let path = with(database, ".lock");
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         match options.open(&path) {
@@ -45,7 +47,7 @@ impl Locks {
 
     /// The lock file of a journal, only to look at; nothing if there is none.
     pub(super) fn look(database: &Path) -> Option<Arc<Self>> {
-        let path = beside(database);
+        let path = with(database, ".lock");
         let file = File::open(&path).ok()?;
         Some(Arc::new(Self { file, path, held: Mutex::default() }))
     }
@@ -121,12 +123,6 @@ impl Drop for Held {
             held.remove(&self.byte);
         }
     }
-}
-
-fn beside(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".lock");
-    PathBuf::from(name)
 }
 
 fn granted(set: Result<(), Errno>) -> io::Result<bool> {

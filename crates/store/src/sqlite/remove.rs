@@ -11,10 +11,17 @@ use sqlx::{Row as _, SqliteConnection};
 use types::RunId;
 
 use super::code::Broken;
-use super::lock::{Held, Locks};
+use super::lock::{Alone, Held, Locks};
 use super::readers::number;
 use super::work::{Answer, Done};
 use crate::{JournalError, Removal, Removed};
+
+/// Keeps others away from what is removed; has to outlive the commit.
+#[derive(Debug)]
+pub(super) struct Guards {
+    _held: Vec<Held>,
+    _alone: Option<Alone>,
+}
 
 /// How many characters a hash has.
 const HASH: usize = 64;
@@ -31,16 +38,16 @@ pub(super) async fn remove(
         run(connection, "ROLLBACK TO removal").await?;
     }
     run(connection, "RELEASE removal").await?;
-    Ok(removed.map(Done::Removed))
+    Ok(removed.map(|(removed, guards)| Done::Removed(removed, guards)))
 }
 
 async fn removed(
     connection: &mut SqliteConnection,
     locks: &Arc<Locks>,
     removal: &Removal,
-) -> Result<Result<Removed, JournalError>, Broken> {
+) -> Result<Result<(Removed, Guards), JournalError>, Broken> {
     let mut removed = Removed::default();
-    // Held to the end, so that nobody begins to write to what is removed.
+    // Held until after the commit, so that nobody begins to write to what is removed.
     let mut held = Vec::new();
     for of in &removal.runs {
         match hold(connection, locks, of).await? {
@@ -65,7 +72,7 @@ async fn removed(
     if alone.is_some() {
         sweep_blobs(connection, &mut removed).await?;
     }
-    Ok(Ok(removed))
+    Ok(Ok((removed, Guards { _held: held, _alone: alone })))
 }
 
 async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), Broken> {

@@ -10,7 +10,7 @@ use types::{Digest, LogId, RunId, Timestamp};
 use super::code::Broken;
 use super::lock::{Held, Locks};
 use super::readers::{number, tip};
-use super::remove;
+use super::remove::{self, Guards};
 use super::summaries::{self, Vouched};
 use crate::line::Tip;
 use crate::{Damage, JournalError, MAX_POSTED, Removal, Removed, Summary};
@@ -64,7 +64,7 @@ pub(super) enum Done {
     Kept,
     Posted(u64),
     Summarized,
-    Removed(Removed),
+    Removed(Removed, Guards),
     Rested,
 }
 
