@@ -125,6 +125,7 @@ mod tests {
             "/people/me/code",
             "/projects/repo",
             "/usr/src/app",
+            "/run/media/me/disk/repo",
             "/people/you/x",
             "/tmp/x",
             "/data2",

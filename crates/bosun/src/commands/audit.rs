@@ -4,10 +4,10 @@
 mod anchors;
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::{BufReader, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use runtime::audit::{self, Anchor, Verified};
 use runtime::{Bosun, Clock as _, RealClock};
 use serde_json::json;
@@ -46,7 +46,12 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
         audit::export(&**bosun.journal(), &args.run, by, RealClock.now(), &mut to).await?;
     let beside = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     beside.as_file().sync_all().with_context(writing)?;
-    beside.persist_noclobber(&args.file).with_context(writing)?;
+    beside.persist_noclobber(&args.file).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => {
+            anyhow!("{path} is there already; name a file that does not exist yet")
+        }
+        _ => anyhow::Error::from(error).context(writing()),
+    })?;
     let lines: u64 = exported.logs.iter().map(|head| head.lines).sum();
     if args.json {
         print::json(&json!({

@@ -43,6 +43,7 @@ fn a_result_goes_only_when_it_is_settled_or_that_is_asked_for() {
     assert!(gone["blobs"].as_u64() > Some(0) && gone["in_use"] == false, "{gone}");
     assert!(size() < before, "the file is smaller: {before}, {}", size());
     assert_eq!((branches().as_str(), listed(&place).len()), ("", 0));
+    assert_eq!(stdout(&place.run(&["gc"])), "nothing to remove\n");
     let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
     assert!(output.status.success(), "a new run works: {}", stderr(&output));
 }

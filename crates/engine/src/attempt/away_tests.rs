@@ -162,11 +162,17 @@ fn a_reply_that_was_cut_or_refused_is_called_that() {
          model.replied t1
          session.paused s1 session.reply_cut by engine",
     );
+    // No provider takes a request that ends with the model's own words.
+    same(
+        &bench.tell("go_on"),
+        "session.told s1 Submit Continue where your reply was cut off.\nmodel.asked t2",
+    );
+    let mut bench = open();
     same(
         &bench.tell("submit go\nmodel refuses I will not"),
         "session.told s1 Submit go
-         model.asked t2
-         model.replied t2
+         model.asked t1
+         model.replied t1
          session.paused s1 session.refused by engine",
     );
     let mut bench = task();

@@ -78,6 +78,28 @@ fn a_policy_that_says_nothing_of_settings_or_passwords_asks() {
     open.sandbox.readable = vec!["**/.env".to_owned()];
     assert_eq!(verdict(&open, "read_file a/.env").0, Permission::Allow);
     assert_eq!(verdict(&open, "write_file a/.env"), asked("permit.env_file"));
+    open.sandbox.readable = vec!["config/.env.*".to_owned()];
+    assert_eq!(verdict(&open, "read_file config/.env.test").0, Permission::Allow);
+    assert_eq!(verdict(&open, "read_file .env.test"), asked("permit.env_file"));
+}
+
+/// A rule that speaks of one sort of file says nothing of the others in the same call.
+#[test]
+fn a_rule_for_files_with_passwords_does_not_permit_settings_beside_them() {
+    let mut open = crew();
+    open.permissions.retain(|rule| rule.id.as_str() == "permit.artifact");
+    open.permissions[0].touches = vec![types::Sensitive::EnvFile];
+    let scope = Scope(vec!["./".parse().expect("an artifact")]);
+    let (call, Inspection::Would(mut facts)) = talk::call("write_file .env", 0) else {
+        panic!("a call")
+    };
+    assert_eq!(judge(&open, &scope, &call.tool, &facts).verdict, Permission::Allow);
+    facts.paths.push(".vscode/tasks.json".parse().expect("a path"));
+    let permit = judge(&open, &scope, &call.tool, &facts);
+    assert_eq!(
+        (permit.verdict, permit.decision.rule.as_str()),
+        (Permission::Ask, "permit.settings")
+    );
 }
 
 #[test]

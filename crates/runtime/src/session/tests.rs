@@ -116,6 +116,25 @@ async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
     assert_eq!(told.last().expect("an end")["kind"], "SESSION_END");
 }
 
+/// The folder was moved: the list says where it is, and what was kept for taking changes back has gone with it.
+#[tokio::test]
+async fn a_session_whose_folder_was_moved_is_listed_there() {
+    let stage = Stage::set();
+    let session = stage.open().await;
+    let run = session.id().clone();
+    session.suspend().await.expect("it is let go");
+    let [old, new] = ["work", "elsewhere"].map(|name| stage.folder.path().join(name));
+    std::fs::create_dir_all(stage.bosun.shop.snapshots_of(&old)).expect("a folder");
+    std::fs::rename(&old, &new).expect("it can be moved");
+    let new = stage.bosun.rebind(&run, &new).await.expect("a folder");
+    assert!(stage.bosun.shop.snapshots_of(&new).is_dir());
+    let all = stage.bosun.overview(false).await.expect("a list");
+    let Some(crate::Found::Session(listed)) = all.first().map(|entry| &entry.found) else {
+        panic!("a session")
+    };
+    assert_eq!(listed.folder, new.display().to_string());
+}
+
 #[tokio::test]
 async fn a_session_that_is_let_go_can_be_gone_on_with_and_a_closed_one_cannot() {
     let stage = Stage::set();

@@ -86,8 +86,12 @@ async fn tried(ground: &Ground, env: &LocalEnvironment) {
 }
 
 pub(crate) async fn settings_are_as_they_were_after_a_command(ground: Ground) {
-    let env = ground.env().guarding_settings(vec![], None);
+    let aside = tempfile::tempdir().expect("a folder");
+    let env = ground.env().guarding_settings(vec![], Some(aside.path().to_owned()));
     tried(&ground, &env).await;
+    let kept = std::fs::read_dir(aside.path()).expect("a folder").flatten().next();
+    let kept = kept.expect("what was taken away is kept").path().join(".vscode/tasks.json");
+    assert!(kept.is_file(), "{}", kept.display());
 }
 
 pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(ground: Ground) {

@@ -178,3 +178,19 @@ async fn what_is_not_all_of_a_call_says_nothing_of_it() {
     let became = log(place.path()).recover(&work).expect("a recovery");
     assert!(became.is_empty(), "{became:?}");
 }
+
+/// One step is made or fails as a whole, so that there is nothing to take back.
+#[tokio::test]
+async fn a_move_that_fails_leaves_what_is_at_its_end() {
+    let place = tempfile::tempdir().expect("a folder");
+    let work = workspace(place.path());
+    let env = LocalEnvironment::open(&work).expect("a workspace");
+    let before = shown(&work);
+    let jail = Jail::open(&work).expect("a workspace");
+    let hidden = Hidden::default();
+    let files = Files { jail: &jail, root: env.root(), hidden: &hidden };
+    let absent = [Change::Move { path: path("absent"), to: path("a") }];
+    let failed = log(place.path()).make(CALL, &absent, &files);
+    assert!(failed.is_err() && !matches!(failed, Err(EnvError::HalfDone { .. })), "{failed:?}");
+    assert_eq!(shown(&work), before);
+}
