@@ -105,14 +105,14 @@ impl Repo {
     pub async fn forget_worktrees(&self, below: &Path) -> Result<u64, GitError> {
         let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
         let list = self.inner.common.join("worktrees");
-        let empty = |file: PathBuf| std::fs::read(file).unwrap_or_default().trim_ascii().is_empty();
         let left = |git_dir: &PathBuf| {
             let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
             let there = link.parent().is_some_and(Path::exists);
             // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
-            let broken = || ["commondir", "HEAD"].iter().any(|name| empty(git_dir.join(name)));
-            points_to.trim_ascii().is_empty() || link.starts_with(&below) && (!there || broken())
+            let read = |name| std::fs::read(git_dir.join(name)).unwrap_or_default();
+            let broken = || ["commondir", "HEAD"].iter().any(|name| is_lost(&read(name)));
+            is_lost(&points_to) || link.starts_with(&below) && (!there || broken())
         };
         let find = || -> Vec<PathBuf> {
             let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();
@@ -207,6 +207,11 @@ impl Repo {
         std::fs::remove_dir(self.inner.common.join("worktrees")).ok();
         Ok(())
     }
+}
+
+/// Whether nothing is left of a line: after a power cut a file may be empty, or have its length and zeros for content.
+fn is_lost(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty() || line.contains(&0)
 }
 
 /// One line of `--porcelain -z`: two letters, a blank, the name.

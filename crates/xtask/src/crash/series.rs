@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 
 use super::child;
 use super::play::{self, Played, Whole};
@@ -97,10 +99,14 @@ struct Worker {
 
 impl Worker {
     fn new(root: &Path, binary: &Path, folder: PathBuf) -> anyhow::Result<Self> {
-        let stage = Stage::new(root, binary, folder)?;
+        let mut stage = Stage::new(root, binary, folder)?;
         let mut wholes = BTreeMap::new();
         for command in COMMANDS {
-            wholes.insert(command, play::whole(&stage, command)?);
+            let whole = play::whole(&stage, command)?;
+            if command == "run" {
+                stage.continue_with("accept", whole.traced.calls.clone())?;
+            }
+            wholes.insert(command, whole);
         }
         Ok(Self { stage, wholes })
     }
@@ -125,9 +131,22 @@ fn series(root: &Path, options: &Options) -> anyhow::Result<()> {
     remove(&scratch)?;
     let rows = tried?;
     let violations = report(&rows);
-    println!("tried in {:.0} s", began.elapsed().as_secs_f64());
+    let (seconds, busy) = (began.elapsed().as_secs_f64(), processor_seconds()?);
+    println!("tried in {seconds:.0} s, with {busy:.0} s of processor time");
     ensure!(violations == 0, "{violations} of {} points violate what is promised", rows.len());
     Ok(())
+}
+
+/// What this program and the processes that it started have used.
+fn processor_seconds() -> anyhow::Result<f64> {
+    let mut sum = Duration::ZERO;
+    for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
+        let usage = getrusage(who).context("asking for the processor time")?;
+        for time in [usage.user_time(), usage.system_time()] {
+            sum += Duration::from_micros(u64::try_from(time.num_microseconds())?);
+        }
+    }
+    Ok(sum.as_secs_f64())
 }
 
 type Row = (Point, anyhow::Result<Played>);
