@@ -69,7 +69,8 @@ impl Repo {
 
 /// Makes a worktree's own git files durable, and that it is registered.
 pub(super) async fn sync_worktree(git_dir: &Path, common: &Path) -> Result<(), GitError> {
-    on_disk(vec![git_dir.join("HEAD"), git_dir.join("gitdir")], common.to_owned()).await
+    let files = ["HEAD", "gitdir", "commondir"].map(|name| git_dir.join(name));
+    on_disk(files.to_vec(), common.to_owned()).await
 }
 
 async fn on_disk(files: Vec<PathBuf>, top: PathBuf) -> Result<(), GitError> {

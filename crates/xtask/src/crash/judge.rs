@@ -173,7 +173,9 @@ fn result(
         std::fs::read_to_string(stage.place().join("repo/one.txt")).unwrap_or_default()
     } else {
         let names: Vec<String> = files.iter().map(|name| format!("{branch}:{name}.txt")).collect();
-        stage.git(&[&["show"][..], &names.iter().map(String::as_str).collect::<Vec<_>>()].concat())?.out
+        stage
+            .git(&[&["show"][..], &names.iter().map(String::as_str).collect::<Vec<_>>()].concat())?
+            .out
     };
     if said != files.iter().map(|name| format!("{name}\n")).collect::<String>() {
         wrong.push(format!("the files of the result, {files:?}, are {said:?}"));
