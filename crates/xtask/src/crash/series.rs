@@ -178,7 +178,11 @@ fn try_all(
                 tell(point, &played);
             }
             keep(worker, point, &played, options.keep.as_deref());
-            rows.lock().unwrap_or_else(PoisonError::into_inner).push((point.clone(), played));
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.push((point.clone(), played));
+            if rows.len().is_multiple_of(100) {
+                println!("{} points tried", rows.len());
+            }
         }
     };
     let more = options.jobs.min(points.len()).max(1) - 1;
