@@ -112,7 +112,12 @@ impl Repo {
             // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
             let read = |name| std::fs::read(git_dir.join(name)).unwrap_or_default();
             let broken = || ["commondir", "HEAD"].iter().any(|name| is_lost(&read(name)));
-            is_lost(&points_to) || link.starts_with(&below) && (!there || broken())
+            // A person can repair theirs as long as the rest of it is whole.
+            let ours =
+                || ["bosun-index", "bosun-exclude"].iter().any(|name| git_dir.join(name).exists());
+            points_to.trim_ascii().is_empty()
+                || is_lost(&points_to) && (ours() || broken())
+                || link.starts_with(&below) && (!there || broken())
         };
         let find = || -> Vec<PathBuf> {
             let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();

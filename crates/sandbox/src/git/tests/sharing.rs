@@ -93,14 +93,22 @@ async fn registrations_that_a_crash_has_torn_are_forgotten() {
 #[tokio::test]
 async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
     let fixture = fixture(&[("a", "1\n")]).await;
+    let own = fixture.dir.path().join("own");
+    git(fixture.repo.root(), &["worktree", "add", "--detach", &own.to_string_lossy()]);
     let tree = fixture.worktree("T1.1").await;
-    let registered = fixture.repo.common_dir().join("worktrees/T1.1");
-    let length = std::fs::read(registered.join("gitdir")).expect("it can be read").len();
-    std::fs::write(registered.join("gitdir"), vec![0; length]).expect("it can be written");
-    std::fs::write(registered.join("commondir"), "").expect("it can be written");
+    let list = fixture.repo.common_dir().join("worktrees");
+    for name in ["own", "T1.1"] {
+        let link = list.join(name).join("gitdir");
+        let length = std::fs::read(&link).expect("it can be read").len();
+        std::fs::write(&link, vec![0; length]).expect("it can be written");
+    }
+    std::fs::write(list.join("T1.1/commondir"), "").expect("it can be written");
     let below = tree.parent().expect("a folder");
     assert_eq!(fixture.repo.forget_worktrees(below).await.expect("it can be read"), 1);
     fixture.repo.add_worktree(&tree, &fixture.start).await.expect("it can be made anew");
+    git(&own, &["worktree", "repair"]);
+    let listed = git(fixture.repo.root(), &["worktree", "list", "--porcelain"]);
+    assert!(listed.contains("/own"), "{listed}");
 }
 
 #[tokio::test]
