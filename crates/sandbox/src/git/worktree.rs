@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use types::CommitId;
 
 use super::call::{Place, With};
-use super::durable::sync_worktree;
+use super::durable::{sync_checkout, sync_worktree};
 use super::tree::escaped;
 use super::{GitError, Repo, hash};
 use crate::local::STAGING;
@@ -91,7 +91,9 @@ impl Repo {
         let index = worktree.git_dir.join("index");
         std::fs::copy(&index, &worktree.index).map_err(failed("copying", &index))?;
         std::fs::write(&worktree.exclude, format!("{STAGING}*\n"))
-            .map_err(failed("writing", &worktree.exclude))
+            .map_err(failed("writing", &worktree.exclude))?;
+        sync_checkout(dir).await?;
+        worktree.sync(&self.inner.common).await
     }
 
     /// Removes a worktree with all that is in it. One that is not there is fine.

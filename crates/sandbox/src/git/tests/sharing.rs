@@ -118,4 +118,8 @@ async fn the_lock_of_a_git_command_that_was_killed_does_not_stop_a_branch() {
     std::fs::create_dir_all(&heads).expect("a folder");
     std::fs::write(heads.join("x.lock"), "").expect("it can be written");
     fixture.repo.point_branch("bosun/x", &fixture.start).await.expect("a branch");
+    let packed = fixture.repo.common_dir().join("packed-refs.lock");
+    std::fs::write(&packed, "").expect("it can be written");
+    fixture.repo.clear_packed_refs_lock().await.expect("it can be removed");
+    assert!(!packed.exists());
 }
