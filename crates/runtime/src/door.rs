@@ -214,6 +214,9 @@ impl Bosun {
             }
         };
         Box::pin(self.sweep(Some(repo.root()))).await;
+        if let Err(error) = Box::pin(repo.clear_packed_refs_lock()).await {
+            tracing::debug!(%error, "the lock of packed references stays");
+        }
         Ok(self.launch(drive, repo))
     }
 

@@ -26,6 +26,37 @@ pub(crate) fn sync_files(files: &[PathBuf], top: &Path) -> io::Result<()> {
     folders.into_iter().rev().try_for_each(sync)
 }
 
+/// With more files than these it is quicker to sync the whole file system.
+const MANY_FILES: usize = 4096;
+
+/// Syncs a folder with all files and folders in it. Links are not followed.
+pub(crate) fn sync_tree(top: &Path) -> io::Result<()> {
+    let (mut files, mut open) = (Vec::new(), vec![top.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    if files.len() > MANY_FILES { sync_file_system(top) } else { sync_files(&files, top) }
+}
+
+#[cfg(target_os = "linux")]
+fn sync_file_system(top: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(top)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(_top: &Path) -> io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}
+
 /// Whether an error says that the disk is full, gone or failing: nothing that another attempt would change.
 pub(crate) fn is_storage(error: &io::Error) -> bool {
     use rustix::io::Errno;

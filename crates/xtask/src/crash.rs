@@ -14,6 +14,8 @@ mod play;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod point;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod policy;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod series;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod stage;

@@ -9,7 +9,7 @@ use types::CommitId;
 use super::unfinished::unlocked;
 use super::worktree::failed;
 use super::{GitError, Repo, hash};
-use crate::durable::{sync, sync_files};
+use crate::durable::{sync, sync_files, sync_tree};
 
 /// For calls whose result nobody needs after a power cut.
 pub(super) const UNSYNCED: &str = "core.fsync=none";
@@ -56,6 +56,12 @@ impl Repo {
         unlocked(&self.inner.common.join(format!("{full}.lock"))).await
     }
 
+    /// The same for the lock of packed references, which git commands of ours take, too. For recovery from a crash only.
+    pub async fn clear_packed_refs_lock(&self) -> Result<(), GitError> {
+        let _alone = self.alone().await?;
+        unlocked(&self.inner.common.join("packed-refs.lock")).await
+    }
+
     /// Makes the files of the person's working tree durable that differ between two commits.
     pub(super) async fn sync_files(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         let changes = self.changes(from, to).await?;
@@ -69,7 +75,17 @@ impl Repo {
 
 /// Makes a worktree's own git files durable, and that it is registered.
 pub(super) async fn sync_worktree(git_dir: &Path, common: &Path) -> Result<(), GitError> {
-    on_disk(vec![git_dir.join("HEAD"), git_dir.join("gitdir")], common.to_owned()).await
+    let files = ["HEAD", "gitdir", "commondir"].map(|name| git_dir.join(name));
+    on_disk(files.to_vec(), common.to_owned()).await
+}
+
+/// Makes the files durable that git has put into a new worktree: what is lost of them would be taken for a change.
+pub(super) async fn sync_checkout(dir: &Path) -> Result<(), GitError> {
+    let place = dir.to_owned();
+    match tokio::task::spawn_blocking(move || sync_tree(&place)).await {
+        Ok(synced) => synced.map_err(failed("syncing", dir)),
+        Err(error) => Err(failed("syncing", dir)(std::io::Error::other(error))),
+    }
 }
 
 async fn on_disk(files: Vec<PathBuf>, top: PathBuf) -> Result<(), GitError> {

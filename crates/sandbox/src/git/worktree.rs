@@ -10,7 +10,7 @@ use std::time::Duration;
 use types::CommitId;
 
 use super::call::{Place, With};
-use super::durable::sync_worktree;
+use super::durable::{sync_checkout, sync_worktree};
 use super::tree::escaped;
 use super::{GitError, Repo, hash};
 use crate::local::STAGING;
@@ -94,7 +94,9 @@ impl Repo {
         let index = worktree.git_dir.join("index");
         std::fs::copy(&index, &worktree.index).map_err(failed("copying", &index))?;
         std::fs::write(&worktree.exclude, format!("{STAGING}*\n"))
-            .map_err(failed("writing", &worktree.exclude))
+            .map_err(failed("writing", &worktree.exclude))?;
+        sync_checkout(dir).await?;
+        worktree.sync(&self.inner.common).await
     }
 
     /// Removes a worktree with all that is in it. One that is not there is fine.
@@ -108,7 +110,6 @@ impl Repo {
     pub async fn forget_worktrees(&self, below: &Path) -> Result<u64, GitError> {
         let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
         let list = self.inner.common.join("worktrees");
-        let empty = |file: PathBuf| std::fs::read(file).unwrap_or_default().trim_ascii().is_empty();
         let left = |git_dir: &PathBuf| {
             let points_to = match std::fs::read(git_dir.join("gitdir")) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return false,
@@ -117,8 +118,14 @@ impl Repo {
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
             let there = link.parent().is_some_and(Path::exists);
             // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
-            let broken = || ["commondir", "HEAD"].iter().any(|name| empty(git_dir.join(name)));
-            points_to.trim_ascii().is_empty() || link.starts_with(&below) && (!there || broken())
+            let read = |name| std::fs::read(git_dir.join(name)).unwrap_or_default();
+            let broken = || ["commondir", "HEAD"].iter().any(|name| is_lost(&read(name)));
+            // A person can repair theirs as long as the rest of it is whole.
+            let ours =
+                || ["bosun-index", "bosun-exclude"].iter().any(|name| git_dir.join(name).exists());
+            points_to.trim_ascii().is_empty()
+                || is_lost(&points_to) && (ours() || broken())
+                || link.starts_with(&below) && (!there || broken())
         };
         let find = || -> Vec<PathBuf> {
             let entries = std::fs::read_dir(&list).into_iter().flatten().flatten();
@@ -216,6 +223,11 @@ impl Repo {
         std::fs::remove_dir(self.inner.common.join("worktrees")).ok();
         Ok(())
     }
+}
+
+/// Whether nothing is left of a line: after a power cut a file may be empty, or have its length and zeros for content.
+fn is_lost(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty() || line.contains(&0)
 }
 
 /// One line of `--porcelain -z`: two letters, a blank, the name.

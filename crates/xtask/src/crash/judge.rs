@@ -169,16 +169,16 @@ fn result(
         "chat" | "answer" => &["one"],
         _ => &["one", "two", "three"],
     };
-    for name in files {
-        let file = format!("{name}.txt");
-        let said = if command == "chat" {
-            std::fs::read_to_string(stage.place().join("repo").join(&file)).unwrap_or_default()
-        } else {
-            stage.git(&["show", &format!("{branch}:{file}")])?.out
-        };
-        if said != format!("{name}\n") {
-            wrong.push(format!("{file} of the result is {said:?}"));
-        }
+    let said = if command == "chat" {
+        std::fs::read_to_string(stage.place().join("repo/one.txt")).unwrap_or_default()
+    } else {
+        let names: Vec<String> = files.iter().map(|name| format!("{branch}:{name}.txt")).collect();
+        stage
+            .git(&[&["show"][..], &names.iter().map(String::as_str).collect::<Vec<_>>()].concat())?
+            .out
+    };
+    if said != files.iter().map(|name| format!("{name}\n")).collect::<String>() {
+        wrong.push(format!("the files of the result, {files:?}, are {said:?}"));
     }
     if command != "chat" && promise != Promise::PowerCut {
         let status = stage.git(&["status", "--porcelain"])?;

@@ -158,7 +158,11 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
     Ok(wrong)
 }
 
+/// The run that was printed, or else the one that is listed.
 fn known_run(stage: &Stage) -> anyhow::Result<Option<String>> {
+    if let Some(run) = stage.printed_run()? {
+        return Ok(Some(run));
+    }
     let listed = stage.play(&["list", "--json"].map(str::to_owned))?;
     let Some(first) = listed.out.lines().next() else { return Ok(None) };
     let first: Value = serde_json::from_str(first).context("the first line of the list")?;

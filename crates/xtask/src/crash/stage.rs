@@ -3,13 +3,17 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::point::Fault;
+use super::policy;
 use super::tracer::{OUTPUT, Order, trace};
 
 /// The commands that are crashed.
@@ -63,19 +67,33 @@ impl Stage {
         for command in ["run", "chat"] {
             stage.keep(command)?;
         }
-        for (command, before, exit) in [("accept", "run", 0), ("answer", "ask", 3)] {
-            stage.reset("run")?;
-            let traced = trace(&stage.order(&stage.first(before), None, false))?;
-            let said = stage.last_error();
-            ensure!(traced.exit == Some(exit), "preparing {command}: {:?} {said}", traced.exit);
-            let out = std::fs::read_to_string(stage.place().join(OUTPUT))?;
-            let first = out.lines().next().unwrap_or_default();
-            let first: Value = serde_json::from_str(first).context("the first line")?;
-            let run = first["run"].as_str().context("the run's id")?.to_owned();
-            stage.runs.push(Before { command, run, calls: traced.calls });
-            stage.keep(command)?;
-        }
+        stage.reset("run")?;
+        let traced = trace(&stage.order(&stage.first("ask"), None, false))?;
+        let said = stage.last_error();
+        ensure!(traced.exit == Some(3), "preparing a question: {:?} {said}", traced.exit);
+        stage.continue_with("answer", traced.calls)?;
         Ok(stage)
+    }
+
+    /// Makes the place as it is now the template of a command that is about the run in it.
+    pub(super) fn continue_with(
+        &mut self,
+        command: &'static str,
+        calls: Vec<String>,
+    ) -> anyhow::Result<()> {
+        let run = self.printed_run()?.context("no run was printed")?;
+        self.runs.push(Before { command, run, calls });
+        self.keep(command)
+    }
+
+    /// The run that the command named in what it printed.
+    pub(super) fn printed_run(&self) -> anyhow::Result<Option<String>> {
+        let out = std::fs::read(self.place().join(OUTPUT)).unwrap_or_default();
+        let out = String::from_utf8_lossy(&out);
+        // The last line may have been cut off.
+        let Some((first, _)) = out.split_once('\n') else { return Ok(None) };
+        let first: Value = serde_json::from_str(first).context("the first line")?;
+        Ok(first["run"].as_str().map(str::to_owned))
     }
 
     pub(super) fn place(&self) -> PathBuf {
@@ -96,16 +114,8 @@ impl Stage {
         {
             std::fs::write(place.join(name), text)?;
         }
-        let mut policy = std::fs::read_to_string(root.join("policies/crew.toml"))?;
-        // Trials of checks tell nothing about crashes, and cost time.
-        for (from, to) in [
-            ("\ntrials = true", "\ntrials = false"),
-            ("\nunproven = \"ask\"", "\nunproven = \"allow\""),
-        ] {
-            ensure!(policy.contains(from), "policies/crew.toml has no line {from:?} any more");
-            policy = policy.replace(from, to);
-        }
-        std::fs::write(place.join("policy.toml"), policy)?;
+        let policy = std::fs::read_to_string(root.join("policies/crew.toml"))?;
+        std::fs::write(place.join("policy.toml"), policy::lean(&policy)?)?;
         for words in [
             &["init", "-q", "-b", "main"][..],
             &["config", "gc.auto", "0"],
@@ -218,23 +228,28 @@ impl Stage {
         command.current_dir(folder).env_clear().envs(self.variables()).stdin(Stdio::null());
         command.stdout(File::create(&out)?).stderr(File::create(&err)?);
         let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
-        let began = Instant::now();
-        let exit = loop {
-            if let Some(status) = child.try_wait()? {
-                break status.code();
-            }
-            if began.elapsed() > LIMIT {
-                child.kill()?;
-                child.wait()?;
-                bail!("{command:?} did not end");
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
+        let exit = wait(&mut child).with_context(|| format!("waiting for {command:?}"))?;
         let text = |path: &Path| -> anyhow::Result<String> {
             Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
         };
         Ok(Said { exit, out: text(&out)?, err: text(&err)? })
     }
+}
+
+/// Waits for a child's end, and ends it where it does not end in time.
+fn wait(child: &mut Child) -> anyhow::Result<Option<i32>> {
+    let pid = Pid::from_raw(i32::try_from(child.id()).context("a process id")?);
+    let (ended, end) = sync_channel::<()>(1);
+    std::thread::scope(|scope| {
+        let late = scope.spawn(move || {
+            let late = end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
+            late && kill(pid, Signal::SIGKILL).is_ok()
+        });
+        let status = child.wait();
+        drop(ended);
+        ensure!(!late.join().unwrap_or(false), "it did not end");
+        Ok(status?.code())
+    })
 }
 
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {

@@ -70,6 +70,11 @@ async fn objects_references_and_their_folders_are_synced_before_anybody_hears_of
         wanted.push(common.join(name).components().collect());
     }
     wanted.extend([common.join("refs/heads").join(BRANCH), common.join("worktrees/T1.1")]);
+    wanted.extend(
+        ["HEAD", "gitdir", "commondir"].map(|name| common.join("worktrees/T1.1").join(name)),
+    );
+    let tree = common.join("../../trees/T1.1").canonicalize().expect("a worktree");
+    wanted.extend([tree.join("b"), tree]);
     for path in wanted {
         assert!(synced.contains(&path.display().to_string()), "{} was not", path.display());
     }

@@ -91,10 +91,35 @@ async fn registrations_that_a_crash_has_torn_are_forgotten() {
 }
 
 #[tokio::test]
+async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let own = fixture.dir.path().join("own");
+    git(fixture.repo.root(), &["worktree", "add", "--detach", &own.to_string_lossy()]);
+    let tree = fixture.worktree("T1.1").await;
+    let list = fixture.repo.common_dir().join("worktrees");
+    for name in ["own", "T1.1"] {
+        let link = list.join(name).join("gitdir");
+        let length = std::fs::read(&link).expect("it can be read").len();
+        std::fs::write(&link, vec![0; length]).expect("it can be written");
+    }
+    std::fs::write(list.join("T1.1/commondir"), "").expect("it can be written");
+    let below = tree.parent().expect("a folder");
+    assert_eq!(fixture.repo.forget_worktrees(below).await.expect("it can be read"), 1);
+    fixture.repo.add_worktree(&tree, &fixture.start).await.expect("it can be made anew");
+    git(&own, &["worktree", "repair"]);
+    let listed = git(fixture.repo.root(), &["worktree", "list", "--porcelain"]);
+    assert!(listed.contains("/own"), "{listed}");
+}
+
+#[tokio::test]
 async fn the_lock_of_a_git_command_that_was_killed_does_not_stop_a_branch() {
     let fixture = fixture(&[("a", "1\n")]).await;
     let heads = fixture.repo.common_dir().join("refs/heads/bosun");
     std::fs::create_dir_all(&heads).expect("a folder");
     std::fs::write(heads.join("x.lock"), "").expect("it can be written");
     fixture.repo.point_branch("bosun/x", &fixture.start).await.expect("a branch");
+    let packed = fixture.repo.common_dir().join("packed-refs.lock");
+    std::fs::write(&packed, "").expect("it can be written");
+    fixture.repo.clear_packed_refs_lock().await.expect("it can be removed");
+    assert!(!packed.exists());
 }
