@@ -68,8 +68,8 @@ async fn line(bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
 fn run(run: &RunId, listed: &ListedRun, interrupted: bool) -> String {
     let status = match listed.settled {
         None if interrupted => "interrupted".to_owned(),
-        Some(settled) => format!("{}, {}", listed.status.word(), settled.word()),
-        None => listed.status.word().to_owned(),
+        Some(settled) => format!("{}, {}", listed.status_word(), settled.word()),
+        None => listed.status_word().to_owned(),
     };
     format!(
         "{run:<12} {}  {status:<20} {}/{} tasks  {}{}",
