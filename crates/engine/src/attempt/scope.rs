@@ -138,7 +138,7 @@ mod tests {
             same(
                 &only(&events, &["tool", "session", "model.asked"]),
                 &format!(
-                    "tool.refused c0 {tool} refused, {rule}\nsession.ended session.scope_violation"
+                    "tool.refused s1.t1.c0 {tool} refused, {rule}\nsession.ended failed semantic session.scope_violation"
                 ),
             );
             let end = bench.machine.end_of_root().expect("it is over");
@@ -154,7 +154,7 @@ mod tests {
         let events = bench.tell("model calls teleport b");
         same(
             &only(&events, &["tool", "session", "model.asked"]),
-            "tool.refused c0 teleport refused, permit.not_the_roles_tool\nmodel.asked t2",
+            "tool.refused s1.t1.c0 teleport refused, permit.not_the_roles_tool\nmodel.asked t2",
         );
     }
 }

@@ -113,7 +113,7 @@ fn a_reference_to_a_document_that_is_not_there_is_on_record() {
     let selected = crate::testing::render(&events);
     same(
         &crate::testing::only(&selected, &["context"]),
-        "context.selected +context/a.md context.registry, -context/gone.md context.no_document",
+        "context.selected +context/a.md context.decisions, -context/gone.md context.no_document",
     );
 }
 
