@@ -125,7 +125,7 @@ pub(crate) struct Run {
     /// What you want done
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) goal: String,
-    /// What you want done, as a file: a request object in JSON (`user_request`, `context`, `attachments`), or plain text
+    /// What you want done, as a file: a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     pub(crate) request: Option<PathBuf>,
     /// The repository to work in

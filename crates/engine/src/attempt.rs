@@ -13,6 +13,7 @@ mod pending;
 mod question;
 mod reserve;
 mod room;
+mod scope;
 mod session;
 mod slot;
 mod view;
@@ -57,6 +58,8 @@ pub struct Attempt {
     proof: Option<Proof>,
     /// Calls that no rule allowed, the first of them.
     denied: Vec<String>,
+    /// How many of them lay outside of what it may do at all.
+    violations: u32,
 }
 
 impl Attempt {
@@ -79,6 +82,7 @@ impl Attempt {
             seen: BTreeMap::new(),
             proof: None,
             denied: Vec::new(),
+            violations: 0,
         }
     }
 

@@ -122,9 +122,14 @@ fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task
     let selected = documents(run, &running.role);
     let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
     for document in documents.iter().filter(|document| selected.contains(&document.path)) {
-        let _ = write!(text, "\n\n# {}\n\n{}", document.path, document.text.trim_end());
+        let _ = write!(text, "{}{}", heading(&document.path), document.text.trim_end());
     }
     text
+}
+
+/// What stands above a document in a prompt.
+pub(crate) fn heading(path: &WorkPath) -> String {
+    format!("\n\n# {path}\n\n")
 }
 
 fn plan_text(run: &Run, running: &Running) -> String {

@@ -5,6 +5,7 @@ mod matter;
 
 use types::{
     ContextRule, Decision, Document, Event, Inclusion, Policy, RuleId, Selected, Side, Timestamp,
+    WorkPath,
 };
 
 use crate::Run;
@@ -14,7 +15,7 @@ use crate::reading::Reading;
 use matter::Matter;
 
 /// Where a project keeps its registry.
-const REGISTRY: &str = "context/";
+const REGISTRY: &str = "context";
 
 /// What the rules say of each document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +40,8 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let again = run.chose_before();
     let Some(asked) = run.asked() else { return vec![] };
     let reading = Reading::of_text(&intake::full_text(run));
-    let selection = choose(run.policy(), &asked.survey.documents, &reading, again);
+    let available = Available::of(&asked.survey.documents, asked.request.registry.as_deref());
+    let selection = choose(run.policy(), &available, &reading, again);
     vec![match selection.refused {
         Some(decision) => Event::RunRefused { decision },
         None => {
@@ -48,14 +50,39 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     }]
 }
 
-pub(crate) fn select(policy: &Policy, documents: &[Document], reading: &Reading) -> Selection {
-    choose(policy, documents, reading, false)
+pub(crate) fn select(policy: &Policy, available: &Available<'_>, reading: &Reading) -> Selection {
+    choose(policy, available, reading, false)
+}
+
+/// What may be chosen from.
+pub(crate) struct Available<'a> {
+    documents: Vec<&'a Document>,
+    /// References of the request to documents that are not there.
+    missing: Vec<&'a WorkPath>,
+}
+
+impl<'a> Available<'a> {
+    /// The documents that the request names, or all.
+    pub(crate) fn of(documents: &'a [Document], registry: Option<&'a [WorkPath]>) -> Self {
+        let Some(registry) = registry else {
+            return Self { documents: documents.iter().collect(), missing: vec![] };
+        };
+        let is_there = |path: &&WorkPath| documents.iter().any(|one| one.path == **path);
+        Self {
+            documents: documents.iter().filter(|one| registry.contains(&one.path)).collect(),
+            missing: registry.iter().filter(|path| !is_there(path)).collect(),
+        }
+    }
 }
 
 /// `again` if an agent said that what was chosen before is not enough; then more rules count.
-fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: bool) -> Selection {
+fn choose(policy: &Policy, available: &Available<'_>, reading: &Reading, again: bool) -> Selection {
     let mut selection = Selection::default();
-    for document in documents {
+    for path in &available.missing {
+        let rule = RuleId::fixed("context.no_document");
+        selection.excluded.push(Selected { path: (*path).clone(), rule, side: None });
+    }
+    for document in &available.documents {
         let matter = Matter::of(&document.text);
         let rule = asked(policy, again).find(|rule| covers(rule, document, &matter, reading));
         let path = document.path.clone();
@@ -73,7 +100,7 @@ fn choose(policy: &Policy, documents: &[Document], reading: &Reading, again: boo
             }
         }
     }
-    selection.refused = whole_registry(policy, documents, &selection);
+    selection.refused = whole_registry(policy, &available.documents, &selection);
     selection
 }
 
@@ -85,13 +112,13 @@ fn asked(policy: &Policy, again: bool) -> impl Iterator<Item = &ContextRule> {
 /// What each rule says of each document, until one matches; the same rules as `choose` asks.
 pub(crate) fn look(
     policy: &Policy,
-    documents: &[Document],
+    available: &Available<'_>,
     text: &str,
     again: bool,
 ) -> Vec<Looked> {
     let reading = Reading::of_text(text);
     let mut looked = Vec::new();
-    for document in documents {
+    for document in &available.documents {
         let matter = Matter::of(&document.text);
         for rule in asked(policy, again) {
             let misses = misses(rule, document, &matter, &reading);
@@ -160,13 +187,13 @@ fn misses(
 
 /// Whether a path lies in the registry, of which agents know nothing but what they are given.
 pub(crate) fn is_of_registry(path: &str) -> bool {
-    path.starts_with(REGISTRY)
+    path.strip_prefix(REGISTRY).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// Curated, not dumped: an agent that would get every document of a registry has rules that select nothing.
 fn whole_registry(
     policy: &Policy,
-    documents: &[Document],
+    documents: &[&Document],
     selection: &Selection,
 ) -> Option<Decision> {
     let all = documents.iter().filter(|document| is_of_registry(document.path.as_str())).count();

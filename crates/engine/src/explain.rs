@@ -7,8 +7,9 @@ mod why;
 
 use types::{Budget, Document, Policy, Request};
 
+use crate::context::Available;
 use crate::reading::Reading;
-use crate::{budget, context, intake, route};
+use crate::{budget, context, intake, intent, route};
 
 pub use crate::context::Selection;
 pub use crate::intake::Judged;
@@ -22,16 +23,27 @@ pub struct Explained {
     /// Where the text goes as it stands, whatever admission says of it.
     pub route: Routed,
     pub context: Selection,
+    /// Where whoever takes it first may write, as a plan names places.
+    pub writes: Vec<String>,
 }
 
 #[must_use]
 pub fn explain(policy: &Policy, request: &Request, documents: &[Document]) -> Explained {
     let budget: Budget = budget::narrower(policy.budget.limits(), request.budget);
     let reading: Reading = intake::read(policy, request, &request.text, budget);
+    let route = route::choose(policy, &reading);
+    let dev = policy.intent.as_ref().map(|intent| &intent.dev);
+    let writes = match &route.course {
+        Course::To(role) if dev == Some(role) => intent::places(&request.text),
+        // Whoever plans, or says what is wanted, writes nothing.
+        _ => vec![],
+    };
+    let available = Available::of(documents, request.registry.as_deref());
     Explained {
         admission: intake::judge(policy, &reading),
-        route: route::choose(policy, &reading),
-        context: context::select(policy, documents, &reading),
+        context: context::select(policy, &available, &reading),
+        route,
+        writes,
     }
 }
 

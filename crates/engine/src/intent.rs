@@ -1,5 +1,5 @@
-//! What is wanted, before anything is made: the Intent Spec. A product agent writes it, or, where a request names the
-//! files it is about, code does. It is written once; the plan that follows from it has one task.
+//! What is wanted, before anything is made: the Intent Spec. A product agent writes it; for a technical request code
+//! does. It is written once; the plan that follows from it has one task.
 
 use serde_json::{Value, json};
 use types::{
@@ -63,13 +63,10 @@ fn written(spec: &Value, decision: Decision) -> Vec<Event> {
     vec![Event::SpecWritten { spec: spec.clone(), digest, decision }]
 }
 
-/// A spec of what can be verified: the files that the request names. Without any, a product agent is needed.
+/// A spec of what can be verified: that the files which the request names show it, or, if it names none, the change.
 fn inline(run: &Run) -> Vec<Event> {
     let Some(asked) = run.asked() else { return vec![] };
     let files = named(run);
-    if files.is_empty() {
-        return vec![];
-    }
     let requirement = |(place, path): (usize, &WorkPath)| {
         let there = asked.survey.files.contains(path);
         let deed = if there { "changed" } else { "there" };
@@ -80,24 +77,48 @@ fn inline(run: &Run) -> Vec<Event> {
         })
     };
     let list: Vec<&str> = files.iter().map(WorkPath::as_str).collect();
+    let list = list.join(", ");
+    let (requirements, beyond, reason) = if files.is_empty() {
+        let whole = json!({
+            "id": "REQ-001",
+            "description": "What the request says is done",
+            "verification": "for each thing that the request asks for, a line that was added or changed shows it",
+        });
+        let beyond = "What the request does not ask for".to_owned();
+        (vec![whole], beyond, "the request is technical, so it needs no product agent".to_owned())
+    } else {
+        let each = files.iter().enumerate().map(requirement).collect();
+        let reason = format!("the request names {list}, so it needs no product agent");
+        (each, format!("Files other than {list}"), reason)
+    };
     let refs: Vec<&str> = given(run, Side::Dev).into_iter().map(WorkPath::as_str).collect();
     let spec = json!({
         "spec_id": "SPEC-001",
         "task_id": TASK,
         "objective": types::one_line(&asked.request.text, 1_000),
-        "requirements": files.iter().enumerate().map(requirement).collect::<Vec<_>>(),
+        "requirements": requirements,
         "constraints": [],
-        "out_of_scope": [format!("Files other than {}", list.join(", "))],
+        "out_of_scope": [beyond],
         "assumptions": [],
         "context_refs": refs,
     });
-    let reason = format!("the request names {}, so it needs no product agent", list.join(", "));
     written(&spec, Decision::new(RuleId::fixed("spec.inline"), reason))
+}
+
+/// Where whoever carries out a request may write: the files that it names, or, if it names none, anywhere.
+pub(crate) fn places(text: &str) -> Vec<String> {
+    match named_in(text).as_slice() {
+        [] => vec!["./".to_owned()],
+        files => files.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// The files that a request names, in the order of their paths.
 fn named(run: &Run) -> Vec<WorkPath> {
-    let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
+    named_in(run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default())
+}
+
+fn named_in(text: &str) -> Vec<WorkPath> {
     let mut files = reading::files(text);
     files.sort();
     files.dedup();
@@ -119,11 +140,8 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
 
 /// One task: carry out the spec. It may write to the files that the request names, or, if it names none, anywhere.
 fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
-    let files = if run.route() == Some(dev) { named(run) } else { vec![] };
-    let artifacts: Vec<String> = match files.as_slice() {
-        [] => vec!["./".to_owned()],
-        files => files.iter().map(ToString::to_string).collect(),
-    };
+    let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
+    let artifacts = places(if run.route() == Some(dev) { text } else { "" });
     let acceptance = spec["requirements"].as_array().into_iter().flatten();
     let acceptance = acceptance.filter_map(|one| one["verification"].as_str());
     let objective = spec["objective"].as_str().unwrap_or_default();
@@ -149,16 +167,4 @@ fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::testing::{audited, only, run_with, same};
-
-    #[test]
-    fn a_plan_that_code_has_made_is_judged_like_any_other() {
-        let events = run_with(audited()).tell("begin Fix the url in .git/config.toml");
-        same(
-            &only(&events, &["plan", "attempt", "run.refused", "run.finished"]),
-            "run.refused plan.of_spec_invalid
-             run.finished refused, plan.of_spec_invalid",
-        );
-    }
-}
+mod tests;

@@ -34,7 +34,6 @@ mod tests {
         ModelReply::new(vec![], StopReason::End, Usage::default(), None)
     }
 
-    /// K14, A92: the whole reply is the stream gathered.
     #[tokio::test]
     async fn the_reply_is_the_one_in_the_last_item() {
         let items = vec![StreamItem::Text("a".to_owned()), StreamItem::Finished(Box::new(reply()))];

@@ -64,7 +64,7 @@ pub use pace::Pace;
 pub use page::{Hop, PageAddress, PageError, hop};
 pub use provider::{Provider, ProviderModel};
 pub use record::{RecordError, Recorder, Replayer};
-pub use registry::{KeyState, ProviderView, Registry, RegistryError};
+pub use registry::{KeyState, Layer, ProviderView, Registry, RegistryError};
 pub use retry::{RetryPolicy, Retrying, Spread};
 pub use script::{Script, ScriptError};
 pub use scripted::ScriptedModel;

@@ -30,6 +30,14 @@ pub struct Registry {
     breakers: Mutex<BTreeMap<ModelRef, Arc<Breaker>>>,
     delivery: Delivery,
     spread: Spread,
+    /// What a program puts around every model, the outermost first.
+    layers: Vec<Arc<dyn Layer>>,
+}
+
+/// Something of a program's own around every model: it may look at requests and items, change them, or answer itself.
+pub trait Layer: Send + Sync + std::fmt::Debug {
+    /// The model as everybody else is to see it.
+    fn around(&self, inner: Arc<dyn Model>) -> Arc<dyn Model>;
 }
 
 #[derive(Debug)]
@@ -86,7 +94,19 @@ impl Registry {
         }
         let breakers = Mutex::new(BTreeMap::new());
         let (delivery, spread) = (Delivery::Streamed, Spread::random());
-        Ok(Self { providers, settings, catalogue, transport, breakers, delivery, spread })
+        let layers = vec![];
+        Ok(Self { providers, settings, catalogue, transport, breakers, delivery, spread, layers })
+    }
+
+    /// Puts a layer around every model, inside of those that are there already: the first is asked first and hears last.
+    #[must_use]
+    pub fn with_layer(mut self, layer: Arc<dyn Layer>) -> Self {
+        self.layers.push(layer);
+        self
+    }
+
+    fn layered(&self, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        self.layers.iter().rev().fold(model, |inner, layer| layer.around(inner))
     }
 
     /// The same, but every answer is asked for in one piece.
@@ -141,7 +161,7 @@ impl Registry {
 
     /// A model with everything around it that the settings say.
     pub fn model(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
-        self.chain(name, self.settings.retry.whole_replies)
+        Ok(self.layered(self.chain(name, self.settings.retry.whole_replies)?))
     }
 
     /// A model of which every request is one request: for callers that ask again by rules of their own. Only where others
@@ -149,7 +169,7 @@ impl Registry {
     pub fn once(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
         match self.settings.chains.contains_key(name) {
             true => self.model(name),
-            false => Ok(Arc::new(self.guarded(name)?)),
+            false => Ok(self.layered(Arc::new(self.guarded(name)?))),
         }
     }
 
@@ -164,7 +184,7 @@ impl Registry {
         request: ModelRequest,
         on_item: impl FnMut(&StreamItem),
     ) -> Result<ModelReply, Fault> {
-        let model = self.chain(&request.model, true)?;
+        let model = self.layered(self.chain(&request.model, true)?);
         gather(model.stream(Arc::new(request)), on_item).await
     }
 

@@ -99,7 +99,7 @@ impl HandCall<'_> {
         };
         let facts = match registry.inspect(&call) {
             Inspection::Would(facts) => facts,
-            Inspection::Invalid(why) => {
+            Inspection::Invalid(why) | Inspection::Outside(why) => {
                 let decision = Decision::new(RuleId::fixed("permit.invalid_call"), why);
                 return Ok(self.not_made(MadeOutcome::Error, decision));
             }

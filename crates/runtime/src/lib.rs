@@ -36,7 +36,7 @@
 //! What happens is followed with [`Session::events`], or in the words of other programs with [`Session::events_as`].
 //! Tools, the place they work in, models, the journal and the clock are traits: [`tools::Tool`],
 //! [`sandbox::Environment`], [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` of this crate has one
-//! program for each of the first two, and the shortest there is.
+//! program for each of the first two, one whose agent runs commands behind walls, and the shortest there is.
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
@@ -100,7 +100,7 @@ pub use watch::{Mix, recorded};
 pub use workspace::proposed_workspace;
 
 pub use engine::{Cut, calls_of};
-pub use {llm, sandbox, store, tools};
+pub use {llm, sandbox, store, tools, types};
 
 use types::{Fault, FaultClass};
 

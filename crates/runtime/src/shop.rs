@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::folder::MachineFolders;
-use sandbox::{GitError, Repo};
+use sandbox::{GitError, Repo, Twin};
 use store::{Journal, Redactor};
 use tools::Registry;
 use types::{Digest, Policy};
@@ -39,8 +39,15 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The ordinary one with walls around commands, as the policies that ship require them. `twin` is what
+    /// [`sandbox::Twin::enter`] gave at the beginning of `main`; the example `commands` is such a program.
+    #[must_use]
+    pub fn walled(journal: Arc<dyn Journal>, home: impl Into<PathBuf>, twin: Twin) -> Self {
+        Self { walls: Walls::Kernel(twin), ..Self::new(journal, home) }
+    }
+
     /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted. It
-    /// has no walls, so only a policy that requires none is run with it; see [`Walls`].
+    /// has no walls, so no command is run with it unless the policy requires none; see [`Setup::walled`].
     #[must_use]
     pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
         let home = home.into();

@@ -177,7 +177,6 @@ impl Environment for LocalEnvironment {
     fn facts(&self) -> Facts {
         let platform = match std::env::consts::OS {
             "macos" => "darwin",
-            "windows" => "win32",
             other => other,
         };
         let system = rustix::system::uname();
@@ -252,7 +251,13 @@ impl Environment for LocalEnvironment {
         let hidden = Arc::clone(&self.hidden);
         let work = move |jail: &Jail, path: &WorkPath| {
             let mut entries = list(jail, path, depth)?;
-            entries.retain(|entry| !hidden.covers(entry.path.as_str()));
+            if hidden.withholds_all_of(path.as_str()) {
+                return Err(EnvError::NotFound { path: path.clone() });
+            }
+            entries.retain(|entry| {
+                let path = entry.path.as_str();
+                !hidden.covers(path) && !(entry.folder && hidden.withholds_all_of(path))
+            });
             Ok(entries)
         };
         self.blocking(path, work).await
@@ -354,8 +359,15 @@ impl Environment for LocalEnvironment {
 
 fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Vec<u8>, EnvError> {
     let file = jail.file(path, Links::Follow)?;
-    if !hidden.is_empty() && hidden.covers(Jail::place(&file, path, root)?.as_str()) {
-        return Err(EnvError::Hidden { path: path.clone() });
+    if !hidden.is_empty() {
+        let place = Jail::place(&file, path, root)?;
+        // The same answer as for a file that is not there: which documents exist is nobody's business either.
+        if hidden.withholds(place.as_str()) {
+            return Err(EnvError::NotFound { path: path.clone() });
+        }
+        if hidden.covers(place.as_str()) {
+            return Err(EnvError::Hidden { path: path.clone() });
+        }
     }
     jail::whole(file, path, MAX_FILE_BYTES)
 }

@@ -175,7 +175,8 @@ impl Environment for Recorded {
         request: ExecRequest,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        self.note(format!("exec {:?} in {}", request.command, request.folder));
+        let ExecRequest { command, folder, timeout } = &request;
+        self.note(format!("exec {command:?} in {folder} within {} ms", timeout.0));
         self.inner.exec(request, stop).await
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Attachment, Budget, Check, Effort, Hint, Rung, Settling, Status};
+use types::{Attachment, Budget, Check, Effort, Hint, Rung, Settling, Status, WorkPath};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Scenario {
     /// What the machine of the story is found to hold commands with. The commands of a story are not held.
     #[serde(default)]
     pub walls: Rung,
+    /// What it is found to hold them with when a run is taken up again after an answer, if that is something else.
+    #[serde(default)]
+    pub resumed_walls: Option<Rung>,
     /// What the person answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,
@@ -61,6 +64,9 @@ pub struct Goal {
     pub hint: Option<Hint>,
     #[serde(default)]
     pub project_type: Option<String>,
+    /// The documents that may be chosen from.
+    #[serde(default)]
+    pub registry: Option<Vec<WorkPath>>,
     #[serde(default)]
     pub attachments: Vec<Attachment>,
     #[serde(default)]

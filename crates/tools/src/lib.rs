@@ -14,6 +14,7 @@ mod glob;
 mod grep;
 mod list_dir;
 mod move_file;
+mod outside;
 mod patch;
 mod place;
 pub mod profile;

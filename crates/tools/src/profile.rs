@@ -16,11 +16,11 @@ use crate::{Place, Tool};
 pub fn dressed(family: Family, plain: &Registry) -> Registry {
     let mut registry = plain.clone();
     let all: Vec<String> = registry.names().map(str::to_owned).collect();
-    for name in all.iter().filter(|name| !has(family, name)) {
+    for name in all.iter().filter(|name| !has(family, name) && !plain.is_own(name)) {
         registry.unregister(name);
     }
     for name in ["read_file", "write_file", "edit_file", "delete_file", "shell"] {
-        if let Some(inner) = registry.get(name).cloned() {
+        if let Some(inner) = registry.get(name).filter(|_| !plain.is_own(name)).cloned() {
             registry.put(Arc::new(Reworded::new(inner, wording(family, name))));
         }
     }

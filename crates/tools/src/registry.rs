@@ -40,6 +40,8 @@ pub struct Registry {
 #[derive(Debug, Clone)]
 struct Entry {
     tool: Arc<dyn Tool>,
+    /// It came from the program, and not with the product.
+    own: bool,
     /// Made when the first call has to be checked; most tools are never called.
     validator: Arc<OnceLock<Option<Validator>>>,
 }
@@ -118,7 +120,7 @@ impl Registry {
     /// Adds a tool of ours, whose schema comes from a type; a test holds that each of them is a schema.
     pub(crate) fn put(&mut self, tool: Arc<dyn Tool>) {
         let name = tool.spec().name.clone();
-        self.entries.insert(name, Entry { tool, validator: Arc::default() });
+        self.entries.insert(name, Entry { tool, own: false, validator: Arc::default() });
     }
 
     /// Adds a tool, in place of the one that had its name.
@@ -131,6 +133,12 @@ impl Registry {
     /// Takes a tool out, if it is there.
     pub fn unregister(&mut self, name: &str) -> Option<Arc<dyn Tool>> {
         self.entries.remove(name).map(|entry| entry.tool)
+    }
+
+    /// Whether a tool is the program's own: it keeps its name and its arguments in every family.
+    #[must_use]
+    pub fn is_own(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| entry.own)
     }
 
     #[must_use]
@@ -173,7 +181,9 @@ impl Registry {
             Ok(checked) => checked,
             Err(complaint) => return ToolOutput::error(complaint),
         };
-        if let Inspection::Invalid(complaint) = tool.inspect(&arguments) {
+        if let Inspection::Invalid(complaint) | Inspection::Outside(complaint) =
+            tool.inspect(&arguments)
+        {
             return ToolOutput::error(complaint);
         }
         let work = AssertUnwindSafe(tool.run(&arguments, place)).catch_unwind();
@@ -220,7 +230,7 @@ impl Entry {
         let validator = jsonschema::validator_for(&spec.schema).map_err(|error| {
             Duplicate::Schema { name: spec.name.clone(), cause: error.to_string() }
         })?;
-        Ok(Self { tool, validator: Arc::new(OnceLock::from(Some(validator))) })
+        Ok(Self { tool, own: true, validator: Arc::new(OnceLock::from(Some(validator))) })
     }
 
     fn validator(&self) -> Option<&Validator> {

@@ -9,6 +9,7 @@ use types::{
     Access, CallFacts, Inspection, Metadata, Repeat, Source, ToolOutput, ToolSpec, WorkPath,
 };
 
+use crate::outside::names_outside;
 use crate::{Place, Tool, schema};
 
 /// A tool whose arguments are a type. Both answers are for the model; `Err` is a failed call.
@@ -74,6 +75,7 @@ impl<T: Typed> Tool for Of<T> {
     fn inspect(&self, arguments: &Value) -> Inspection {
         match schema::parse(arguments).and_then(|args| self.tool.facts(&args)) {
             Ok(facts) => Inspection::Would(facts),
+            Err(complaint) if names_outside(arguments) => Inspection::Outside(complaint),
             Err(complaint) => Inspection::Invalid(complaint),
         }
     }

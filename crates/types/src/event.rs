@@ -331,7 +331,15 @@ pub enum Event {
     ToolStarted { call: CallId, tool: String, decision: Decision },
     /// The call was not permitted, or was not a call that could be made.
     #[serde(rename = "tool.refused")]
-    ToolRefused { call: CallId, tool: String, outcome: CallOutcome, decision: Decision },
+    ToolRefused {
+        call: CallId,
+        tool: String,
+        outcome: CallOutcome,
+        decision: Decision,
+        /// It lies outside of what the agent may do at all; trying it counts.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        violation: bool,
+    },
     /// The call ended.
     #[serde(rename = "tool.finished")]
     ToolFinished {

@@ -24,6 +24,9 @@ pub struct ListedRun {
     /// The beginning of what was asked for, in one line.
     pub goal: String,
     pub status: Status,
+    /// It waits because something went wrong that only a person can decide about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
     pub started: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
@@ -37,6 +40,14 @@ pub struct ListedRun {
     pub questions: u64,
     pub repository: String,
     pub branch: String,
+}
+
+impl ListedRun {
+    /// The status as people are told it.
+    #[must_use]
+    pub const fn status_word(&self) -> &'static str {
+        if self.escalated { crate::report::ESCALATED } else { self.status.word() }
+    }
 }
 
 /// What a list shows of a session.

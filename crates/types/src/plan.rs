@@ -22,6 +22,9 @@ pub struct Request {
     /// What sort of project it is, in the requester's own word; it wins over what the text suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_type: Option<String>,
+    /// The documents that may be chosen from, by reference; all of the repository's, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<Vec<WorkPath>>,
     /// What came with the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -96,6 +99,7 @@ impl Request {
             id: None,
             hint: None,
             project_type: None,
+            registry: None,
             attachments: vec![],
             budget: Budget::default(),
             model,

@@ -38,12 +38,26 @@ impl Status {
     }
 }
 
+/// The word for a run that waits because something went wrong.
+pub(crate) const ESCALATED: &str = "escalated";
+
+impl RunView {
+    /// The status as people are told it.
+    #[must_use]
+    pub const fn status_word(&self) -> &'static str {
+        if self.escalated { ESCALATED } else { self.status.word() }
+    }
+}
+
 /// A run as every screen shows it. Computed from the state, stored nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunView {
     pub run: RunId,
     pub goal: String,
     pub status: Status,
+    /// It waits because something went wrong that only a person can decide about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
     pub phase: Phase,
     pub policy: String,
     pub repository: String,

@@ -157,6 +157,9 @@ pub struct Spawn {
 pub struct SessionPolicy {
     /// The most rounds of calls for one input; 0 is as many as there are.
     pub max_rounds: u32,
+    /// After how many attempts to do what it may not an agent is ended; never, if nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_violations: Option<u32>,
     /// How many calls in a row are looked at for a pattern that repeats itself; 0 switches it off.
     pub loop_window: usize,
     /// How often the model is warned of a loop before the work is stopped.
@@ -198,6 +201,7 @@ impl Default for SessionPolicy {
     fn default() -> Self {
         Self {
             max_rounds: 200,
+            max_violations: None,
             loop_window: 10,
             loop_warnings: 1,
             window: None,

@@ -182,7 +182,7 @@ impl Event {
             Self::ToolStarted { call, decision, .. } => {
                 format!("{call} {}, {}", word(&decision.seen.join(" ")), decision.rule)
             }
-            Self::ToolRefused { call, tool, outcome, decision } => {
+            Self::ToolRefused { call, tool, outcome, decision, .. } => {
                 format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
             }
             Self::ToolFinished { call, outcome, output, .. } => {
@@ -255,7 +255,7 @@ fn ended(result: &AttemptResult) -> String {
 fn said(reply: &ModelReply, inspections: &[Inspection]) -> String {
     let mut line = String::new();
     for (call, inspection) in reply.calls().zip(inspections) {
-        let valid = if matches!(inspection, Inspection::Invalid(_)) { " (invalid)" } else { "" };
+        let valid = if !matches!(inspection, Inspection::Would(_)) { " (invalid)" } else { "" };
         let _ = write!(
             line,
             "{}{}{valid}",

@@ -72,6 +72,8 @@ pub enum Repeat {
 pub enum Inspection {
     Would(CallFacts),
     Invalid(String),
+    /// It names something outside of the workspace.
+    Outside(String),
 }
 
 /// What stands where a secret stood.

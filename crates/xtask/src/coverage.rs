@@ -1,6 +1,6 @@
 //! Which requirement is shown where. `docs/requirements.txt` has the ids; what shows one are tests whose doc comment
-//! names it, scenarios that name it in `shows` or `story`, and benches that name it at their top. Whether they show it
-//! well is for readers to judge.
+//! names it, scenarios that name it in `shows` or `story`, and benches that name it at their top. Where the product does
+//! something else on purpose, `docs/differences.md` has a row for it. Whether they show it well is for readers to judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,6 +12,7 @@ use crate::scenarios;
 use crate::tree::Tree;
 
 const TABLE: &str = "docs/requirements.txt";
+const DIFFERENCES: &str = "docs/differences.md";
 const BENCHES: &str = "crates/testkit/examples/";
 /// The sources, in the order of their documents.
 const SOURCES: &str = "KPMACX";
@@ -46,10 +47,12 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let tree = Tree::read(root)?;
     let requirements = requirements(tree.file(TABLE).context("docs/requirements.txt is missing")?)?;
     let shown = shown(&tree);
+    let differences = differences(tree.file(DIFFERENCES).unwrap_or_default());
     for (id, tag) in &requirements.all {
         let places = shown.get(id);
         let claimed = if requirements.claimed.contains(id) { "" } else { " (not claimed)" };
         match places {
+            None if differences.contains(id) => println!("{id:<5} {tag}  {DIFFERENCES}"),
             None => println!("{id:<5} {tag}  -{claimed}"),
             Some(places) if !only_missing => {
                 let places: Vec<&str> = places.iter().map(String::as_str).collect();
@@ -58,7 +61,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
             Some(_) => {}
         }
     }
-    let without: Vec<String> = owed(&requirements, &shown).iter().map(Id::to_string).collect();
+    let owed = owed(&requirements, &shown, &differences);
+    let without: Vec<String> = owed.iter().map(Id::to_string).collect();
     let unknown: Vec<String> =
         shown.keys().filter(|id| !requirements.all.contains_key(id)).map(Id::to_string).collect();
     let covered = requirements.all.keys().filter(|id| shown.contains_key(id)).count();
@@ -67,17 +71,26 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
         println!("coverage: named, but not in the table: {}", unknown.join(", "));
     }
     if without.is_empty() {
-        println!("coverage: every S and T that is claimed is shown");
+        println!("coverage: every id that is claimed is shown, or is a difference with its reason");
         return Ok(());
     }
-    bail!("coverage: claimed, binding, and shown nowhere: {}", without.join(", "))
+    bail!("coverage: claimed, shown nowhere, and no difference: {}", without.join(", "))
 }
 
-/// What is claimed and binding, and shown nowhere.
-fn owed(requirements: &Requirements, shown: &BTreeMap<Id, BTreeSet<String>>) -> Vec<Id> {
-    let owed =
-        |id: &&Id| matches!(requirements.all.get(id), Some('S' | 'T')) && !shown.contains_key(id);
+/// What is claimed, shown nowhere, and no difference.
+fn owed(
+    requirements: &Requirements,
+    shown: &BTreeMap<Id, BTreeSet<String>>,
+    differences: &BTreeSet<Id>,
+) -> Vec<Id> {
+    let owed = |id: &&Id| !shown.contains_key(id) && !differences.contains(id);
     requirements.claimed.iter().filter(owed).copied().collect()
+}
+
+/// The ids that rows of the tables of differences begin with.
+fn differences(text: &str) -> BTreeSet<Id> {
+    let cells = text.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    cells.flat_map(ids_in).collect()
 }
 
 /// Lines such as `K S 1 10-12`, and `claimed K37-K47 P1-P60`.
@@ -216,12 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_binding_and_shown_nowhere_is_owed() {
-        let requirements = requirements("P S 1-3\nP W 4\n\n# words\nclaimed P2-P9\n").unwrap();
+    fn what_is_claimed_and_neither_shown_nor_a_difference_is_owed() {
+        let requirements = requirements("P S 1-3\nP W 4 8-9\n\n# words\nclaimed P2-P9\n").unwrap();
         let tree = Tree::of(&[("crates/a/src/b.rs", TEST)]);
-        let owed: Vec<String> =
-            owed(&requirements, &shown(&tree)).iter().map(Id::to_string).collect();
-        assert_eq!(owed, ["P3"], "P1 is not claimed, P2 is shown, P4 does not bind");
+        let table = "| id | Why |\n|---|---|\n| P9 | as P8 says |\n";
+        let owed = owed(&requirements, &shown(&tree), &differences(table));
+        let owed: Vec<String> = owed.iter().map(Id::to_string).collect();
+        assert_eq!(
+            owed,
+            ["P3", "P8"],
+            "P1 is not claimed, P2 and P4 are shown, P9 is a difference"
+        );
         assert!(super::requirements("P S one\n").is_err());
     }
 

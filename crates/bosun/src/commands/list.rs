@@ -70,8 +70,8 @@ async fn line(home: &Home, bosun: &Bosun, entry: &Entry) -> anyhow::Result<Strin
 fn run(run: &RunId, listed: &ListedRun, hint: Option<String>) -> String {
     let status = match listed.settled {
         None if hint.is_some() => "interrupted".to_owned(),
-        Some(settled) => format!("{}, {}", listed.status.word(), settled.word()),
-        None => listed.status.word().to_owned(),
+        Some(settled) => format!("{}, {}", listed.status_word(), settled.word()),
+        None => listed.status_word().to_owned(),
     };
     format!(
         "{run:<12} {}  {status:<20} {}/{} tasks  {}{}",

@@ -1,14 +1,14 @@
 //! `bosun route`: what the rules say about a request, without running anything. The answer has the form of a
 //! coordinator's routing record, with what admission says beside it; the same input gives the same bytes.
 
-mod asked;
+pub(crate) mod asked;
 
 use std::path::Path;
 
 use engine::explain::{Course, Explained, explain};
 use runtime::sandbox::Repo;
 use serde_json::{Value, json};
-use types::{Admission, Document, Policy, RoleId, Selected, Side};
+use types::{Admission, Document, NetworkLeave, Policy, RoleId, Selected, Side};
 
 use crate::args;
 use crate::exit::Exit;
@@ -21,11 +21,7 @@ const SHOWN: usize = 300;
 pub(crate) async fn route(args: &args::Route) -> anyhow::Result<Exit> {
     match asked::read(args)? {
         Ok(asked) => {
-            let mut documents = documents(&args.repo).await;
-            if let Some(registry) = &asked.registry {
-                documents
-                    .retain(|document| registry.iter().any(|one| one == document.path.as_str()));
-            }
+            let documents = documents(&args.repo).await;
             let explained = explain(&asked.policy, &asked.request, &documents);
             show(args.json, &asked, &explained)
         }
@@ -120,7 +116,7 @@ fn record(asked: &Asked, explained: &Explained, status: &str) -> Value {
             "rule_id": route.decision.rule,
         },
         "child_scope": match (&route.course, routed) {
-            (Course::To(role), Some(_)) => scope(&asked.policy, role),
+            (Course::To(role), Some(_)) => scope(&asked.policy, role, &explained.writes),
             _ => json!({}),
         },
         "status": status,
@@ -137,21 +133,27 @@ fn record(asked: &Asked, explained: &Explained, status: &str) -> Value {
     })
 }
 
-/// What the role that takes it first may do, and spend.
-fn scope(policy: &Policy, role: &RoleId) -> Value {
+/// What the role that takes it first may do, and spend: its tools as far as its manifest leaves them, and where it may
+/// write.
+fn scope(policy: &Policy, role: &RoleId, writes: &[String]) -> Value {
     let of = policy.roles.get(role);
+    let network = match of.and_then(|role| role.manifest.as_ref()).map(|leave| &leave.network) {
+        Some(NetworkLeave::Hosts(hosts)) => hosts.as_slice(),
+        Some(_) => &[],
+        None => policy.sandbox.network.as_slice(),
+    };
     json!({
         "role": role,
-        "tools": of.map(|role| role.tools.as_slice()).unwrap_or_default(),
-        "write": [],
-        "network": policy.sandbox.network,
+        "tools": of.map(engine::manifest::effective_tools).unwrap_or_default(),
+        "write": writes,
+        "network": network,
         "max_turns": of.map(|role| role.max_turns),
         "budget": of.map(|role| role.budget),
     })
 }
 
 /// The input or the policy cannot be used: nothing is routed, and a person has to look.
-fn escalated(as_json: bool, unfit: &Unfit) -> anyhow::Result<Exit> {
+pub(crate) fn escalated(as_json: bool, unfit: &Unfit) -> anyhow::Result<Exit> {
     if as_json {
         print::json(&json!({
             "task_id": unfit.id,

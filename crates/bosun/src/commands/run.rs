@@ -4,10 +4,11 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use runtime::{Bosun, NewRun, Order, presets};
-use types::{Budget, Check, ModelRef, Request, Span, UserRequest};
+use types::{Budget, Check, Hint, ModelRef, Policy, Request, Span, UserRequest, WorkPath};
 
 use crate::args;
-use crate::commands::{plan, show, solo, strict};
+use crate::commands::route::asked::{self, Unfit};
+use crate::commands::{plan, route, show, solo, strict};
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{
@@ -27,12 +28,23 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
 
 /// `as_object` is set where errors are said as document 002 has them.
 async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Over> {
-    let object = args.request.as_deref().map(object).transpose()?;
+    let Rules { mut policy, from } =
+        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
+    let directed = match directed(&args, &mut policy)? {
+        Ok(directed) => directed,
+        Err(unfit) => {
+            let exit = route::escalated(args.json || args.response, &unfit)?;
+            return Ok(Over { exit, wrong: None });
+        }
+    };
+    let object = match (&args.request, &directed.goal) {
+        (Some(_), Some(body)) => Some(UserRequest::of_text(body.clone())),
+        (Some(path), None) => Some(object(path)?),
+        (None, _) => None,
+    };
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    let Rules { mut policy, from } =
-        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
     if let Origin::Project(_) = &from {
         print::note(&format!("rules of {from}; --preset names others"));
     }
@@ -57,8 +69,11 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
         return Err(Wrong::SchemaForACrew.into());
     }
     let model = model(home, &bosun, args.script.as_deref(), named).await?;
+    let mut request = request(&args, budget, object, model);
+    request.id = directed.id.or(request.id);
+    (request.hint, request.registry) = (directed.hint, directed.registry);
     let new = NewRun {
-        request: plan::request(&args, &policy, request(&args, budget, object, model))?,
+        request: plan::request(&args, &policy, request)?,
         repository: args.repo.clone(),
         policy,
         id: None,
@@ -74,6 +89,35 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     }
     plan::hand_out(&bosun, form, &run).await?;
     Ok(over)
+}
+
+/// What an operator says beside the text: of which sort it is, and, in a coordinator's input, which documents there are.
+#[derive(Default)]
+struct Directed {
+    goal: Option<String>,
+    id: Option<String>,
+    hint: Option<Hint>,
+    registry: Option<Vec<WorkPath>>,
+}
+
+/// Reads it. A coordinator's input brings its policy; what is wrong with it goes to a person.
+fn directed(args: &args::Run, policy: &mut Policy) -> anyhow::Result<Result<Directed, Unfit>> {
+    let text = args.request.as_deref().map(read).transpose()?;
+    let mut directed = match text.and_then(|text| asked::directed(&text, policy)) {
+        None => Directed::default(),
+        Some(Err(unfit)) => return Ok(Err(unfit)),
+        Some(Ok(asked)) => {
+            *policy = asked.policy;
+            let Request { text, hint, registry, .. } = asked.request;
+            Directed { goal: Some(text), id: Some(asked.id), hint, registry }
+        }
+    };
+    match args.planned.hint.as_deref().map(asked::read_hint) {
+        Some(Ok(hint)) => directed.hint = Some(hint),
+        Some(Err(unfit)) => return Ok(Err(unfit)),
+        None => {}
+    }
+    Ok(Ok(directed))
 }
 
 /// Whether nobody watches: then a model that is away is waited for longer.

@@ -18,7 +18,7 @@ const MOST_TASKS: usize = 20;
 pub(crate) fn report(view: &RunView, home: &Home) -> String {
     let mut out = String::new();
     let title = one_line(&view.goal, 100);
-    let _ = writeln!(out, "\n{}  {title}", status(view.status));
+    let _ = writeln!(out, "\n{}  {title}", status(view));
     if let Some(why) = &view.why {
         let _ = writeln!(out, "{:<10} {} ({})", "", one_line(&why.reason, 200), why.rule);
     }
@@ -47,9 +47,9 @@ pub(crate) fn report(view: &RunView, home: &Home) -> String {
     out
 }
 
-fn status(status: Status) -> String {
-    let word = format!("{:<10}", status.word());
-    match status {
+fn status(view: &RunView) -> String {
+    let word = format!("{:<10}", view.status_word());
+    match view.status {
         Status::Done => word.green().bold().to_string(),
         Status::Running | Status::Waiting => word.yellow().bold().to_string(),
         _ => word.red().bold().to_string(),

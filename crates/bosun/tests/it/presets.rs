@@ -155,8 +155,44 @@ fn a_routing_record_has_its_provenance() {
     assert_eq!(data["rule_applied"], "route.business");
     assert_eq!(data["classification_confidence"], "heuristic");
     assert_eq!(data["manifest_selected"], "product");
-    assert_eq!(data["context_injected"].as_array().map(Vec::len), Some(2));
+    let refs = |list: &Value| words(list.as_array().expect("a list"), "ref");
+    assert_eq!(refs(&data["context_injected"]), ["context/adr-2.md", "context/principles.md"]);
+    assert_eq!(refs(&data["context_excluded"]), ["context/adr-1.md", "context/style.md"]);
     assert_eq!(data["context_excluded"][0]["rule"], "context.not_in_force");
+    assert_eq!(data["context_excluded"][1]["side"], "dev");
+    // What each agent was really given.
+    let given = |role: &str| {
+        let begun = records.iter().find(|record| {
+            record["eventType"] == "agent_execution_start"
+                && record["agentId"].as_str().is_some_and(|id| id.starts_with(role))
+        });
+        refs(&begun.expect("it ran")["data"]["injected_context"])
+    };
+    assert_eq!(given("product"), ["context/adr-2.md", "context/principles.md"]);
+    let all = ["context/adr-2.md", "context/principles.md", "context/style.md"];
+    assert_eq!((given("dev"), given("qa")), (all.map(str::to_owned).to_vec(), given("dev")));
+}
+
+/// C31, C32: what is escalated has its status, and a package with what the agent said or tried.
+#[test]
+fn an_escalation_is_on_record_with_what_was_tried() {
+    for (name, tried) in [
+        ("audited/beyond_scope.toml", "cat /etc/passwd"),
+        ("audited/outside_workspace.toml", "../../../etc/passwd"),
+        ("audited/registry_tried.toml", "context/adr-1.md"),
+        ("audited/operator_says.toml", "a guest may be of a hotel"),
+    ] {
+        let records = audited(&played(name));
+        let found = records.iter().find(|record| record["eventType"] == "escalation");
+        let data = &found.unwrap_or_else(|| panic!("{name}: {records:?}"))["data"];
+        assert_eq!(data["status"], "escalated", "{name}");
+        let output = data["package"]["output"].as_str().expect("an output");
+        assert!(output.contains(tried), "{name}: {output:?}");
+        assert!(
+            data["escalation_reason"].as_str().is_some_and(|why| why.contains(tried)),
+            "{data}"
+        );
+    }
 }
 
 /// C28, C49: retries and calls are on record, with what they were.

@@ -35,13 +35,31 @@ fn an_answer_has_every_field_of_the_contract() {
     });
     assert_eq!(answer["classification"], classification);
     assert_eq!(answer["child_scope"]["role"], "planner");
-    assert_eq!(answer["child_scope"]["write"], json!([]));
+    assert_eq!(answer["child_scope"]["write"], json!([]), "a planner writes nothing");
     assert_eq!(answer["status"], "routed");
     assert_eq!(answer["admission"]["decision"], "accept");
     assert_eq!(answer["admission"]["rule"], "intake.clear_goal");
     assert_eq!(answer["admission"]["questions"], json!([]));
     let (_, again) = routed(&place, &["Rename get_user to fetch_user in api/users.py"]);
     assert_eq!(answer, again);
+}
+
+/// C23: the scope has the tools that the manifest leaves, and the places that will be written to.
+#[test]
+fn a_childs_scope_is_what_it_will_have() {
+    let place = Place::new();
+    let scope = |text: &str, hint: &str| {
+        let args = ["--preset", "audited", "--type", hint, text];
+        routed(&place, &args).1["child_scope"].clone()
+    };
+    let dev = scope("Rename get_user in api/users.py and api/b.py", "technical");
+    assert_eq!(dev["role"], "dev");
+    assert_eq!(dev["write"], json!(["api/b.py", "api/users.py"]));
+    assert_eq!(dev["tools"], json!(["read_file", "grep", "git_diff"]));
+    assert_eq!(scope("Make the start-up faster", "technical")["write"], json!(["./"]));
+    let product = scope("Make the start-up faster", "product");
+    assert_eq!((&product["role"], &product["write"]), (&json!("product"), &json!([])));
+    assert_eq!(product["tools"], json!(["grep"]));
 }
 
 /// C2, C3, C8: the operator's word decides; a word that is none goes to a person; what is vague goes to product.
@@ -172,6 +190,97 @@ fn a_coordinators_input_must_be_whole() {
         assert_eq!((code, &answer["status"]), (3, &json!("escalated")), "{input}");
         assert_eq!(answer["routed_to"], Value::Null);
     }
+}
+
+/// What an audited developer and judge say, for a request that writes `greeting.txt`.
+const AUDITED: &str = r#"
+[[attempt]]
+role = "dev"
+[[attempt.reply]]
+say = '''{"task_id":"T1","spec_id":"SPEC-001","status":"completed","artifacts":[{"path":"greeting.txt","content":"hello\\n","type":"source"}]}'''
+[[attempt]]
+role = "qa"
+[[attempt.reply]]
+say = '''{"task_id":"T1","spec_id":"SPEC-001","verdict":"fail","requirement_results":[{"requirement_id":"REQ-001","status":"fail","evidence":"greeting.txt:1","verification_method":"read"}],"constraint_results":[],"scope_violations":[]}'''
+"#;
+
+/// The events of the last run, each with its data.
+fn events(place: &Place) -> Vec<Value> {
+    let log = stdout(&place.run(&["log", "--json"]));
+    log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// C2, C3, C32: `run --type` is the operator's word; a word that is none is escalated and nothing starts; a run that was
+/// escalated is shown as such.
+#[test]
+fn a_run_follows_the_operators_word() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, AUDITED);
+    let args = |hint| {
+        let text = "Make the greeting say hello";
+        let mut args = run(&repo, &script, text);
+        args.extend(["--preset", "audited", "--type", hint]);
+        args
+    };
+    let output = place.run(&args("sideways"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("escalated  route.malformed_input: "), "{output:?}");
+    assert_eq!(stdout(&place.run(&["list"])), "", "nothing was started");
+    let output = place.run(&args("technical"));
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("escalated"), "{}", stdout(&output));
+    assert!(stdout(&place.run(&["list"])).contains(" escalated "), "{:?}", place.run(&["list"]));
+    let routed = events(&place).into_iter().find(|line| line["event"] == "run.routed");
+    let routed = routed.expect("it was routed");
+    assert_eq!(routed["data"]["decision"]["rule"], "route.hint_technical");
+    assert_eq!(routed["data"]["confidence"], "deterministic");
+    assert!(events(&place).iter().all(|line| line["data"]["role"] != "product"));
+}
+
+/// C1, C19: a run takes the coordinator's input: its type, its registry, its policy. What is wrong with it is escalated.
+#[test]
+fn a_run_takes_a_coordinators_input() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, AUDITED);
+    std::fs::create_dir(repo.join("context")).expect("a folder");
+    for name in ["a", "b"] {
+        let text = "---\nkind: adr\nstatus: active\n---\nBe kind.\n";
+        std::fs::write(repo.join(format!("context/{name}.md")), text).expect("a file");
+    }
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Registry"]);
+    let with = |text: &str| {
+        let name = file(&place, "input.json", text);
+        let mut args = run(&repo, &script, "");
+        args.retain(|arg| !arg.is_empty());
+        args.extend(["--preset", "audited", "--request", &name]);
+        place.run(&args)
+    };
+    let whole = json!({
+        "task_id": "T-7", "input": { "type": "technical", "body": "Make the greeting say hello" },
+        "context_registry": ["context/a.md", "context/gone.md"], "policy": { "preset": "audited" },
+    });
+    for text in ["{ not json", r#"{"task_id": "T-7"}"#, &whole.to_string().replace("[", "5, [")] {
+        let output = with(text);
+        assert_eq!(output.status.code(), Some(3), "{text}: {}", stderr(&output));
+        assert!(stdout(&output).starts_with("escalated  route.malformed_input: "), "{output:?}");
+    }
+    assert_eq!(stdout(&place.run(&["list"])), "", "nothing was started");
+    let output = with(&whole.to_string());
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    let events = events(&place);
+    let of = |kind: &str| {
+        let found = events.iter().find(|line| line["event"] == kind);
+        found.unwrap_or_else(|| panic!("no {kind}"))["data"].clone()
+    };
+    assert_eq!(of("run.requested")["request"]["id"], "T-7");
+    assert_eq!(of("run.routed")["to"], "dev");
+    let paths = |list: &str| -> Vec<Value> {
+        let list = of("context.selected")[list].as_array().expect("a list").clone();
+        list.iter().map(|one| json!([one["path"], one["rule"]])).collect()
+    };
+    assert_eq!(paths("included"), [json!(["context/a.md", "context.decisions"])]);
+    assert_eq!(paths("excluded"), [json!(["context/gone.md", "context.no_document"])]);
 }
 
 /// A repository with a registry in it.

@@ -160,7 +160,7 @@ pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
 fn wanted(slot: &Slot) -> Option<&AgentCall> {
     match &slot.inspection {
         Inspection::Would(facts) => facts.agent.as_ref(),
-        Inspection::Invalid(_) => None,
+        Inspection::Invalid(_) | Inspection::Outside(_) => None,
     }
 }
 

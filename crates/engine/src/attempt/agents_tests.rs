@@ -76,7 +76,7 @@ fn an_agent_can_be_told_more() {
     );
 }
 
-/// A37: an agent talks to its parent's model with its parent's tools, or to the one that was named with that one's.
+/// An agent talks to its parent's model with its parent's tools, or to the one that was named with that one's.
 #[test]
 fn an_agent_uses_its_parents_model_or_the_one_that_was_named() {
     let mut bench = open();
@@ -163,6 +163,24 @@ fn an_agent_may_not_start_agents_beyond_the_depth() {
     same(
         &only(&bench.tell("model calls spawn_agent two"), &["tool"]),
         "tool.refused s1.t2.c0 spawn_agent error, session.agent_limit",
+    );
+}
+
+/// An agent's scope is never wider than that of whoever starts it; the refusal is on record.
+#[test]
+fn an_agent_may_not_write_where_its_parent_may_not() {
+    let scope = types::Scope(vec!["src/".parse().expect("a place")]);
+    let mut bench = opened(policy(), types::Brief { scope, ..open_brief() });
+    bench.tell("submit go");
+    let Outcome::Model(Ok(mut replied)) = said("calls spawn_agent look") else { panic!("a reply") };
+    let types::Inspection::Would(facts) = &mut replied.inspections[0] else { panic!("facts") };
+    let Some(types::AgentCall::Spawn(spawn)) = &mut facts.agent else { panic!("a spawn") };
+    spawn.scope = Some(types::Scope(vec![types::Artifact::everything()]));
+    let turn = the_turn(&bench.asked());
+    let events = bench.send(&Input::Outcome(turn, Outcome::Model(Ok(replied))));
+    same(
+        &only(&crate::testing::render(&events), &["tool", "session"]),
+        "tool.refused s1.t1.c0 spawn_agent error, session.agent_limit",
     );
 }
 

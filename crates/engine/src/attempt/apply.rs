@@ -74,9 +74,15 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 slot.state = SlotState::Started(at);
             }
         }
-        Event::ToolRefused { call, outcome, decision, tool } => {
-            if *outcome == CallOutcome::Refused && attempt.denied.len() < MOST_DENIED {
-                attempt.denied.push(format!("{call} {tool}: {}", decision.rule));
+        Event::ToolRefused { call, outcome, decision, tool, violation } => {
+            if *violation {
+                attempt.violations = attempt.violations.saturating_add(1);
+            }
+            let counts = *violation || *outcome == CallOutcome::Refused;
+            if counts && attempt.denied.len() < MOST_DENIED {
+                // What was tried is said of what counts; of the rest, that it was not allowed.
+                let what = if *violation { decision.seen.join(" ") } else { tool.clone() };
+                attempt.denied.push(format!("{call} {what}: {}", decision.rule));
             }
             note_change(attempt, *call, *outcome, &decision.reason);
             if decision.rule.as_str() == calls::AFTER_FAILED_CHANGE

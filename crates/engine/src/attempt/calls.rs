@@ -7,7 +7,7 @@ use types::{
 };
 
 use super::session::{Session, Slot, SlotState};
-use super::{Attempt, agents, blocked, question};
+use super::{Attempt, agents, blocked, question, scope};
 use crate::{Cut, permit};
 
 /// The rule by which a hand-in after a failed change is sent back.
@@ -131,13 +131,12 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
     let tool = slot.call.tool.clone();
     let refused =
         |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
-    if !slot.ours && !session.tool_names.contains(&tool) {
-        let reason = format!("the {} has no tool {tool:?}", session.brief.role);
-        return refused(CallOutcome::Refused, RuleId::fixed("permit.not_the_roles_tool"), reason);
+    if let Some(event) = scope::violated(attempt, session, slot) {
+        return vec![event];
     }
     let facts = match &slot.inspection {
         Inspection::Would(facts) => facts,
-        Inspection::Invalid(why) => {
+        Inspection::Invalid(why) | Inspection::Outside(why) => {
             let rule = RuleId::fixed("permit.invalid_call");
             return refused(CallOutcome::Error, rule, why.clone());
         }
@@ -157,7 +156,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
     }
     let permit = permit::judge(&attempt.policy, session.scope(), &tool, facts);
     match permit.verdict {
-        Permission::Deny => vec![refusal(slot, CallOutcome::Refused, permit.decision)],
+        Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
         Permission::Ask => vec![question::ask(attempt, slot, permit.decision)],
         Permission::Allow => match &facts.agent {
             Some(wanted) => agents::made(attempt, session, slot, wanted, permit.decision),
@@ -167,7 +166,8 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
 }
 
 pub(super) fn refusal(slot: &Slot, outcome: CallOutcome, decision: Decision) -> Event {
-    Event::ToolRefused { call: slot.id, tool: slot.call.tool.clone(), outcome, decision }
+    let (call, tool) = (slot.id, slot.call.tool.clone());
+    Event::ToolRefused { call, tool, outcome, decision, violation: false }
 }
 
 /// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.

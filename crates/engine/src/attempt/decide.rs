@@ -8,7 +8,9 @@ use types::{
 
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
-use super::{Attempt, agents, away, blocked, calls, loops, question, reserve, room, written};
+use super::{
+    Attempt, agents, away, blocked, calls, loops, question, reserve, room, scope, written,
+};
 use crate::{Machine as _, walls};
 
 /// Faults after which asking again, whatever is asked, makes no sense.
@@ -117,6 +119,9 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
+    if let Some(fault) = scope::ends(attempt) {
+        return agents::all_ended(attempt, &SessionEnd::Failed { fault });
+    }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
     live.map(|session| due_in(attempt, session))
         .find(|events| !events.is_empty())

@@ -109,7 +109,7 @@ pub(super) fn asks(judged: &[Event]) -> bool {
 pub(super) fn words(slot: &Slot) -> Vec<String> {
     match &slot.inspection {
         Inspection::Would(facts) => approval::words(facts),
-        Inspection::Invalid(_) => vec![],
+        Inspection::Invalid(_) | Inspection::Outside(_) => vec![],
     }
 }
 
@@ -153,7 +153,8 @@ fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -
     }
     let reason = format!("{} did not allow it: {}", said.by, said.text);
     let decision = Decision { reason, ..decision };
-    Event::ToolRefused { call, tool, outcome: CallOutcome::Refused, decision }
+    let outcome = CallOutcome::Refused;
+    Event::ToolRefused { call, tool, outcome, decision, violation: false }
 }
 
 /// Whether a call of this round waits for an answer, or for what follows from one.

@@ -246,6 +246,22 @@ fn calls_that_differ_are_no_loop_and_a_new_input_starts_afresh() {
         assert!(!said.contains("session.warned"), "{said}");
     }
     bench.tell("model says ok");
+    let warned = |bench: &mut Bench<Attempt>| {
+        bench.tell("model calls read_file a\ntool c0 ok").contains("session.warned")
+    };
+    let begun = || {
+        let mut bench = open();
+        bench.tell("submit go");
+        bench
+    };
+    let mut bench = begun();
+    let first = (1..20).find(|_| warned(&mut bench)).expect("a loop is noticed");
+    assert!(first > 2, "two calls are no loop");
+    let mut bench = begun();
+    assert!((1..first).all(|_| !warned(&mut bench)));
+    bench.tell("model says ok\nsubmit again");
+    assert!((1..first).all(|_| !warned(&mut bench)), "what was called for the input before counts");
+    assert!(warned(&mut bench));
     let mut policy = policy();
     policy.session.loop_window = 0;
     let mut bench = opened(policy, open_brief());

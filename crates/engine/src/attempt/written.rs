@@ -9,7 +9,7 @@ use types::{
 };
 
 use super::session::{Session, Slot, SlotState};
-use crate::contract;
+use crate::{contract, head_and_tail};
 
 /// The tool that writes a whole file.
 const TOOL: &str = "write_file";
@@ -72,7 +72,12 @@ pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
         return None;
     }
     let ended = |end| Event::SessionEnded { session: session.id, end };
-    let failed = |fault| vec![ended(SessionEnd::Failed { fault })];
+    let failed = |fault: Fault| {
+        // Whoever has to decide about it sees what the agent said.
+        let said = head_and_tail(&session.last_words(), policy.limits.report_chars, None).text;
+        let fault = if fault.evidence.is_empty() { fault.with_evidence(said) } else { fault };
+        vec![ended(SessionEnd::Failed { fault })]
+    };
     let taken = take(session, policy, &session.last_words())?;
     Some(match taken.and_then(|taken| unwritten(session).map_or(Ok(taken), Err)) {
         Err(fault) => failed(fault),

@@ -46,7 +46,8 @@ fn document(path: &str, matter: &str) -> Document {
 }
 
 fn rules(documents: &[Document], text: &str) -> Vec<String> {
-    let selection = super::select(&crate::testing::crew(), documents, &Reading::of_text(text));
+    let available = super::Available::of(documents, None);
+    let selection = super::select(&crate::testing::crew(), &available, &Reading::of_text(text));
     let line = |sign: char, one: &types::Selected| format!("{sign}{} {}", one.path, one.rule);
     let included = selection.included.iter().map(|one| line('+', one));
     included.chain(selection.excluded.iter().map(|one| line('-', one))).collect()
@@ -90,9 +91,30 @@ fn rules_for_a_second_choice_are_not_told_of_the_first() {
     let mut policy = crew();
     policy.context.iter_mut().for_each(|rule| rule.again = true);
     let documents = [document("context/d.md", "kind: principles")];
-    let told = |again| super::look(&policy, &documents, "Build a CLI", again);
+    let available = super::Available::of(&documents, None);
+    let told = |again| super::look(&policy, &available, "Build a CLI", again);
     assert!(told(false).is_empty());
     assert!(told(true).iter().any(|looked| looked.matched));
+}
+
+/// C19: a request that names its documents is given none of the others, and a reference to none is on record.
+#[test]
+fn a_reference_to_a_document_that_is_not_there_is_on_record() {
+    let mut survey = survey();
+    survey.documents =
+        vec![document("context/a.md", "kind: adr"), document("context/b.md", "kind: adr")];
+    let registry = ["context/a.md", "context/gone.md"].map(|path| path.parse().expect("a path"));
+    let request = types::Request {
+        registry: Some(registry.to_vec()),
+        ..crate::testing::request("Build a CLI")
+    };
+    let mut bench = new_run();
+    let events = bench.send(&crate::testing::begin(request, survey));
+    let selected = crate::testing::render(&events);
+    same(
+        &crate::testing::only(&selected, &["context"]),
+        "context.selected +context/a.md context.decisions, -context/gone.md context.no_document",
+    );
 }
 
 #[test]

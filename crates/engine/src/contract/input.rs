@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 use types::{
-    AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, VerifyPolicy, WorkPath,
+    About, AttemptId, Brief, Contract, Contracts, Ended, NetworkLeave, Side, Task, TaskId,
+    VerifyPolicy, WorkPath,
 };
 
 use super::outside;
@@ -23,9 +24,19 @@ pub(crate) fn compose(
         Contract::Plan => (planner(run, policy), vec![]),
         Contract::Edits => coder(task, running, policy),
         Contract::Report => (tester(run, attempt), vec![]),
-        Contract::IntentSpec => (product(run, running), vec![]),
-        Contract::DevOutput => (dev(run, attempt, running), intent::shown(run)),
-        Contract::Verdict => (judge(run, attempt, running), vec![]),
+        Contract::IntentSpec => {
+            let input = product(run, running);
+            (with_words(input, run, running, &[&attempt.task]), vec![])
+        }
+        Contract::DevOutput => {
+            let input = dev(run, attempt, running);
+            (with_words(input, run, running, &[&attempt.task]), intent::shown(run))
+        }
+        Contract::Verdict => {
+            let judged = review::reviewed(run, &attempt.task);
+            let about: Vec<&TaskId> = judged.iter().chain([&attempt.task]).collect();
+            (with_words(judge(run, attempt, running), run, running, &about), vec![])
+        }
     };
     (input.to_string(), shows)
 }
@@ -137,6 +148,24 @@ fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
     })
 }
 
+/// Adds what the operator said to escalations of these tasks, word for word and for every later attempt, so that a
+/// fresh instance knows it too; without any, whatever else the rules hand over.
+fn with_words(mut input: Value, run: &Run, running: &Running, tasks: &[&TaskId]) -> Value {
+    let concerns = |about: Option<&About>| match about {
+        Some(About::Task(task)) => tasks.contains(&task),
+        Some(About::Gate(_)) => true,
+        _ => false,
+    };
+    let asked = run.questions().iter().filter(|question| concerns(question.about()));
+    let words: Vec<String> = asked.filter_map(|question| question.words()).collect();
+    match &running.feedback {
+        _ if !words.is_empty() => input["operator_input"] = words.into(),
+        Some(feedback) => input["feedback"] = feedback.as_str().into(),
+        None => {}
+    }
+    input
+}
+
 /// The request as it came in; with answers, if some had to be given first.
 fn body(run: &Run) -> String {
     match run.asked() {
@@ -161,6 +190,7 @@ fn child_scope(run: &Run, running: &Running) -> Value {
     };
     json!({
         "allowed_tools": role.map(manifest::effective_tools).unwrap_or_default(),
+        "write_paths": running.scope,
         "network_whitelist": hosts,
         "time_limit_ms": running.budget.time_ms,
         "output_size_limit_bytes": run.policy().contracts.reply_chars,

@@ -265,7 +265,9 @@ fn documents(run: &Run) -> Told {
     let inputs =
         vec![given("text", &text), given("documents", asked.survey.documents.len().to_string())];
     let again = run.chose_before();
-    Told { inputs, rules: context::look(run.policy(), &asked.survey.documents, &text, again) }
+    let registry = asked.request.registry.as_deref();
+    let available = context::Available::of(&asked.survey.documents, registry);
+    Told { inputs, rules: context::look(run.policy(), &available, &text, again) }
 }
 
 fn failed(run: &Run, task: &TaskId) -> Told {

@@ -87,7 +87,10 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
     Some(Package {
         input: cut(&brief::told(run, &attempt, &last.running)),
         documents: brief::documents(run, &last.running.role),
-        output: last.output.as_ref().map(|output| cut(&output.to_string())).unwrap_or_default(),
+        output: match &last.output {
+            Some(output) => cut(&output.to_string()),
+            None => cut(&failed.fault.evidence),
+        },
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),

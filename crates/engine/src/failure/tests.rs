@@ -1,7 +1,7 @@
 //! Each class of failure has its answer, and every execution is counted.
 
 use super::*;
-use crate::testing::{crew, new_run, only, planned, planned_with, same};
+use crate::testing::{Bench, audited, crew, new_run, only, planned, planned_with, run_with, same};
 
 #[test]
 fn the_wait_doubles_and_never_passes_a_minute() {
@@ -23,15 +23,59 @@ fn asked(fault: &str) -> String {
     only(&planned("T1 a").tell(&format!("T1.1 fails {fault}")), &["retry", "task", "question"])
 }
 
-/// C24-C26: what a child hands in that cannot be read, a time-out and a crash are retried.
+#[test]
+fn an_attempt_that_hands_in_nothing_is_retried_by_one_that_knows_nothing_of_it() {
+    same(
+        &decided("structural session.no_submission"),
+        "retry.scheduled T1 failure.structural_retry 3 left",
+    );
+}
+
+/// A developer's attempt in an audited run, driven to its end by these lines; what it ends with is its own affair.
+fn emitted(run: &Bench<Run>, lines: &str) -> types::Input {
+    let brief = run.asked().into_iter().find_map(|effect| match effect {
+        types::Effect::RunAttempt { brief, .. } => Some((*brief).clone()),
+        _ => None,
+    });
+    let brief = brief.expect("an attempt is asked for");
+    let attempt = brief.attempt.clone();
+    let mut bench = Bench::of(crate::Attempt::new(std::sync::Arc::new(audited())));
+    bench.send(&types::Input::Brief(Box::new(brief)));
+    bench.tell(lines);
+    let end = bench.machine.end(types::Digest::ZERO).expect("it is over");
+    let outcome = types::Outcome::Attempt(Box::new(end));
+    types::Input::Outcome(types::EffectId::Attempt(attempt), outcome)
+}
+
+/// C24-C26: a reply that cannot be read, one that breaks the contract, a time-out and a crash are retried by a fresh
+/// instance, each in the class in which the product itself puts it.
 #[test]
 fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() {
-    for code in ["session.no_submission", "session.time_limit", "attempt.broke"] {
+    let begun = || {
+        let mut run = run_with(audited());
+        run.tell("begin Fix parse() in src/a.py");
+        run
+    };
+    for (lines, rule) in [
+        ("model says {\"task_id\": \"T1\", \"spec\nseal ok", "failure.structural"),
+        (
+            "model says {\"task_id\": \"T1\", \"spec_id\": \"SPEC-001\"}\nseal ok",
+            "failure.structural",
+        ),
+        ("time 1\nseal ok", "failure.timeout"),
+    ] {
+        let mut run = begun();
+        let input = emitted(&run, lines);
+        let events = crate::testing::render(&run.send(&input));
         same(
-            &decided(&format!("structural {code}")),
-            "retry.scheduled T1 failure.structural_retry 3 left",
+            &only(&events, &["retry", "task", "question"]),
+            &format!("retry.scheduled T1 {rule} 3 left"),
         );
     }
+    same(
+        &only(&begun().tell("T1.1 breaks"), &["retry", "task", "question"]),
+        "retry.scheduled T1 failure.structural 3 left",
+    );
 }
 
 /// P37: what was only busy or away is tried three times in all, after 1, 2, 4 s and so on.

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, AttemptResult, CallId, CallOutcome, Decision, Envelope, Event, RoleId,
-    Selected, SessionEnd, SessionId,
+    Arguments, AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope,
+    Event, RoleId, Selected, SessionEnd, SessionId, Side,
 };
+
+use crate::brief;
 
 /// The one agent of ours that is not an attempt.
 const COORDINATOR: &str = "coordinator-1";
@@ -20,6 +22,10 @@ pub struct AuditLog {
     calls: BTreeMap<(AttemptId, CallId), (String, Value)>,
     /// Where the request went, until it is known with which documents.
     routed: Option<Value>,
+    /// On which side of the work that is.
+    side: Option<Side>,
+    /// The documents that were chosen, for either side.
+    chosen: Vec<Selected>,
     /// Whether the coordinator is gone.
     classified: bool,
 }
@@ -59,6 +65,7 @@ impl AuditLog {
                 ]
             }
             Event::RunRouted { to, category, confidence, doctrine, decision } => {
+                self.side = category.map(Category::side);
                 self.routed = Some(json!({
                     "status": "routed",
                     "routed_to": to,
@@ -121,9 +128,13 @@ impl AuditLog {
                     json!({ "class": fault.class, "code": fault.code, "detail": fault.what });
                 vec![("violation", Some(self.agent(attempt)), data)]
             }
-            Event::QuestionAsked { text, decision, .. } => {
+            Event::QuestionAsked { text, decision, terms, .. } => {
                 let mut data = ruled(decision);
+                data["status"] = "escalated".into();
                 data["escalation_reason"] = text.as_str().into();
+                if let Some(package) = terms.as_ref().and_then(|terms| terms.package.as_ref()) {
+                    data["package"] = json!(package);
+                }
                 vec![("escalation", None, data)]
             }
             Event::TaskFailed { task, fault, decision, .. } => {
@@ -147,7 +158,11 @@ impl AuditLog {
         let agent = Some(self.agent(attempt));
         match event {
             Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
-                let data = json!({ "model": brief.model, "tools": brief.tools });
+                let data = json!({
+                    "model": brief.model,
+                    "tools": brief.tools,
+                    "injected_context": self.injected(brief),
+                });
                 vec![("agent_execution_start", agent, data)]
             }
             Event::ModelReplied { session, turn, model, reply, .. } => {
@@ -210,13 +225,24 @@ impl AuditLog {
 
     /// The documents of a request that was routed; chosen again, if that is not the first time.
     fn chosen(&mut self, included: &[Selected], excluded: &[Selected]) -> Vec<Record> {
-        let list = |of: &[Selected]| -> Vec<Value> {
-            of.iter().map(|one| json!({ "ref": one.path, "rule": one.rule })).collect()
+        let side = self.side;
+        let is_given = |one: &&Selected| match (one.side, side) {
+            (Some(only), Some(side)) => only == side,
+            _ => true,
         };
+        let told = |one: &Selected| match one.side {
+            Some(side) => json!({ "ref": one.path, "rule": one.rule, "side": side }),
+            None => json!({ "ref": one.path, "rule": one.rule }),
+        };
+        // What the other side will be given is not what this one was.
+        let others = included.iter().filter(|one| !is_given(one));
+        let given: Vec<Value> = included.iter().filter(is_given).map(told).collect();
+        let held: Vec<Value> = excluded.iter().chain(others).map(told).collect();
+        self.chosen = included.to_vec();
         let again = self.routed.is_none();
         let mut data = self.routed.take().unwrap_or_else(|| json!({}));
-        data["context_injected"] = list(included).into();
-        data["context_excluded"] = list(excluded).into();
+        data["context_injected"] = given.into();
+        data["context_excluded"] = held.into();
         if again {
             return vec![("context_reevaluated", None, data)];
         }
@@ -226,6 +252,22 @@ impl AuditLog {
             ("classification", coordinator.clone(), data),
             ("agent_destroyed", coordinator, json!({ "result": "completed" })),
         ]
+    }
+
+    /// The documents that an agent was really given, with the rule for each.
+    fn injected(&self, brief: &Brief) -> Vec<Value> {
+        let told: Value = match brief.reply {
+            Some(_) => serde_json::from_str(&brief.task).unwrap_or_default(),
+            None => Value::Null,
+        };
+        let refs = told["injected_context"].as_array().into_iter().flatten();
+        let refs: Vec<&str> = refs.filter_map(|one| one["ref"].as_str()).collect();
+        let was_given = |one: &&Selected| match brief.reply {
+            Some(_) => refs.contains(&one.path.as_str()),
+            None => brief.system.contains(&brief::heading(&one.path)),
+        };
+        let given = self.chosen.iter().filter(was_given);
+        given.map(|one| json!({ "ref": one.path, "rule": one.rule })).collect()
     }
 
     /// The request came to its end before it was classified.

@@ -1,12 +1,13 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
 use types::{
-    CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, TaskId, TaskView, Timestamp,
-    WallsView,
+    CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, Status, TaskId, TaskView,
+    Timestamp, WallsView,
 };
 
 use super::Run;
 use super::lane::{CheckState, Lane, Stage};
+use super::questions::Question;
 use crate::budget;
 
 impl Run {
@@ -32,6 +33,7 @@ impl Run {
             run: self.id.clone(),
             goal: self.request().map(|request| request.text.clone()).unwrap_or_default(),
             status: self.status(),
+            escalated: self.is_escalated(),
             phase: self.phase(),
             policy: self.policy.name.clone(),
             repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
@@ -62,6 +64,14 @@ impl Run {
             settled: self.settlement.clone(),
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
         }
+    }
+
+    /// Whether it waits for a person to decide about something that went wrong.
+    fn is_escalated(&self) -> bool {
+        let escalation =
+            |question: &Question| question.terms.as_ref().is_some_and(|t| t.escalation.is_some());
+        self.status() == Status::Waiting
+            && self.open_questions().any(|(_, question)| escalation(question))
     }
 
     fn task_views(&self) -> Vec<TaskView> {
@@ -98,6 +108,7 @@ pub(super) fn listed(run: &Run) -> Option<Listed> {
     Some(Listed::Run(ListedRun {
         goal: Listed::shown(&asked.request.text),
         status: run.status(),
+        escalated: run.is_escalated(),
         started: run.started,
         ended: run.ended,
         settled: run.settlement.as_ref().map(|settled| settled.how),

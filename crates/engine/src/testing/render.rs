@@ -121,7 +121,7 @@ fn of_a_session(event: &Event) -> Option<String> {
             child.map(|session| format!("{session}.")).unwrap_or_default() + &format!("t{turn}")
         }
         Event::ToolStarted { call, tool, decision } => format!("{call} {tool} {}", decision.rule),
-        Event::ToolRefused { call, tool, outcome, decision } => {
+        Event::ToolRefused { call, tool, outcome, decision, .. } => {
             format!("{call} {tool} {}, {}", outcome.word(), decision.rule)
         }
         Event::ToolFinished { call, outcome, .. } => format!("{call} {}", outcome.word()),

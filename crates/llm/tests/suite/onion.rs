@@ -1,59 +1,76 @@
-//! Models around models: whoever embeds the layer puts its own in between.
+//! What a program puts around the models of a registry.
 
 use std::sync::{Arc, Mutex};
 
-use futures::stream::{self, BoxStream};
-use futures::{FutureExt as _, StreamExt as _};
-use llm::Model;
-use types::{Block, ModelReply, ModelRequest, StopReason, StreamItem, Usage};
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use llm::{Http, Layer, Model, Registry, Settings};
+use types::{ModelRequest, Span, StreamItem};
 
 use crate::faults::request;
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-#[derive(Debug)]
-struct Core;
-
-impl Model for Core {
-    fn stream(&self, _: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let blocks = vec![Block::text("hi")];
-        let reply = ModelReply::new(blocks, StopReason::End, Usage::default(), None);
-        let items = [StreamItem::Text("hi".to_owned()), StreamItem::Finished(Box::new(reply))];
-        stream::iter(items).boxed()
-    }
-}
-
 /// Notes what goes in and what comes out.
-#[derive(Debug)]
-struct Layer {
+#[derive(Debug, Clone)]
+struct Noting {
     name: &'static str,
-    inner: Arc<dyn Model>,
     seen: Seen,
 }
 
-impl Model for Layer {
-    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (name, seen) = (self.name, self.seen.clone());
-        let note = move |what: &str| seen.lock().expect("a lock").push(format!("{name} {what}"));
-        note("asks");
-        let items = self.inner.stream(request);
-        items
-            .inspect(move |item| {
-                note(if matches!(item, StreamItem::Text(_)) { "text" } else { "end" });
-            })
-            .boxed()
+#[derive(Debug)]
+struct Noted {
+    by: Noting,
+    inner: Arc<dyn Model>,
+}
+
+impl Layer for Noting {
+    fn around(&self, inner: Arc<dyn Model>) -> Arc<dyn Model> {
+        Arc::new(Noted { by: self.clone(), inner })
     }
 }
 
-/// A89: the outermost asks first and hears last, for every piece of a stream.
-#[test]
-fn layers_are_passed_inwards_and_outwards_in_order() {
+impl Model for Noted {
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
+        let Noting { name, seen } = self.by.clone();
+        let note = move |what: &str| seen.lock().expect("a lock").push(format!("{name} {what}"));
+        note("asks");
+        let items = self.inner.stream(request);
+        let last =
+            |item: &StreamItem| matches!(item, StreamItem::Finished(_) | StreamItem::Failed(_));
+        items.inspect(move |item| note(if last(item) { "end" } else { "item" })).boxed()
+    }
+}
+
+/// A89: every request to a model of the registry passes all layers, the first one asks first and hears last, for each
+/// item of a stream.
+#[tokio::test]
+async fn layers_are_passed_inwards_and_outwards_in_order() {
     let seen = Seen::default();
-    let layer = |name, inner| Arc::new(Layer { name, inner, seen: seen.clone() }) as Arc<dyn Model>;
-    let model = layer("outer", layer("inner", Arc::new(Core)));
-    let items = model.stream(Arc::new(request())).collect::<Vec<_>>().now_or_never();
-    assert_eq!(items.expect("nothing to wait for").len(), 2);
-    let expected =
-        ["outer asks", "inner asks", "inner text", "outer text", "inner end", "outer end"];
-    assert_eq!(*seen.lock().expect("a lock"), expected);
+    let layer = |name| Arc::new(Noting { name, seen: seen.clone() });
+    // Nobody listens there: what comes of it is a fault, which passes the layers like anything else.
+    let text = "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = []\nkey_needed = false\n\
+                [retry]\nmax_tries = 1\n";
+    let settings = Settings::parse(text).expect("settings");
+    let transport = Arc::new(Http::new(Span::seconds(1)));
+    let registry = Registry::new(settings, |_| None, transport).expect("a registry");
+    let registry = registry.with_layer(layer("outer")).with_layer(layer("inner"));
+    let name = "openai/gpt-5".parse().expect("a model");
+    let asked = ModelRequest { model: name, ..request() };
+    let ways = [registry.model(&asked.model), registry.once(&asked.model)];
+    for model in ways {
+        seen.lock().expect("a lock").clear();
+        let items = model.expect("a model").stream(Arc::new(asked.clone()));
+        assert!(!items.collect::<Vec<_>>().await.is_empty());
+        let seen = seen.lock().expect("a lock").clone();
+        assert_eq!(seen[..2], ["outer asks", "inner asks"]);
+        for pair in seen[2..].chunks(2) {
+            assert_eq!(pair[0].replace("inner", "outer"), pair[1], "{seen:?}");
+            assert!(pair[0].starts_with("inner"), "{seen:?}");
+        }
+        assert_eq!(seen.last().map(String::as_str), Some("outer end"));
+    }
+    seen.lock().expect("a lock").clear();
+    registry.complete(asked).await.expect_err("nobody listens there");
+    assert_eq!(seen.lock().expect("a lock")[..2], ["outer asks", "inner asks"]);
 }

@@ -158,7 +158,7 @@ impl Judged<'_> {
         };
         match self.registry.inspect(&call) {
             Inspection::Would(facts) => Ok(facts),
-            Inspection::Invalid(why) => Err(why),
+            Inspection::Invalid(why) | Inspection::Outside(why) => Err(why),
         }
     }
 

@@ -278,7 +278,17 @@ impl Tailor {
         model: &ModelRef,
         tools: &[String],
     ) -> Result<(Vec<String>, Vec<ToolSpec>), Fault> {
-        let names = profile::names(self.family(model), tools);
+        let family = self.family(model);
+        let mut names: Vec<String> = Vec::new();
+        for tool in tools {
+            let theirs = match self.shop.registry.is_own(tool) {
+                true => vec![tool.clone()],
+                false => profile::names(family, std::slice::from_ref(tool)),
+            };
+            names.extend(
+                theirs.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>(),
+            );
+        }
         let specs = self
             .registry(model)
             .specs(&names)

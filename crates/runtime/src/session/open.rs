@@ -113,7 +113,11 @@ impl Bosun {
             shows: vec![],
             files: vec![],
             price,
-            folder: Some(folder.to_string_lossy().into_owned()),
+            // What another environment calls its folder must never be taken for one of this machine.
+            folder: match &new.environment {
+                None => Some(folder.to_string_lossy().into_owned()),
+                Some(_) => None,
+            },
             policy: Some(digest),
             output: new.output,
             forked: None,
@@ -159,9 +163,16 @@ impl Bosun {
         }
     }
 
-    /// Goes on with a conversation from where its log ends, and with what was said to it since.
+    /// Goes on with a conversation from where its log ends, and with what was said to it since. One that works in an
+    /// environment of the program's own is refused: see [`Bosun::reopen_in`].
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
+        if folder.as_os_str().is_empty() {
+            let what = "it works in an environment of the program's own, and not in a folder of this machine; \
+                        the program that has the environment goes on with it (`reopen_in`)";
+            let fault = Fault::new(FaultClass::Resource, "session.no_environment", what);
+            return Err(SessionError::Fault(fault));
+        }
         self.refuse_folder(&folder, &policy, None)?;
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
@@ -180,6 +191,31 @@ impl Bosun {
         }
         let by = by.to_owned();
         self.converse(drive, Scene { policy, folder: &folder, environment: None, by })
+    }
+
+    /// The same for a conversation that works in an environment of the program's own: a container, another machine.
+    pub async fn reopen_in(
+        &self,
+        run: &RunId,
+        by: &str,
+        environment: Arc<dyn Environment>,
+    ) -> Result<Session, SessionError> {
+        let (policy, folder) = self.session_of(run).await?;
+        if !folder.as_os_str().is_empty() {
+            let what = "it works in a folder of this machine, and its files are not in another environment";
+            let fault = Fault::new(FaultClass::Resource, "session.other_environment", what);
+            return Err(SessionError::Fault(fault));
+        }
+        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run.clone()));
+        let mut drive =
+            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+        let over = drive.machine.is_over();
+        drive.take_posted().await.map_err(DoorError::from)?;
+        if over || drive.machine.is_over() {
+            return Err(SessionError::Closed);
+        }
+        let (environment, by) = (Some(environment), by.to_owned());
+        self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
     /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was

@@ -87,10 +87,14 @@ impl Stage {
     async fn open(&self) -> Session {
         let model = self.bosun.keep_script(SCRIPT).await.expect("a script");
         let work = self.folder.path().join("work");
-        let env = LocalEnvironment::open(&work).expect("a workspace");
         let mut new = NewSession::new(&work, model).expect("the preset");
-        new.environment = Some(Arc::new(Left { folder: env, times: self.left.clone() }));
+        new.environment = Some(self.environment());
         self.bosun.open(new).await.expect("a session")
+    }
+
+    fn environment(&self) -> Arc<dyn Environment> {
+        let folder = LocalEnvironment::open(&self.folder.path().join("work")).expect("a workspace");
+        Arc::new(Left { folder, times: self.left.clone() })
     }
 }
 
@@ -144,12 +148,33 @@ async fn a_session_that_is_let_go_can_be_gone_on_with_and_a_closed_one_cannot() 
     let run = session.id().clone();
     session.suspend().await.expect("it is let go");
     assert_eq!(stage.left.load(Ordering::Relaxed), 0, "it is not over");
-    let again = stage.bosun.reopen(&run, "ann").await.expect("it is there");
+    let again = stage.bosun.reopen_in(&run, "ann", stage.environment()).await;
+    let again = again.expect("it is there");
     again.submit("And now?").await.expect("it is idle");
     again.rest().await;
     assert_eq!(again.last_words().await.expect("a log"), "Still one.");
     again.abort().await.expect("it is closed");
-    assert!(matches!(stage.bosun.reopen(&run, "ann").await, Err(SessionError::Closed)));
+    let over = stage.bosun.reopen_in(&run, "ann", stage.environment()).await;
+    assert!(matches!(over, Err(SessionError::Closed)));
+}
+
+/// A87: what was begun in a container is not gone on with in a folder of this machine, nor the other way round.
+#[tokio::test]
+async fn a_session_is_gone_on_with_where_it_was_begun() {
+    let stage = Stage::set();
+    let elsewhere = stage.open().await;
+    elsewhere.suspend().await.expect("it is let go");
+    let refused = stage.bosun.reopen(elsewhere.id(), "ann").await.expect_err("not here");
+    assert!(refused.to_string().contains("reopen_in"), "{refused}");
+    let model = stage.bosun.keep_script(SCRIPT).await.expect("a script");
+    let new = NewSession::new(stage.folder.path().join("work"), model).expect("the preset");
+    let here = stage.bosun.open(new).await.expect("a session");
+    here.suspend().await.expect("it is let go");
+    let refused = stage.bosun.reopen_in(here.id(), "ann", stage.environment()).await;
+    let refused = refused.expect_err("not there");
+    assert!(refused.to_string().contains("a folder of this machine"), "{refused}");
+    let again = stage.bosun.reopen(here.id(), "ann").await.expect("its folder is there");
+    again.abort().await.expect("it is closed");
 }
 
 #[tokio::test]

@@ -254,3 +254,22 @@ async fn the_place_says_what_it_is() {
     dir.close().expect("it goes");
     assert!(env.initialize().await.is_err(), "it is gone");
 }
+
+/// C20: what a policy hides has the same answer as what is not there, so that nobody learns which documents exist.
+#[tokio::test]
+async fn what_is_hidden_does_not_exist() {
+    let (dir, env) = workspace();
+    std::fs::create_dir(dir.path().join("context")).expect("a folder");
+    std::fs::write(dir.path().join("context/there.md"), "there").expect("a file");
+    let env = env.hiding(&["context/**"]).expect("a pattern");
+    let read = async |name: &str| {
+        let error = env.read(&path(&format!("context/{name}.md"))).await.expect_err("hidden");
+        error.to_string().replace(name, "NAME")
+    };
+    assert_eq!(read("there").await, read("gone").await);
+    let listed = async |env: &LocalEnvironment, folder: &str| {
+        env.list(&path(folder), 1).await.map_err(|error| error.to_string().replace(folder, "NAME"))
+    };
+    assert_eq!(listed(&env, "context").await, listed(&env, "gone").await);
+    assert_eq!(listed(&env, ".").await, Ok(vec![]));
+}

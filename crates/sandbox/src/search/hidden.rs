@@ -73,6 +73,16 @@ impl Hidden {
         self.globs.iter().any(|glob| glob.is_match(path)) || self.is_own(path)
     }
 
+    /// Whether a policy withholds a file: for an agent it does not exist.
+    pub(crate) fn withholds(&self, path: &str) -> bool {
+        self.globs.iter().any(|glob| glob.is_match(path))
+    }
+
+    /// Whether a policy withholds everything in a folder, whatever it is called.
+    pub(crate) fn withholds_all_of(&self, folder: &str) -> bool {
+        self.withholds(&format!("{folder}/\u{1}"))
+    }
+
     /// Whether commands and searches see a file empty: what is covered, and files with passwords, which are read only by
     /// name.
     pub(crate) fn masks(&self, path: &str) -> bool {

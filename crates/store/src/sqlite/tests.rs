@@ -215,6 +215,7 @@ async fn work_that_cannot_be_done_does_not_take_others_with_it() {
     assert_eq!(journal.verify(&good).await.expect("an intact log").last_seq, 1);
 }
 
+/// C56: when a line cannot be written, that is said, and nothing is recorded after it: no run goes on unlogged.
 #[tokio::test]
 async fn a_failure_of_the_disk_stops_the_writer_for_good() {
     let (_folder, path) = folder();

@@ -1,7 +1,7 @@
 //! The row about sub-agents: one agent starts others, goes on, waits for them, and has their last words.
 
 use serde_json::json;
-use testkit::wire::{Asked, Reply};
+use testkit::wire::{Asked, Reply, WireServer};
 use types::{Event, Family, SessionState};
 
 use crate::stage::{Props, Stage, calls, read};
@@ -50,5 +50,41 @@ async fn a_sub_agent_works_in_the_same_folder_and_its_answer_comes_back() {
             .into_iter()
             .filter(|event| matches!(event, Event::SessionStarted { parent: Some(_), .. }));
         assert_eq!(children.count(), 2, "{}", stage.name());
+    }
+}
+
+/// A37: an agent is asked of its parent's model, or of the one that was named, in that family's own words: its dialect, its
+/// tools.
+#[tokio::test]
+async fn a_sub_agent_is_asked_of_the_model_that_was_named() {
+    for family in Family::ALL {
+        let other = if family == Family::OpenAi { Family::Anthropic } else { Family::OpenAi };
+        let named = WireServer::model(other).to_string();
+        let stage = Stage::by(family, Props::default(), move |asked| {
+            let child = tells(asked, "look left") || tells(asked, "look right");
+            let reply = match (child, asked.turn()) {
+                (true, _) => Reply::say("Seen."),
+                (false, 0) => Reply::call("spawn_agent", json!({ "task": "look left" }))
+                    .and("spawn_agent", json!({ "task": "look right", "model": named })),
+                (false, 1) => Reply::call("wait", json!({})),
+                (false, _) => Reply::say("Done."),
+            };
+            reply.into()
+        })
+        .await;
+        assert_eq!(stage.submit("Look around.").await, SessionState::Idle, "{}", stage.name());
+        let asked = stage.asked();
+        let of = |task: &str| {
+            let found = asked.iter().find(|asked| tells(asked, task));
+            found.unwrap_or_else(|| panic!("{}: nobody was told to {task}", stage.name()))
+        };
+        let (parent, own, foreign) = (of("Look around."), of("look left"), of("look right"));
+        assert_eq!(own.dialect, parent.dialect, "{}", stage.name());
+        assert_ne!(foreign.dialect, parent.dialect, "{}", stage.name());
+        let patches = |asked: &Asked| asked.tools().iter().any(|tool| tool == "apply_patch");
+        assert_eq!(patches(own), family == Family::OpenAi, "{:?}", own.tools());
+        assert_eq!(patches(foreign), other == Family::OpenAi, "{:?}", foreign.tools());
+        let model = WireServer::model(other);
+        assert_eq!(foreign.body["model"], model.name(), "{}", stage.name());
     }
 }

@@ -45,6 +45,12 @@ async fn a_command_that_takes_too_long_is_ended() {
     }
 }
 
+/// The first number in a line.
+fn number(line: &str) -> u64 {
+    let digits = line.chars().skip_while(|c| !c.is_ascii_digit());
+    digits.take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+}
+
 /// A26, A27, A28, A54, A62: row 8, the model sees the beginning and the end, the record has everything.
 #[tokio::test]
 async fn a_long_output_is_cut_for_the_model_and_kept_in_the_record() {
@@ -57,6 +63,8 @@ async fn a_long_output_is_cut_for_the_model_and_kept_in_the_record() {
         assert!(result.contains("line 00001") && result.contains("line 09000"), "{}", stage.name());
         assert!(!result.contains("line 04500"), "{}", stage.name());
         assert!(result.chars().count() < 32_000 && result.lines().count() < 300);
+        let omitted = result.lines().find(|line| line.contains("omitted"));
+        assert!(omitted.is_some_and(|line| number(line) > 1_000), "{}: {omitted:?}", stage.name());
         let events = stage.events().await;
         let output = events.iter().find_map(|event| match event {
             Event::ToolFinished { output, .. } => Some(output),
@@ -80,6 +88,15 @@ async fn a_long_file_is_shown_in_part() {
         let result = &stage.results()[0];
         assert!(result.chars().count() < 52_000, "{}: {}", stage.name(), result.len());
         assert!(result.contains("1\t1 x") && !result.contains("\t4999 "), "{}", stage.name());
+        // What is missing is said, to the character.
+        let warning = result.lines().find(|line| line.contains("[WARNING"));
+        let warning = warning.unwrap_or_else(|| panic!("{}: no warning", stage.name()));
+        let events = stage.events().await;
+        let whole = events.iter().find_map(|event| match event {
+            Event::ToolFinished { output, .. } => Some(output.blob.expect("the whole").bytes),
+            _ => None,
+        });
+        assert_eq!(number(warning), whole.expect("a result") - 50_000, "{}", stage.name());
     }
 }
 

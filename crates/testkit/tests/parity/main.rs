@@ -7,5 +7,6 @@ mod agents;
 mod commands;
 mod faults;
 mod files;
+mod pieces;
 mod stage;
 mod talk;

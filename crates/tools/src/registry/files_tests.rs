@@ -1,7 +1,7 @@
 //! Reading and writing through the registry: encodings, pictures, folders, the guard on what was not read, git.
 
 use base64::Engine as _;
-use sandbox::{LocalEnvironment, Repo};
+use sandbox::{LocalEnvironment, Recorded, Repo};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use types::{Family, Source, Timestamp};
@@ -226,10 +226,24 @@ async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
 async fn a_command_has_the_time_of_its_family() {
     let desk = Desk::new(Seen::unguarded());
     let stop = CancellationToken::new();
-    let place = Place::new(&desk.env, &desk.seen, &stop);
+    let recorded = Recorded::new(Arc::new(desk.env.clone()));
+    let place = Place::new(&recorded, &desk.seen, &stop);
+    let shell = |timeout_ms: Option<u64>| match timeout_ms {
+        Some(most) => json!({"command": "true", "timeout_ms": most}),
+        None => json!({"command": "true"}),
+    };
+    for family in Family::ALL {
+        let usual = if family == Family::Anthropic { 120_000 } else { 10_000 };
+        let registry = profile::dressed(family, &desk.registry);
+        for (asked, given) in [(None, usual), (Some(50), 50), (Some(3_600_000), 600_000)] {
+            // Whether it ran in time is not the question here.
+            registry.run("shell", &shell(asked), &place).await;
+            let last = recorded.asked().pop().unwrap_or_default();
+            assert_eq!(last, format!("exec \"true\" in . within {given} ms"), "{family:?}");
+        }
+    }
     let slow = json!({"command": "sleep 30", "timeout_ms": 50});
-    let registry = profile::dressed(Family::Anthropic, &desk.registry);
-    let output = registry.run("shell", &slow, &place).await;
+    let output = desk.call("shell", slow).await;
     assert!(output.metadata.timed_out && output.text.contains("50 ms"), "{output:?}");
     assert!(!output.success && output.text.contains("timeout_ms"), "{output:?}");
 }

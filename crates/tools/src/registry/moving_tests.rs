@@ -15,7 +15,7 @@ fn judged(desk: &Desk, tool: &str, arguments: Value) -> Result<Vec<String>, Stri
             assert_eq!((facts.access, facts.repeat), (Access::Write, Repeat::Unknown));
             Ok(facts.paths.iter().map(ToString::to_string).collect())
         }
-        Inspection::Invalid(why) => Err(why),
+        Inspection::Invalid(why) | Inspection::Outside(why) => Err(why),
     }
 }
 

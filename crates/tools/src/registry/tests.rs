@@ -33,7 +33,7 @@ fn inspect(tool: &str, arguments: Arguments) -> Inspection {
 
 fn complaint(inspection: Inspection) -> String {
     match inspection {
-        Inspection::Invalid(complaint) => complaint,
+        Inspection::Invalid(complaint) | Inspection::Outside(complaint) => complaint,
         Inspection::Would(facts) => panic!("no complaint but {facts:?}"),
     }
 }
@@ -66,6 +66,22 @@ impl Tool for Breaks {
     }
     async fn run(&self, _: &Value, _: &Place<'_>) -> ToolOutput {
         panic!("on purpose")
+    }
+}
+
+/// A13, A14: a tool of the program's own keeps its name and its arguments, also where a family words ours differently.
+#[test]
+fn a_tool_of_ones_own_is_worded_by_nobody_else() {
+    let mut plain = Registry::standard();
+    for name in ["edit_file", "shell"] {
+        plain.replace(Breaks::named(name)).expect("a schema");
+    }
+    for family in types::Family::ALL {
+        let registry = crate::profile::dressed(family, &plain);
+        for name in ["edit_file", "shell"] {
+            let spec = registry.get(name).map(|tool| tool.spec().clone());
+            assert_eq!(spec.as_ref(), Some(Breaks::named(name).spec()), "{family:?}");
+        }
     }
 }
 
@@ -151,7 +167,7 @@ fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
 fn an_inspection_says_what_a_call_would_touch() {
     let facts = |tool, arguments| match inspect(tool, Arguments::Json(arguments)) {
         Inspection::Would(facts) => facts,
-        Inspection::Invalid(complaint) => panic!("{complaint}"),
+        Inspection::Invalid(complaint) | Inspection::Outside(complaint) => panic!("{complaint}"),
     };
     let write = facts("write_file", json!({"path": "./a//b", "content": ""}));
     assert_eq!((write.access, write.repeat), (Access::Write, Repeat::Safe));

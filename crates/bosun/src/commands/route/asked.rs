@@ -1,12 +1,13 @@
-//! What `bosun route` is asked about: a text, a request object, or a coordinator's input with registry and policy.
-//! What cannot be used is not an error but an answer: it goes to a person, and nothing is routed.
+//! What `bosun route` is asked about: a text, a request object, or a coordinator's input with registry and policy, which
+//! `bosun run` takes as well. What cannot be used is not an error but an answer: it goes to a person, and nothing is
+//! routed.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use runtime::presets;
 use serde_json::Value;
-use types::{Digest, Hint, ModelRef, Policy, Request};
+use types::{Digest, Hint, ModelRef, Policy, Request, WorkPath};
 
 use crate::args;
 use crate::commands::run::read as read_file;
@@ -17,20 +18,18 @@ use crate::rules::rules;
 const MOST: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) id: String,
-    pub(super) request: Request,
-    pub(super) policy: Policy,
-    /// The documents that may be selected from; all, if nothing is said.
-    pub(super) registry: Option<Vec<String>>,
+pub(crate) struct Asked {
+    pub(crate) id: String,
+    pub(crate) request: Request,
+    pub(crate) policy: Policy,
 }
 
 /// Why nothing can be routed.
 #[derive(Debug)]
-pub(super) struct Unfit {
-    pub(super) id: Option<String>,
-    pub(super) rule: &'static str,
-    pub(super) reason: String,
+pub(crate) struct Unfit {
+    pub(crate) id: Option<String>,
+    pub(crate) rule: &'static str,
+    pub(crate) reason: String,
 }
 
 impl Unfit {
@@ -62,18 +61,43 @@ pub(super) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
 
 fn of_text(text: &str, policy: Policy) -> Result<Asked, Unfit> {
     let request = Request::new(text, no_model());
-    Ok(Asked { id: id_of(text), request, policy, registry: None })
+    Ok(Asked { id: id_of(text), request, policy })
 }
 
 fn hinted(mut asked: Asked, hint: Option<&str>) -> Result<Asked, Unfit> {
     let Some(word) = hint else { return Ok(asked) };
-    match parse_hint(word) {
-        Some(hint) => {
+    match read_hint(word) {
+        Ok(hint) => {
             asked.request.hint = Some(hint);
             Ok(asked)
         }
-        None => Err(Unfit::input(Some(&asked.id), no_hint(word))),
+        Err(unfit) => Err(Unfit { id: Some(asked.id), ..unfit }),
     }
+}
+
+/// The operator's own word on what sort of request it is.
+pub(crate) fn read_hint(word: &str) -> Result<Hint, Unfit> {
+    parse_hint(word).ok_or_else(|| Unfit::input(None, no_hint(word)))
+}
+
+/// What `bosun run` is handed as a coordinator's input; nothing if it is another sort of file. Under a policy that makes
+/// Intent Specs, an object that cannot be read is taken for one.
+pub(crate) fn directed(text: &str, policy: &Policy) -> Option<Result<Asked, Unfit>> {
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if is_coordinators(&value) => Some(of_coordinator(&value, policy.clone())),
+        Ok(_) => None,
+        Err(error) => {
+            let unfit = Unfit::input(None, format!("the request is not JSON: {error}"));
+            policy.intent.is_some().then_some(Err(unfit))
+        }
+    }
+}
+
+fn is_coordinators(value: &Value) -> bool {
+    value.get("input").is_some() || value.get("task_id").is_some()
 }
 
 fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
@@ -81,7 +105,7 @@ fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
         Ok(value) => value,
         Err(error) => return Err(Unfit::input(None, format!("the request is not JSON: {error}"))),
     };
-    if value.get("input").is_some() || value.get("task_id").is_some() {
+    if is_coordinators(&value) {
         return of_coordinator(&value, policy);
     }
     let object: types::UserRequest = serde_json::from_value(value)
@@ -95,7 +119,6 @@ fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
             ..Request::new(object.user_request, no_model())
         },
         policy,
-        registry: None,
     })
 }
 
@@ -108,10 +131,10 @@ fn of_coordinator(value: &Value, standing: Policy) -> Result<Asked, Unfit> {
     let body = body.ok_or_else(|| wrong("input.body is missing, or not a text"))?;
     let registry = value["context_registry"].as_array();
     let registry = registry.ok_or_else(|| wrong("context_registry is missing, or not a list"))?;
-    let registry: Option<Vec<String>> =
-        registry.iter().map(|one| one.as_str().map(str::to_owned)).collect();
-    let registry = registry.ok_or_else(|| wrong("context_registry is not a list of texts"))?;
-    let mut request = Request::new(body, no_model());
+    let registry: Option<Vec<WorkPath>> =
+        registry.iter().map(|one| one.as_str().and_then(|one| one.parse().ok())).collect();
+    let registry = registry.ok_or_else(|| wrong("context_registry is not a list of references"))?;
+    let mut request = Request { registry: Some(registry), ..Request::new(body, no_model()) };
     match &value["input"]["type"] {
         Value::Null => {}
         Value::String(word) => {
@@ -121,7 +144,7 @@ fn of_coordinator(value: &Value, standing: Policy) -> Result<Asked, Unfit> {
     }
     let policy = policy_of(&value["policy"], standing)
         .map_err(|reason| Unfit { id: Some(id.to_owned()), ..Unfit::policy(reason) })?;
-    Ok(Asked { id: id.to_owned(), request, policy, registry: Some(registry) })
+    Ok(Asked { id: id.to_owned(), request, policy })
 }
 
 /// A policy written out as an object; `{"preset": "crew"}` names one that ships, `{"preset": null}` the one at hand.

@@ -6,7 +6,7 @@ use types::Event;
 use super::*;
 use crate::Run;
 use crate::projection::{ProjectState, project_state};
-use crate::testing::{Bench, begin, new_run, planned, request, survey};
+use crate::testing::{Bench, begin, crew, new_run, planned, planned_with, request, survey};
 
 fn told(bench: &Bench<Run>) -> Response {
     let response = response(&bench.machine, &bench.lines(), bench.now);
@@ -99,7 +99,31 @@ fn a_refused_request_says_why() {
     let response = told(&bench);
     assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Rejected));
     assert!(response.blockers[0].description.contains("intake.malware"));
+    assert!(response.message.starts_with("refused: "), "{}", response.message);
+    assert!(response.deliverables.is_empty());
+    assert_eq!(response.project_state.tasks_completed, 0);
+    assert!(!response.next_steps.iter().any(|step| step.contains("bosun accept")));
     assert_eq!((response.resource_usage.tokens_used, response.resource_usage.api_calls), (0, 0));
+}
+
+/// P3, P25: a run that a gate stopped was approved and is not completed; it says which rule stopped it.
+#[test]
+fn a_no_go_is_no_success() {
+    let mut policy = crew();
+    policy.budget.calls = Some(5);
+    let mut bench = planned_with(policy, "T1 src/a.rs");
+    let mut end = crate::testing::submission("T1.1", serde_json::json!({}));
+    if let types::Input::Outcome(_, types::Outcome::Attempt(end)) = &mut end {
+        end.spent.calls = 4;
+    }
+    bench.send(&end);
+    bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+    let response = told(&bench);
+    assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Approved));
+    assert!(response.message.starts_with("no-go: more was spent"), "{}", response.message);
+    assert_eq!(response.project_state.tasks_completed, 1);
+    assert!(response.next_steps.iter().any(|step| step.contains("bosun why r_test")));
+    assert!(!response.next_steps.iter().any(|step| step.contains("bosun accept")));
 }
 
 /// P3: while it works, and where it failed, it says so.

@@ -54,7 +54,7 @@ impl AttemptBook {
                         Inspection::Would(facts) => {
                             (Some(facts.repeat), facts.access == Access::Ask)
                         }
-                        Inspection::Invalid(_) => (None, false),
+                        Inspection::Invalid(_) | Inspection::Outside(_) => (None, false),
                     };
                     self.calls.insert(call, CallBook { repeat, asks, ..CallBook::default() });
                 }

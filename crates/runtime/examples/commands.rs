@@ -1,0 +1,51 @@
+//! An agent that runs a command, behind the walls that the shipped policies require: the program is started again as
+//! the one that builds them, so `Twin::enter` comes first in `main`.
+//!
+//! ```text
+//! cargo run -p runtime --example commands
+//! ```
+
+#![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
+
+use std::sync::Arc;
+
+use runtime::sandbox::Twin;
+use runtime::store::MemoryJournal;
+use runtime::types::{Event, LogId};
+use runtime::{Bosun, NewSession, Setup};
+
+const SCRIPT: &str = r#"
+[[attempt]]
+role = "solo"
+[[attempt.reply]]
+call = { tool = "shell", command = "echo high water at 04:12" }
+[[attempt.reply]]
+say = "I have looked."
+"#;
+
+fn main() -> anyhow::Result<()> {
+    let twin = Twin::enter();
+    tokio::runtime::Runtime::new()?.block_on(talk(twin))
+}
+
+async fn talk(twin: Twin) -> anyhow::Result<()> {
+    let (folder, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let setup = Setup::walled(Arc::new(MemoryJournal::new()), state.path(), twin);
+    let bosun = Bosun::new(setup);
+    let model = bosun.keep_script(SCRIPT).await?;
+    let session = bosun.open(NewSession::new(folder.path(), model)?).await?;
+    session.submit("When is high water?").await?;
+    session.rest().await;
+    let log = LogId::run(session.id().clone());
+    for line in bosun.journal().read(&log, 0, 1_000).await? {
+        match line.event {
+            Event::SandboxProbed { proof, .. } => println!("held by {}", proof.rung.word()),
+            Event::ToolFinished { output, .. } => println!("{}", output.text.trim_end()),
+            Event::ToolRefused { decision, .. } => println!("refused: {}", decision.reason),
+            _ => {}
+        }
+    }
+    println!("{}", session.last_words().await?);
+    session.abort().await?;
+    Ok(())
+}
