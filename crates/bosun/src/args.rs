@@ -3,6 +3,7 @@
 mod audit;
 mod gc;
 mod journal;
+mod models;
 mod prove;
 mod question;
 mod replay;
@@ -20,6 +21,7 @@ use types::{Artifact, AttemptId, Effort, Family, ModelRef, Money, RunId};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
+pub(crate) use models::Models;
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
@@ -178,6 +180,9 @@ pub(crate) struct Run {
     /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
+    /// Allow models on other machines where the rules work offline (--preset strict)
+    #[arg(long)]
+    pub(crate) online: bool,
     #[command(flatten)]
     pub(crate) planned: Planned,
     /// The run ends with its plan, which is written there, if anywhere.
@@ -239,13 +244,6 @@ fn money(word: &str) -> Result<Money, String> {
 
 fn effort(word: &str) -> Result<Effort, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Models {
-    /// Print a JSON line for each provider and each model
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Every command that stands in the line is found, also inside of substitutions and of programs that start others, and
