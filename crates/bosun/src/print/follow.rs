@@ -112,11 +112,7 @@ async fn stay(
             let shown = tokio::select! {
                 left = &mut finished => break left,
                 Some(event) = events.next(), if unread.is_none() => {
-                    // All pieces of a reply were sent before the line that has the whole of it was written.
-                    match screen.hear_all(&run, &mut deltas) {
-                        Ok(()) => screen.take(event).await,
-                        Err(error) => Err(error),
-                    }
+                    screen.take_after(&run, &mut deltas, event).await
                 }
                 Some(delta) = heard(&mut deltas), if unread.is_none() => screen.hear(&run, &delta),
                 _ = tick.tick(), if unread.is_none() => screen.tick(),
@@ -249,7 +245,18 @@ impl Screen {
         }
     }
 
-    /// Shows the pieces that have come by now.
+    /// Shows a line after the pieces that have come by now: all pieces of a reply were sent before the line that has the
+    /// whole of it was written.
+    async fn take_after(
+        &mut self,
+        run: &RunId,
+        deltas: &mut Option<broadcast::Receiver<Delta>>,
+        event: Result<Envelope, JournalError>,
+    ) -> anyhow::Result<()> {
+        self.hear_all(run, deltas)?;
+        self.take(event).await
+    }
+
     fn hear_all(
         &mut self,
         run: &RunId,
