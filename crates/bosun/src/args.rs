@@ -4,6 +4,7 @@ mod ask;
 mod audit;
 mod gc;
 mod journal;
+mod models;
 mod prove;
 mod question;
 mod replay;
@@ -21,6 +22,7 @@ pub(crate) use ask::{Ask, Models, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
+pub(crate) use models::Models;
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
@@ -179,6 +181,9 @@ pub(crate) struct Run {
     /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
+    /// Allow models on other machines where the rules work offline (--preset strict)
+    #[arg(long)]
+    pub(crate) online: bool,
     #[command(flatten)]
     pub(crate) planned: Planned,
     /// The run ends with its plan, which is written there, if anywhere.

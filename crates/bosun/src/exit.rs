@@ -304,7 +304,7 @@ fn of_door(error: &DoorError) -> Exit {
         DoorError::Kept { .. } => Exit::CannotWrite,
         DoorError::Over { .. } => Exit::Usage,
         DoorError::Policy { .. } => Exit::Damaged,
-        DoorError::Folder(_) => Exit::Refused,
+        DoorError::Folder(_) | DoorError::Remote { .. } => Exit::Refused,
         DoorError::Newer { .. } => Exit::Failed,
     }
 }

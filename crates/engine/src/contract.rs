@@ -113,11 +113,20 @@ enum Wrong {
 /// A path of a reply as a path of the workspace.
 fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String> {
     let inner: WorkPath = path.parse().map_err(|error: types::BadPath| error.to_string())?;
-    match &policy.root {
+    let path: WorkPath = match &policy.root {
         Some(root) if !root.is_root() => {
-            format!("{root}/{inner}").parse().map_err(|error: types::BadPath| error.to_string())
+            format!("{root}/{inner}").parse().map_err(|error: types::BadPath| error.to_string())?
         }
-        _ => Ok(inner),
+        _ => inner,
+    };
+    let lies_in = |folder: &&WorkPath| {
+        // Some file systems do not tell capital letters from small ones.
+        let mut names = path.components();
+        folder.components().all(|one| names.next().is_some_and(|n| n.eq_ignore_ascii_case(one)))
+    };
+    match policy.closed.iter().find(lies_in) {
+        Some(folder) => Err(format!("{path} is in {folder}/, which no agent writes to")),
+        None => Ok(path),
     }
 }
 

@@ -56,6 +56,12 @@ fn accepted<'a>(run: &'a Run, rule: &GateRule) -> Option<&'a Question> {
     since.find(|asked| asked.rule == rule.id).filter(|asked| asked.choice() == Some(GO))
 }
 
+/// Who has confirmed at the end of monitoring that what no check can show is good, and when.
+pub(crate) fn confirmed(run: &Run) -> Option<&Question> {
+    let rules = run.policy().gates.iter().filter(|rule| rule.phase == Phase::Monitoring);
+    rules.filter_map(|rule| accepted(run, rule)).next()
+}
+
 fn goes(card: &Scorecard, accepted: Option<&Question>) -> bool {
     match card.verdict {
         Verdict::Go => true,

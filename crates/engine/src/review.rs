@@ -16,6 +16,10 @@ use crate::schedule;
 /// How the lane of a review is named after its task.
 const SUFFIX: &str = "-review";
 
+/// Under these names stands what a model said of the checks and what does not count.
+pub(crate) const MODEL_PASSED: &str = "model_passed";
+pub(crate) const MODEL_TEXT: &str = "model_text";
+
 /// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, lane) in run.busy_reviews() {
@@ -71,13 +75,18 @@ pub(crate) fn hold(
 
 /// The task that a review is about; nothing if it is not the id of a review.
 pub(crate) fn reviewed(run: &Run, review: &TaskId) -> Option<TaskId> {
-    let task: TaskId = review.as_str().strip_suffix(SUFFIX)?.parse().ok()?;
+    let task = task_of(review)?;
     (run.place(review).is_none() && run.place(&task).is_some()).then_some(task)
 }
 
 /// Whether a task's id can be told from that of a review, and leaves room for one.
 pub(crate) fn can_be_reviewed(task: &TaskId) -> bool {
     !task.as_str().ends_with(SUFFIX) && review_of(task).is_some()
+}
+
+/// The task whose review has this id, by its name alone.
+pub(crate) fn task_of(review: &TaskId) -> Option<TaskId> {
+    review.as_str().strip_suffix(SUFFIX)?.parse().ok()
 }
 
 /// The id of the review of a task.
@@ -118,7 +127,8 @@ fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> V
     vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
 }
 
-/// A tester's report counts as it is worded, and says that it passed if and only if the exit code is 0.
+/// What a tester reports is the output itself, cut by the rule, and that it passed if and only if the exit code is 0. What
+/// the model said instead is kept beside it, under names of its own.
 fn worded(
     run: &Run,
     task: &TaskId,
@@ -126,7 +136,7 @@ fn worded(
     role: &RoleId,
     reply: &Value,
 ) -> (bool, Value, Decision) {
-    let (code, _) = said(run, task);
+    let (code, output) = said(run, task);
     let ok = code == 0 && work.checks().iter().all(|check| passed(check) == Some(true));
     let claimed = reply.get("passed").and_then(Value::as_bool);
     let decision = if claimed == Some(ok) {
@@ -137,7 +147,15 @@ fn worded(
             format!("the {role} says otherwise, but the exit code is {code}, and it counts");
         Decision::new(RuleId::fixed("review.corrected"), reason)
     };
-    let report = json!({ "task_id": task, "passed": ok, "report": reply.get("report") });
+    let computed = crate::report_text(&output, run.policy().contracts.text_chars, None).text;
+    let text = reply.get("report").and_then(Value::as_str).unwrap_or_default();
+    let mut report = json!({ "task_id": task, "passed": ok, "report": computed });
+    if claimed != Some(ok) {
+        report[MODEL_PASSED] = claimed.into();
+    }
+    if text.trim() != computed.trim() {
+        report[MODEL_TEXT] = text.into();
+    }
     (ok, report, decision)
 }
 

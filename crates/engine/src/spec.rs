@@ -1,6 +1,7 @@
 //! Is a spec one that can be worked on, and what may become of it? Read strictly, every problem named with its path and
 //! line; a status only goes forward, and every change is a new version that names the one before it.
 
+mod criteria;
 mod diff;
 pub mod intent;
 mod outcome;
@@ -58,11 +59,14 @@ pub fn schema() -> Value {
 /// A request for a spec: its words, its checks and its budget, narrowed by what the request itself says.
 #[must_use]
 pub fn request(spec: Spec, base: Request) -> Request {
-    let checks =
+    let (shown_by, criteria) = criteria::split(&spec, &spec.verification.checks);
+    let mut checks =
         if base.checks.is_empty() { spec.verification.checks.clone() } else { base.checks };
+    checks.extend(shown_by);
     Request {
         text: format!("{}\n\n{}", spec.title.trim(), spec.intent.trim()),
         checks,
+        criteria,
         budget: spec.budget.map_or(base.budget, |budget| narrower(budget, base.budget)),
         spec: Some(Box::new(spec)),
         ..base

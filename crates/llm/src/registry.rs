@@ -159,6 +159,17 @@ impl Registry {
         })
     }
 
+    /// The address at which a model, or one that stands behind it in a chain, is asked and that is not on this machine.
+    #[must_use]
+    pub fn remote_address(&self, model: &ModelRef) -> Option<String> {
+        let chain = self.settings.chains.get(model).into_iter().flatten();
+        let providers = std::iter::once(model).chain(chain).map(ModelRef::provider);
+        let mut addresses = providers
+            .filter_map(|name| self.providers.get(name))
+            .map(|known| known.provider.base_url.as_str());
+        addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
+    }
+
     /// A model with everything around it that the settings say.
     pub fn model(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
         Ok(self.layered(self.chain(name, self.settings.retry.whole_replies)?))
@@ -276,6 +287,19 @@ fn key(mut value: String) -> Option<SecretString> {
     let key = (!trimmed.is_empty()).then(|| SecretString::from(trimmed));
     value.zeroize();
     key
+}
+
+/// Whether an address leads to a server on this machine.
+fn is_on_this_machine(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((inner, _)) => inner,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    let named = host.eq_ignore_ascii_case("localhost");
+    named || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

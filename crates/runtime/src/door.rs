@@ -69,6 +69,11 @@ pub enum DoorError {
     Drive(#[from] DriveError),
     #[error("{}", .0.what)]
     Folder(types::Fault),
+    #[error(
+        "the policy {policy} works offline, and {model} is asked at {address}; name a model on this machine, or allow \
+         it with --online"
+    )]
+    Remote { policy: String, model: ModelRef, address: String },
     #[error("there is no run {run}; `bosun list` shows those that there are")]
     NoSuchRun { run: RunId },
     #[error("{run} is not a session; `bosun list` shows what there is")]
@@ -170,6 +175,7 @@ impl Bosun {
 
     /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, DoorError> {
+        self.refuse_remote(&new.policy, &new.request.model)?;
         let repo = self.shop.repo(&new.repository).await?;
         self.shop
             .yard
@@ -213,11 +219,24 @@ impl Bosun {
                 });
             }
         };
+        if let Some(request) = drive.machine.request() {
+            self.refuse_remote(drive.machine.policy(), &request.model)?;
+        }
         Box::pin(self.sweep(Some(repo.root()))).await;
         if let Err(error) = Box::pin(repo.clear_packed_refs_lock()).await {
             tracing::debug!(%error, "the lock of packed references stays");
         }
         Ok(self.launch(drive, repo))
+    }
+
+    /// Where a policy works offline, every model that it could ask must be on this machine.
+    fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), DoorError> {
+        let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
+        let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
+        let mut models = roles.chain(others).filter(|_| policy.offline);
+        let remote = models.find_map(|one| Some((one, self.shop.models.remote_address(one)?)));
+        let Some((model, address)) = remote else { return Ok(()) };
+        Err(DoorError::Remote { policy: policy.name.clone(), model: model.clone(), address })
     }
 
     /// A run with the right to write to its log.

@@ -194,6 +194,7 @@ mod tests {
             images: vec![],
             files: vec![],
             trees: None,
+            metadata: Box::default(),
         };
         let lease = journal.lease(&log).await.expect("a lease");
         let events = [Redactor::none().clean(event)];

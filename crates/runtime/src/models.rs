@@ -33,6 +33,14 @@ impl Models {
         self
     }
 
+    /// Where a model is asked that is not on this machine; nothing for scripts and for what a program has registered.
+    pub(crate) fn remote_address(&self, model: &ModelRef) -> Option<String> {
+        if model.provider() == SCRIPT || self.providers.contains_key(model.provider()) {
+            return None;
+        }
+        self.registry.as_ref()?.remote_address(model)
+    }
+
     /// How many tokens a model takes, where that is known.
     pub(crate) fn window(&self, model: &ModelRef) -> Option<u64> {
         self.registry.as_ref()?.catalogue().find(model)?.window

@@ -1,5 +1,6 @@
 //! Document 002's folder `runs/`: the communication log of a run, written as it goes and only ever added to, and a
-//! snapshot of its plan. Both follow from the journal, so after a crash the log goes on where it stopped.
+//! snapshot of its plan. Both follow from the journal, so after a crash the log goes on where it stopped. Whether git
+//! ignores the folder is left to the person; files of these names never count as uncommitted work.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -15,6 +16,8 @@ use crate::watch::Mix;
 
 /// How many runs may begin within one second.
 const MOST_ALIKE: u32 = 100;
+/// How many plans one folder keeps for one id.
+const MOST_PLANS: u64 = 10_000;
 
 /// Why the folder is not as it should be.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +35,7 @@ pub enum RunsError {
 impl Bosun {
     /// Writes the log and the plan of a run into a folder, until the run is over.
     pub async fn write_runs(&self, run: &RunId, folder: &Path) -> Result<(), RunsError> {
-        made(folder)?;
+        std::fs::create_dir_all(folder).map_err(failed(folder))?;
         let (mut told, mut log) = (StrictLog::default(), None);
         let mut lines = Box::pin(self.watch(run, Mix::Grouped));
         while let Some(line) = lines.next().await {
@@ -46,9 +49,8 @@ impl Bosun {
                 log.add(&text)?;
             }
             if let (Event::PlanAdopted { .. }, Some((id, plan))) = (&line.event, told.snapshot()) {
-                let path = folder.join(format!("{}.json", plain(id)));
                 let text = format!("{}\n", serde_json::to_string_pretty(plan).unwrap_or_default());
-                std::fs::write(&path, text).map_err(failed(&path))?;
+                snapshot(folder, &plain(id), &text)?;
             }
         }
         Ok(())
@@ -60,15 +62,38 @@ fn failed(path: &Path) -> impl Fn(std::io::Error) -> RunsError {
     move |source| RunsError::Io { path: path.clone(), source }
 }
 
-/// The folder, which git is told to leave alone: what is in it is made by runs, and no run begins in a tree with
-/// changes.
-fn made(folder: &Path) -> Result<(), RunsError> {
-    std::fs::create_dir_all(folder).map_err(failed(folder))?;
-    let ignore = folder.join(".gitignore");
-    if !ignore.exists() {
-        std::fs::write(&ignore, "*\n").map_err(failed(&ignore))?;
+/// Keeps a plan under its id, or under the next number that is free. One that is there already, to the byte, is left.
+fn snapshot(folder: &Path, id: &str, text: &str) -> Result<PathBuf, RunsError> {
+    let (stem, digits) = id.rsplit_once('_').unwrap_or((id, ""));
+    let first: Option<u64> = digits.parse().ok();
+    for n in 0..MOST_PLANS {
+        let name = match first {
+            Some(first) => format!("{stem}_{:0width$}", first + n, width = digits.len()),
+            None if n == 0 => id.to_owned(),
+            None => format!("{id}-{}", n + 1),
+        };
+        let path = folder.join(format!("{name}.json"));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                file.write_all(text.as_bytes()).map_err(failed(&path))?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let there = std::fs::read(&path).map_err(failed(&path))?;
+                if there == text.as_bytes() {
+                    return Ok(path);
+                }
+                // A crash may have cut it off in the middle; that is completed and nothing else is touched.
+                if text.as_bytes().starts_with(&there) {
+                    std::fs::write(&path, text).map_err(failed(&path))?;
+                    return Ok(path);
+                }
+            }
+            Err(source) => return Err(RunsError::Io { path, source }),
+        }
     }
-    Ok(())
+    let source = std::io::Error::other("there are too many plans");
+    Err(RunsError::Io { path: folder.to_owned(), source })
 }
 
 /// A name that is a file's name and no path.
@@ -153,6 +178,23 @@ mod tests {
         let other = write(&["{\"z\":9}\n"]);
         assert_ne!(other, path);
         assert_eq!(read(), "{\"a\":1}\n{\"ä\":2}\n");
+    }
+
+    /// M9: a later plan with the same id gets the next number; nothing that is there is overwritten.
+    #[test]
+    fn plans_are_numbered_and_never_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let keep = |id: &str, text: &str| {
+            let path = snapshot(folder.path(), id, text).expect("it can be written");
+            path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned()
+        };
+        assert_eq!(keep("plan_0001", "one\n"), "plan_0001.json");
+        assert_eq!(keep("plan_0001", "two\n"), "plan_0002.json");
+        assert_eq!(keep("plan_0001", "one\n"), "plan_0001.json", "it is there");
+        assert_eq!(keep("plan_x", "one\n"), "plan_x.json");
+        assert_eq!(keep("plan_x", "two\n"), "plan_x-2.json");
+        let first = std::fs::read_to_string(folder.path().join("plan_0001.json"));
+        assert_eq!(first.expect("a file"), "one\n");
     }
 
     #[test]

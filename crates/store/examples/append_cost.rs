@@ -96,6 +96,7 @@ fn event() -> Clean {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     })
 }
 

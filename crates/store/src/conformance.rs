@@ -59,6 +59,7 @@ fn said(text: impl Into<String>) -> Clean {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     })
 }
 

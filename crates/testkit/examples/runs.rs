@@ -92,6 +92,7 @@ async fn journal_alone() -> anyhow::Result<()> {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     };
     let clean = [Redactor::none().clean(event)];
     let start = Instant::now();

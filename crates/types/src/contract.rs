@@ -95,6 +95,12 @@ pub struct Contracts {
     /// The folder of the repository that the paths in replies are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<WorkPath>,
+    /// Folders of the repository that no reply writes to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<WorkPath>,
+    /// Files that some task of the plan must promise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<WorkPath>,
     /// The id that the plan must have; `plan_0001` if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
@@ -109,6 +115,8 @@ impl Default for Contracts {
             shown_chars: 1_200,
             summary_files: 200,
             root: None,
+            closed: vec![],
+            artifacts: vec![],
             plan_id: None,
         }
     }

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::{
     AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
     Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, ExactCall, Fault,
-    FileState, Findings, Inspection, MergeEnd, ModelRef, ModelReply, Phase, Plan, PriceCap, Proof,
-    Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange, SessionId, Settling,
-    Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Terms, Timestamp, Trees, Usage,
-    Weighed, WorkPath,
+    FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
+    PriceCap, Proof, Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange,
+    SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Terms,
+    Timestamp, Trees, Usage, Weighed, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -354,6 +354,9 @@ pub enum Event {
         /// The workspace before and after it, where that is kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trees: Option<Trees>,
+        /// What the tool knows of the call beside its text, such as an exit code or a commit.
+        #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+        metadata: Box<Metadata>,
     },
     /// The call was cut off; nobody knows whether it took effect, unless it says so.
     #[serde(rename = "tool.lost")]

@@ -35,6 +35,9 @@ pub struct Request {
     /// The checks that decide; if none are given, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// Criteria of the spec that no command can show: a person says that they hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<String>,
     /// The spec that it comes from; only an approved one is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Box<Spec>>,
@@ -104,6 +107,7 @@ impl Request {
             budget: Budget::default(),
             model,
             checks: vec![],
+            criteria: vec![],
             spec: None,
             planning: Planning::default(),
             forked: None,
@@ -186,12 +190,16 @@ pub struct Check {
     /// No agent is told of it; it runs on the merged tree, before the last gates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// It says whether a criterion of the spec holds; it runs on the merged tree, before the last gates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub criterion: bool,
 }
 
 impl Check {
     #[must_use]
     pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
-        Self { name: name.into(), command: command.into(), timeout_ms: None, hidden: false }
+        let (name, command) = (name.into(), command.into());
+        Self { name, command, timeout_ms: None, hidden: false, criterion: false }
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Policy {
     /// Nobody watches: a model that is away is waited for longer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
+    /// Only models on this machine are asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offline: bool,
     pub failures: Vec<FailureRule>,
     /// When a model that did not reply is asked again, before its conversation has failed.
     #[serde(default = "ModelFailureRule::usual")]

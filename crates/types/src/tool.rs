@@ -149,6 +149,18 @@ pub struct Metadata {
 }
 
 impl Metadata {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What of it goes on record. How long a command took differs from one time to the next, and the record does not.
+    #[must_use]
+    pub fn on_record(&self) -> Self {
+        Self { duration_ms: None, ..self.clone() }
+    }
+
     /// How a command ended.
     #[must_use]
     pub fn ended(ended: Ended, elapsed: Span, bytes: u64) -> Self {

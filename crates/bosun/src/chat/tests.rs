@@ -95,6 +95,7 @@ impl Stage {
             images: vec![],
             files: vec![],
             trees: None,
+            metadata: Box::default(),
         });
     }
 

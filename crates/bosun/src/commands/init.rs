@@ -47,12 +47,20 @@ pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
         print::line(&format!("kept   {path}, which was there"))?;
     }
     if !written.is_empty() {
-        print::line(
-            "\nnext   read .bosun/policy.toml; then: git add .bosun context && git commit",
-        )?;
+        print::line(&format!(
+            "\nnext   read {}; then: git add {} && git commit -m \"Add rules for agents\"",
+            presets::POLICY,
+            tops(&written)
+        ))?;
         print::line("       bosun policy show        what a run here would work by")?;
     }
     Ok(Exit::Done)
+}
+
+/// The files and folders at the top that were written, as arguments of a command.
+fn tops(written: &[String]) -> String {
+    let tops = written.iter().filter_map(|path| path.split('/').next());
+    tops.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// How a checkout could be made ready, as comments that a person can take in.

@@ -52,6 +52,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     policy.headless |= args.headless;
     policy.unattended |= unattended();
     policy.sandbox.home_folder |= args.here_anyway;
+    policy.offline &= !args.online;
     strict::prepare(&mut args, &mut policy, &from)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());

@@ -99,7 +99,8 @@ async fn stay(
     let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
-    let mut deltas = screen.live.is_some().then(|| bosun.deltas());
+    let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);
+    let mut deltas = pieces.then(|| bosun.deltas());
     let (mut tick, mut handle, mut answers) = (tokio::time::interval(PACE), handle, answers.iter());
     tick.reset();
     let left = loop {
@@ -110,11 +111,10 @@ async fn stay(
         let left = loop {
             let shown = tokio::select! {
                 left = &mut finished => break left,
-                Some(event) = events.next(), if unread.is_none() => screen.take(event).await,
-                Some(delta) = heard(&mut deltas) => {
-                    screen.hear(&run, &delta);
-                    Ok(())
+                Some(event) = events.next(), if unread.is_none() => {
+                    screen.take_after(&run, &mut deltas, event).await
                 }
+                Some(delta) = heard(&mut deltas), if unread.is_none() => screen.hear(&run, &delta),
                 _ = tick.tick(), if unread.is_none() => screen.tick(),
             };
             if let Err(error) = shown {
@@ -232,9 +232,44 @@ impl Screen {
         }
     }
 
-    fn hear(&self, run: &RunId, delta: &Delta) {
-        if let Some(live) = self.live.as_ref().filter(|_| delta.log.run == *run) {
+    fn hear(&mut self, run: &RunId, delta: &Delta) -> anyhow::Result<()> {
+        if delta.log.run != *run {
+            return Ok(());
+        }
+        if let Some(live) = &self.live {
             live.hear(delta);
+        }
+        match &mut self.projected {
+            Some(projected) => projected.delta(delta).iter().try_for_each(json),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows a line after the pieces that have come by now: all pieces of a reply were sent before the line that has the
+    /// whole of it was written.
+    async fn take_after(
+        &mut self,
+        run: &RunId,
+        deltas: &mut Option<broadcast::Receiver<Delta>>,
+        event: Result<Envelope, JournalError>,
+    ) -> anyhow::Result<()> {
+        self.hear_all(run, deltas)?;
+        self.take(event).await
+    }
+
+    fn hear_all(
+        &mut self,
+        run: &RunId,
+        deltas: &mut Option<broadcast::Receiver<Delta>>,
+    ) -> anyhow::Result<()> {
+        let Some(deltas) = deltas else { return Ok(()) };
+        loop {
+            match deltas.try_recv() {
+                Ok(delta) => self.hear(run, &delta)?,
+                // What was missed is in the log.
+                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
+                Err(_) => return Ok(()),
+            }
         }
     }
 

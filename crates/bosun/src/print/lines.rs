@@ -261,6 +261,7 @@ mod tests {
             images: vec![],
             files: vec![],
             trees: None,
+            metadata: Box::default(),
         };
         let mut teller = Teller::default();
         let decision = types::Decision::new(types::RuleId::fixed("permit.command"), "it is");

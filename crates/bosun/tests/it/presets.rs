@@ -33,42 +33,66 @@ fn words(records: &[Value], key: &str) -> Vec<String> {
 #[test]
 fn a_strict_run_is_told_step_by_step() {
     let records = strictly(&played("strict/example.toml"));
-    assert_eq!(
-        words(&records, "type"),
-        ["start", "plan", "patch", "test_result", "patch", "test_result", "end"]
-    );
+    let task = ["patch", "command", "test_result"];
+    let expected = [&["start", "command", "plan"][..], &task, &task, &["command", "end"]].concat();
+    assert_eq!(words(&records, "type"), expected);
     for record in &records {
         let keys: Vec<&String> = record.as_object().expect("an object").keys().collect();
         assert_eq!(keys, ["ts", "role", "type", "data"]);
     }
-    assert_eq!(records[1]["data"]["plan_id"], "plan_0001");
-    assert_eq!(records[2]["data"].to_string(), r#"{"task_id":"T1","files":["src/stats.py"]}"#);
+    assert_eq!(records[1]["data"]["on"], "base");
+    assert_eq!(records[2]["data"]["plan_id"], "plan_0001");
+    assert_eq!(records[3]["data"].to_string(), r#"{"task_id":"T1","files":["src/stats.py"]}"#);
     assert_eq!(
-        records[3]["data"].to_string(),
-        r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ==="}"#
+        records[4]["data"].to_string(),
+        r#"{"on":"T1.1","command":"sh run_tests.sh","task_id":"T1","exit_code":0,"output":"=== 5 passed in 0.12s ===\n"}"#
     );
-    assert_eq!(records[6]["data"]["status"], "complete");
+    assert_eq!(
+        records[5]["data"].to_string(),
+        r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ===\n"}"#
+    );
+    assert_eq!(records.last().expect("an end")["data"]["status"], "complete");
 }
 
 /// M38: the last test result is false, and the run ends with an error.
 #[test]
 fn a_strict_run_that_fails_says_so_in_its_last_records() {
     let records = strictly(&played("strict/halts.toml"));
-    assert_eq!(words(&records, "type"), ["start", "plan", "patch", "test_result", "error", "end"]);
-    assert_eq!(records[3]["data"]["passed"], false);
-    assert_eq!(records[5]["data"]["status"], "error");
+    assert_eq!(
+        words(&records, "type"),
+        [
+            "start",
+            "command",
+            "plan",
+            "patch",
+            "command",
+            "test_result",
+            "correction",
+            "error",
+            "end"
+        ]
+    );
+    assert_eq!(records[4]["data"]["exit_code"], 1);
+    assert_eq!(records[5]["data"]["passed"], false);
+    assert_eq!(records[5]["data"]["report"], records[4]["data"]["output"], "M21: it is computed");
+    assert_eq!(records[6]["data"]["model_passed"], true);
+    assert_eq!(records[6]["data"]["model_text"], "all good");
+    assert_eq!(records[8]["data"]["status"], "error");
 }
 
 /// M35, M40: a reply that is no JSON is told with its beginning, an agent's own error with its reason.
 #[test]
 fn what_agents_get_wrong_is_told() {
     let records = strictly(&played("strict/prose.toml"));
-    assert_eq!(words(&records, "type")[1], "json_parse_error");
-    assert!(records[1]["data"]["text"].as_str().is_some_and(|text| text.starts_with("Here is")));
-    let records = strictly(&played("strict/out_of_order.toml"));
-    assert_eq!(words(&records, "type")[1], "validation_error");
-    let records = strictly(&played("strict/agent_error.toml"));
-    assert_eq!(records[2]["data"]["reason"], "names.txt is needed and is not in artifacts");
+    let find = |records: &[Value], kind: &str| {
+        let found = records.iter().find(|record| record["type"] == kind);
+        found.unwrap_or_else(|| panic!("no {kind} in {records:?}"))["data"].clone()
+    };
+    let text = find(&records, "json_parse_error");
+    assert!(text["text"].as_str().is_some_and(|text| text.starts_with("Here is")));
+    find(&strictly(&played("strict/out_of_order.toml")), "validation_error");
+    let error = find(&strictly(&played("strict/agent_error.toml")), "error");
+    assert_eq!(error["reason"], "names.txt is needed and is not in artifacts");
 }
 
 /// M28, C11, C34: the same run twice is the same, to the byte; nothing is remembered between them.
@@ -277,16 +301,58 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     let log = std::fs::read_to_string(log.expect("there is a log")).expect("a file");
     let records: Vec<Value> =
         log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(words(&records, "type"), ["start", "plan", "patch", "test_result", "end"]);
+    assert_eq!(
+        words(&records, "type"),
+        ["start", "command", "plan", "patch", "command", "test_result", "command", "end"]
+    );
     let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
-    assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[1]["data"]);
+    assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[2]["data"]);
     let left = std::fs::read_dir(place.home().join("worktrees")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "no workspace is left");
-    assert_eq!(
-        place.git(&folder, &["status", "--porcelain"]),
-        "",
-        "nothing of the user's is touched"
-    );
+    let status = place.git(&folder, &["status", "--porcelain"]);
+    let (log, plan) = ("?? runs/2", "?? runs/plan_0001.json");
+    let records = |line: &str| line.starts_with(log) || line == plan;
+    assert!(status.lines().count() == 2, "the records are there, and git sees them: {status}");
+    assert!(status.lines().all(records), "nothing of the user's is touched: {status}");
+    let again = place.run(&RUN);
+    assert!(again.status.success(), "records are no uncommitted work: {}", stderr(&again));
+}
+
+/// M29: a model on another machine is refused before anything begins, unless the person allows it; a local one is not.
+#[test]
+fn a_strict_run_asks_no_model_on_another_machine() {
+    let place = Place::new();
+    project(&place, "x");
+    let with = |more: &[&str]| {
+        let run = ["run", "--preset", "strict", "--repo", "project"];
+        place.run(&[run.as_slice(), more].concat())
+    };
+    let refused = with(&["--model", "anthropic/claude-sonnet-4-5"]);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("allow it with --online"), "{}", stderr(&refused));
+    assert!(stdout(&refused).starts_with(r#"{"status":"error","reason":"#), "{}", stdout(&refused));
+    // There is no key here, so that nothing is sent.
+    let allowed = with(&["--online", "--model", "anthropic/claude-sonnet-4-5"]);
+    assert_ne!(allowed.status.code(), Some(5), "{}", stderr(&allowed));
+}
+
+/// M33: what `init` advises can be copied, and the project can be worked on after it.
+#[test]
+fn the_advice_for_a_new_strict_project_works() {
+    let place = Place::new();
+    let folder = place.path().join("new");
+    std::fs::create_dir(&folder).expect("a folder");
+    place.git(&folder, &["init", "-q", "-b", "main"]);
+    let init = place.run(&["init", "--preset", "strict", "--repo", "new"]);
+    assert!(init.status.success(), "{}", stderr(&init));
+    let said = stdout(&init);
+    let advice = said.lines().find_map(|line| line.split_once("then: ")).expect("advice").1;
+    let (add, commit) = advice.split_once(" && ").expect("two commands");
+    let add: Vec<&str> = add.strip_prefix("git ").expect("git").split(' ').collect();
+    place.git(&folder, &add);
+    assert!(commit.starts_with("git commit -m "), "{commit}");
+    place.git(&folder, &["commit", "-q", "-m", "Rules"]);
+    assert_eq!(place.git(&folder, &["status", "--porcelain"]), "", "all of it is committed");
 }
 
 /// M16, M38: what fails is said as one object on standard output, and the exit code is not 0.

@@ -44,6 +44,35 @@ fn a_spec_goes_from_draft_to_done_on_disk() {
     assert!(!diff.contains("updated_at"), "{diff}");
 }
 
+/// K44, K56, K57: the spec on disk follows what happens after the run was left: the answer that confirms a criterion
+/// resolves the blocker and makes it done.
+#[test]
+fn the_spec_on_disk_follows_an_answer() {
+    let place = Place::new();
+    repository(&place, SCRIPT);
+    let title = ["--title", "Write hello to greeting.txt", "--intent", "Visitors feel welcome."];
+    assert!(place.run(&[&["spec", "init", "s.yaml"], title.as_slice()].concat()).status.success());
+    let text = file(&place, "s.yaml");
+    let text = text.replace("criteria: []", "criteria:\n    - Visitors feel welcome");
+    std::fs::write(place.path().join("s.yaml"), text).expect("a file");
+    assert!(place.run(&["spec", "approve", "s.yaml"]).status.success());
+    let run = ["run", "--repo", "repo", "--script", "script.toml", "--spec", "s.yaml"];
+    let left = place.run(&[run.as_slice(), &["--spec-out", "out.yaml"]].concat());
+    assert_eq!(left.status.code(), Some(3), "{}{}", stdout(&left), stderr(&left));
+    let asked = file(&place, "out.yaml");
+    assert!(asked.contains("status: verifying") && asked.contains("status: open"), "{asked}");
+    let listed = stdout(&place.run(&["list", "--json"]));
+    let first: Value = serde_json::from_str(listed.lines().next().expect("a run")).expect("JSON");
+    let id = first["run"].as_str().expect("an id");
+    let answered = place.run(&["answer", id, "go"]);
+    assert!(answered.status.success(), "{}{}", stdout(&answered), stderr(&answered));
+    let done = file(&place, "out.yaml");
+    for expected in ["status: done", "status: resolved", "resolution:", "Visitors feel welcome"] {
+        assert!(done.contains(expected), "{expected} is not in\n{done}");
+    }
+    assert!(done.contains("ended: confirmed by"), "{done}");
+}
+
 /// K2: a key that no spec has is named with its path and line, and the file is not used.
 #[test]
 fn a_spec_with_an_unknown_key_is_not_used() {

@@ -214,5 +214,6 @@ pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> 
         images: output.images.clone(),
         files: output.files.clone(),
         trees: output.trees,
+        metadata: Box::new(output.metadata.on_record()),
     }
 }

@@ -122,7 +122,7 @@ fn runs(attempt: &Attempt, call: CallId) -> bool {
 
 /// What the call gave back, as far as it is on record. Of what was cut, the rest is in a blob.
 fn output(event: &Event) -> Option<ToolOutput> {
-    let Event::ToolFinished { outcome, output, images, files, trees, .. } = event else {
+    let Event::ToolFinished { outcome, output, images, files, trees, metadata, .. } = event else {
         return None;
     };
     Some(ToolOutput {
@@ -131,6 +131,7 @@ fn output(event: &Event) -> Option<ToolOutput> {
         images: images.clone(),
         files: files.clone(),
         trees: *trees,
+        metadata: metadata.clone(),
         ..ToolOutput::ok(output.text.clone())
     })
 }

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use types::Contracts;
+use types::{Contracts, WorkPath};
 
 use super::object::Object;
 use super::{Taken, text_fits, within};
@@ -39,6 +39,15 @@ pub(super) fn take(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Str
     }
     let tasks = plan.tasks.iter().enumerate().map(|(place, task)| made(place, task, policy));
     let tasks: Vec<_> = tasks.collect::<Result<_, String>>()?;
+    let promised = |path: &&WorkPath| {
+        let names = |task: &Task| {
+            task.artifacts.iter().any(|one| within(policy, one).as_ref() == Ok(*path))
+        };
+        plan.tasks.iter().any(names)
+    };
+    if let Some(missing) = policy.artifacts.iter().find(|path| !promised(path)) {
+        return Err(format!("no task has the artifact {missing}, which is wanted"));
+    }
     Ok(Taken::of(json!({ "tasks": tasks })))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
         .iter()
         .map(|evidence| Deliverable { evidence: *evidence, missing: missing(run, *evidence) })
         .collect();
-    let criteria = criteria(run, rule, &deliverables);
+    let criteria = measured(run, rule, &deliverables);
     let score = score(&criteria);
     let mut issues: Vec<String> =
         deliverables.iter().filter_map(|one| one.missing.clone()).collect();
@@ -60,7 +60,7 @@ pub(super) fn seen(card: &Scorecard) -> Vec<String> {
     seen
 }
 
-fn criteria(run: &Run, rule: &GateRule, deliverables: &[Deliverable]) -> Vec<Criterion> {
+fn measured(run: &Run, rule: &GateRule, deliverables: &[Deliverable]) -> Vec<Criterion> {
     let only = (Measure::Deliverables, 1);
     let named = rule.measures.iter().map(|(measure, weight)| (*measure, *weight));
     let all: Vec<(Measure, u32)> =
@@ -175,11 +175,15 @@ fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
 
 /// What nothing proves about the result, once it is all together.
 fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
-    let verify = &run.policy().verify;
-    if rule.phase != Phase::Monitoring || !verify.trials || verify.unproven == Unproven::Allow {
+    if rule.phase != Phase::Monitoring {
         return vec![];
     }
-    let mut doubts = trials::unproven_tasks(run);
+    let mut doubts = criteria(run);
+    let verify = &run.policy().verify;
+    if !verify.trials || verify.unproven == Unproven::Allow {
+        return doubts;
+    }
+    doubts.extend(trials::unproven_tasks(run));
     let proven =
         run.lanes().iter().filter_map(Lane::evidence).any(|one| one.level == Level::Proven);
     let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
@@ -194,6 +198,14 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         doubts.push(format!("the goal names {names}, and nothing in the result has it"));
     }
     doubts
+}
+
+/// Criteria of the spec that only a person can confirm.
+fn criteria(run: &Run) -> Vec<String> {
+    let all = run.request().map(|request| request.criteria.as_slice()).unwrap_or_default();
+    let told = all.iter().map(|one| types::one_line(one, 200));
+    told.map(|one| format!("no check shows the criterion \"{one}\"; see whether it holds"))
+        .collect()
 }
 
 /// Critical risks that nothing is done about.

@@ -1,22 +1,25 @@
 //! Document 000's event stream: nine types, with usage summed at the end, and, for what happens in a run, the phase
-//! and the task that it belongs to.
+//! and the task that it belongs to. A run that succeeded ends with `done`, any other with an `error`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, CallId, CallOutcome, Envelope, Event, Fault, FaultClass, ModelReply,
-    Money, SessionEnd, SessionId, TaskId, Usage,
+    Arguments, AttemptId, CallId, CallOutcome, Envelope, Event, Metadata, ModelReply, Money,
+    SessionEnd, SessionId, Status, TaskId, Usage,
 };
 
 use super::{Piece, usage};
+use crate::review;
 
 /// Turns the lines of a run, or of a session that stands alone, into document 000's events.
 #[derive(Debug, Default)]
 pub struct CoordinatorStream {
-    /// The places of the tasks in the plan.
-    places: BTreeMap<TaskId, usize>,
+    /// The places of the tasks in the plan; nothing before there is one.
+    places: Option<BTreeMap<TaskId, usize>>,
     talks: BTreeMap<(Option<AttemptId>, SessionId), Talk>,
+    /// What went wrong last with each task, until it is decided what follows from it.
+    troubles: BTreeMap<TaskId, String>,
     usage: Usage,
     cost: Option<Money>,
     last_words: String,
@@ -28,37 +31,68 @@ struct Talk {
     calls: BTreeMap<CallId, (String, Value)>,
     /// Calls of the turn that have no result yet.
     open: usize,
-    /// Pieces of the current reply have come.
-    spoke: bool,
+    /// The model was asked and has not replied yet.
+    asked: bool,
+    /// What was told of the current reply.
+    said: String,
+    /// Pieces that came before the line that says that the model was asked.
+    early: Vec<String>,
     turn: u32,
     /// It goes on until somebody closes it.
     is_open: bool,
 }
 
+/// To what in a run an event belongs.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    /// A conversation that stands alone.
+    Talk,
+    Attempt(&'a AttemptId),
+    Task(&'a TaskId),
+    Run,
+}
+
 impl CoordinatorStream {
     /// What a line says. `whole` is the output of its call, where the line has only a part of it.
     pub fn line(&mut self, line: &Envelope, whole: Option<&str>) -> Vec<Value> {
-        let events = match &line.event {
+        let (of, events) = match &line.event {
             Event::PlanAdopted { plan, .. } => {
                 let places = plan.tasks.iter().enumerate();
-                self.places = places.map(|(place, task)| (task.id.clone(), place)).collect();
-                vec![]
+                self.places = Some(places.map(|(place, task)| (task.id.clone(), place)).collect());
+                (Of::Run, vec![])
             }
-            Event::TaskFailed { fault, .. } => vec![wrong(&fault.what, false)],
-            Event::RunRefused { decision } => vec![wrong(&decision.reason, false)],
+            Event::TaskRejected { attempt, fault } => {
+                self.troubles.insert(attempt.task.clone(), fault.what.clone());
+                (Of::Run, vec![])
+            }
+            Event::RetryScheduled { task, decision, .. } => {
+                let what = self.troubles.remove(task).unwrap_or_else(|| decision.reason.clone());
+                (Of::Task(task), vec![wrong(&what, true)])
+            }
+            Event::TaskFailed { task, fault, .. } => {
+                self.troubles.remove(task);
+                (Of::Task(task), vec![wrong(&fault.what, false)])
+            }
             Event::RunCancelled { reason, .. } => {
-                vec![wrong(&format!("aborted: {reason}"), false)]
+                (Of::Run, vec![wrong(&format!("aborted: {reason}"), false)])
             }
-            Event::RunFinished { decision, .. } => {
+            Event::RunFinished { status, decision } => {
                 self.last_words = decision.reason.clone();
-                vec![self.done()]
+                let end = match status {
+                    Status::Done => self.done(),
+                    _ => wrong(&decision.reason, false),
+                };
+                (Of::Run, vec![end])
             }
-            event => self.talked(line.attempt.as_ref(), event, whole),
+            event => {
+                let attempt = line.attempt.as_ref();
+                (attempt.map_or(Of::Talk, Of::Attempt), self.talked(attempt, event, whole))
+            }
         };
-        events.into_iter().map(|event| self.placed(line.attempt.as_ref(), event)).collect()
+        events.into_iter().map(|event| self.placed(of, event)).collect()
     }
 
-    /// A piece of a reply on its way.
+    /// A piece of a reply on its way. One that comes before its turn has begun is told when it has.
     pub fn piece(
         &mut self,
         attempt: Option<&AttemptId>,
@@ -66,8 +100,13 @@ impl CoordinatorStream {
         piece: Piece<'_>,
     ) -> Vec<Value> {
         let Piece::Text(text) = piece else { return vec![] };
-        self.talk(attempt, session).spoke = true;
-        vec![self.placed(attempt, json!({ "type": "llm_chunk", "delta": text }))]
+        let talk = self.talk(attempt, session);
+        if !talk.asked {
+            talk.early.push(text.to_owned());
+            return vec![];
+        }
+        talk.said.push_str(text);
+        vec![self.placed(attempt.map_or(Of::Talk, Of::Attempt), chunk(text))]
     }
 
     fn talk(&mut self, attempt: Option<&AttemptId>, session: SessionId) -> &mut Talk {
@@ -75,13 +114,20 @@ impl CoordinatorStream {
     }
 
     /// Says to which phase and task an event belongs.
-    fn placed(&self, attempt: Option<&AttemptId>, mut event: Value) -> Value {
-        if let Some(attempt) = attempt {
-            let plans = attempt.task == TaskId::plan();
-            event["phase"] = if plans { "plan" } else { "execute" }.into();
-            if let Some(place) = self.places.get(&attempt.task) {
-                event["taskIndex"] = (*place).into();
-            }
+    fn placed(&self, of: Of<'_>, mut event: Value) -> Value {
+        let task = match of {
+            Of::Talk => return event,
+            Of::Attempt(attempt) => Some(&attempt.task),
+            Of::Task(task) => Some(task),
+            Of::Run => None,
+        };
+        let plans = task.map_or(self.places.is_none(), |task| *task == TaskId::plan());
+        event["phase"] = if plans { "plan" } else { "execute" }.into();
+        let places = self.places.as_ref();
+        let place = task
+            .and_then(|task| places?.get(task).or_else(|| places?.get(&review::task_of(task)?)));
+        if let Some(place) = place {
+            event["taskIndex"] = (*place).into();
         }
         event
     }
@@ -107,43 +153,57 @@ impl CoordinatorStream {
             }
             Event::ModelAsked { session, turn, model, .. } => {
                 let talk = self.talk(attempt, *session);
-                (talk.turn, talk.spoke, talk.open) = (*turn, false, 0);
-                vec![
+                let mut events = vec![
                     json!({ "type": "turn_start", "turnNumber": turn }),
                     json!({ "type": "llm_start", "model": model.to_string() }),
-                ]
+                ];
+                (talk.turn, talk.asked, talk.open) = (*turn, true, 0);
+                talk.said = talk.early.concat();
+                events.extend(talk.early.drain(..).map(|text| chunk(&text)));
+                events
             }
             Event::ModelReplied { session, turn, reply, .. } => {
                 self.replied(attempt, *session, *turn, reply)
             }
-            Event::ModelFailed { session, turn, fault, .. } => {
-                let _ = self.talk(attempt, *session);
-                vec![wrong(&fault.what, passes(fault)), turn_end(*turn)]
+            Event::ModelFailed { session, turn, fault, again } => {
+                self.talk(attempt, *session).asked = false;
+                vec![wrong(&fault.what, again.is_some()), turn_end(*turn)]
             }
             Event::ToolStarted { call, .. } => vec![self.talk(attempt, call.session).begun(*call)],
             Event::ToolRefused { call, outcome, decision, .. } => {
                 let talk = self.talk(attempt, call.session);
                 let begun = talk.begun(*call);
                 let mut events = vec![begun];
-                events.extend(talk.ended(*call, *outcome, &decision.reason));
+                events.extend(talk.ended(*call, *outcome, &decision.reason, None));
                 events
             }
-            Event::ToolFinished { call, outcome, output, .. } => {
+            Event::ToolFinished { call, outcome, output, metadata, .. } => {
                 let text = whole.unwrap_or(&output.text);
-                self.talk(attempt, call.session).ended(*call, *outcome, text)
+                self.talk(attempt, call.session).ended(*call, *outcome, text, Some(metadata))
             }
             Event::ToolLost { call, workspace, recovered } => self
                 .talk(attempt, call.session)
-                .ended(*call, CallOutcome::of(*recovered), workspace),
+                .ended(*call, CallOutcome::of(*recovered), workspace, None),
             Event::SessionPaused { session, decision, .. } if *session == SessionId::ROOT => {
-                vec![wrong(&decision.reason, true), self.done()]
+                vec![wrong(&decision.reason, true)]
             }
-            Event::SessionEnded { session, end } if *session == SessionId::ROOT => match end {
-                SessionEnd::Failed { fault } => vec![wrong(&fault.what, false)],
-                SessionEnd::Cancelled => vec![wrong("aborted", false)],
-                SessionEnd::Submitted { .. } | SessionEnd::Closed => vec![],
-            },
+            Event::SessionEnded { session, end } if *session == SessionId::ROOT => {
+                self.ended(attempt, end)
+            }
             _ => vec![],
+        }
+    }
+
+    /// In a run, whether a failed attempt is tried again is decided after it has ended, and told then.
+    fn ended(&mut self, attempt: Option<&AttemptId>, end: &SessionEnd) -> Vec<Value> {
+        match (end, attempt) {
+            (SessionEnd::Failed { fault }, Some(attempt)) => {
+                self.troubles.insert(attempt.task.clone(), fault.what.clone());
+                vec![]
+            }
+            (SessionEnd::Failed { fault }, None) => vec![wrong(&fault.what, false)],
+            (SessionEnd::Cancelled, _) => vec![wrong("aborted", false)],
+            (SessionEnd::Submitted { .. } | SessionEnd::Closed, _) => vec![],
         }
     }
 
@@ -162,9 +222,12 @@ impl CoordinatorStream {
         let text = reply.text();
         let talk = self.talk(attempt, session);
         let mut events = Vec::new();
-        if !talk.spoke && !text.is_empty() {
-            events.push(json!({ "type": "llm_chunk", "delta": text }));
+        // The pieces make up the message, also where nobody listened or some were missed at the end.
+        let rest = text.strip_prefix(std::mem::take(&mut talk.said).as_str()).unwrap_or_default();
+        if !rest.is_empty() {
+            events.push(chunk(rest));
         }
+        talk.asked = false;
         let calls = reply.calls().zip(0..).map(|(call, index)| {
             let params = match &call.arguments {
                 Arguments::Json(value) => value.clone(),
@@ -195,13 +258,20 @@ impl Talk {
         json!({ "type": "tool_call", "toolName": tool, "params": params })
     }
 
-    fn ended(&mut self, call: CallId, outcome: CallOutcome, content: &str) -> Vec<Value> {
+    fn ended(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        content: &str,
+        known: Option<&Metadata>,
+    ) -> Vec<Value> {
         let tool = self.calls.get(&call).map(|(tool, _)| tool.clone()).unwrap_or_default();
-        let metadata = json!({
+        let mut metadata = json!({
             "callId": call.to_string(),
             "isError": outcome != CallOutcome::Ok,
             "outcome": outcome.word(),
         });
+        known.into_iter().for_each(|known| tell(known, &mut metadata));
         let result = json!({
             "type": "tool_result",
             "toolName": tool,
@@ -213,15 +283,33 @@ impl Talk {
     }
 }
 
+/// What a tool knows of its call, in the document's spelling.
+fn tell(known: &Metadata, metadata: &mut Value) {
+    let ran = known.exit_code.is_some() || known.signal.is_some() || known.timed_out;
+    let all = [
+        ("exitCode", known.exit_code.map(Value::from)),
+        ("signal", known.signal.map(Value::from)),
+        ("timedOut", ran.then(|| known.timed_out.into())),
+        ("stopped", known.stopped.then(|| true.into())),
+        ("bytes", known.bytes.map(Value::from)),
+        ("path", known.path.as_ref().map(|path| path.as_str().into())),
+        ("commit", known.sha.as_deref().map(Value::from)),
+        ("replacements", known.replacements.map(Value::from)),
+        ("status", known.status.map(Value::from)),
+    ];
+    for (name, value) in all {
+        value.into_iter().for_each(|value| metadata[name] = value);
+    }
+}
+
+fn chunk(text: &str) -> Value {
+    json!({ "type": "llm_chunk", "delta": text })
+}
+
 fn turn_end(turn: u32) -> Value {
     json!({ "type": "turn_end", "turnNumber": turn })
 }
 
 fn wrong(message: &str, recoverable: bool) -> Value {
     json!({ "type": "error", "message": message, "recoverable": recoverable })
-}
-
-/// Whether what went wrong may go right another time.
-fn passes(fault: &Fault) -> bool {
-    matches!(fault.class, FaultClass::Transient | FaultClass::Structural)
 }

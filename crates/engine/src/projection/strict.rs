@@ -4,10 +4,18 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use types::{AttemptId, AttemptResult, Envelope, Event, Fault, RoleId, Status, TaskId};
+use types::{
+    AttemptId, AttemptResult, Check, CheckEnd, CheckId, Envelope, Event, Fault, RoleId, Status,
+    Subject, TaskId,
+};
+
+use crate::contract::exit_code;
+use crate::review::{MODEL_PASSED, MODEL_TEXT};
 
 /// How much of a reply that cannot be read is put into the log.
 const SHOWN: usize = 1_200;
+/// The longest text of a record, in characters; longer outputs are cut by the rule for reports.
+const TEXT: usize = 4_000;
 /// Who does what no agent does.
 const ORCHESTRATOR: &str = "orchestrator";
 
@@ -18,7 +26,11 @@ pub struct StrictLog {
     /// What each attempt that is not over said last.
     replies: BTreeMap<AttemptId, String>,
     plan: Option<Value>,
+    /// The checks that are under way.
+    checks: BTreeMap<CheckId, Check>,
 }
+
+type Record = (String, &'static str, Value);
 
 impl StrictLog {
     /// What a line says.
@@ -42,8 +54,17 @@ impl StrictLog {
                 let plan = self.plan.clone().unwrap_or_default();
                 vec![("planner".to_owned(), "plan", plan)]
             }
-            Event::TaskReviewed { review, report, .. } => {
-                vec![(self.role(review), "test_result", report.clone())]
+            Event::CheckStarted { check, what, .. } => {
+                self.checks.insert(check.clone(), what.clone());
+                vec![]
+            }
+            Event::CheckFinished { check, end } => self.ran(check, end),
+            Event::TaskReviewed { review, report, decision, .. } => {
+                self.reviewed(review, report, &decision.reason)
+            }
+            Event::RetryScheduled { task, decision, .. } => {
+                let data = json!({ "task_id": task, "reason": decision.reason });
+                vec![(ORCHESTRATOR.to_owned(), "retry", data)]
             }
             Event::PlanRefused { problems, .. } => {
                 vec![("planner".to_owned(), "validation_error", error(None, &problems.join("; ")))]
@@ -80,11 +101,41 @@ impl StrictLog {
         self.roles.get(attempt).map_or_else(|| ORCHESTRATOR.to_owned(), ToString::to_string)
     }
 
-    fn finished(
-        &mut self,
-        attempt: &AttemptId,
-        result: &AttemptResult,
-    ) -> Vec<(String, &'static str, Value)> {
+    /// A command that was run, with its exit code and its output.
+    fn ran(&mut self, check: &CheckId, end: &CheckEnd) -> Vec<Record> {
+        let Some(what) = self.checks.remove(check).filter(|_| end.untried.is_none()) else {
+            return vec![];
+        };
+        let mut data = json!({ "on": check.on.to_string(), "command": what.command });
+        if let Subject::Attempt(attempt) | Subject::Landed(attempt) = &check.on {
+            data["task_id"] = json!(attempt.task);
+        }
+        data["exit_code"] = exit_code(end.ended).into();
+        data["output"] = crate::report_text(&end.output.text, TEXT, None).text.into();
+        vec![(ORCHESTRATOR.to_owned(), "command", data)]
+    }
+
+    /// The result that counts, and what the model said instead, if it said something else.
+    fn reviewed(&self, review: &AttemptId, report: &Value, reason: &str) -> Vec<Record> {
+        let mut result = report.clone();
+        let mut said = json!({ "task_id": report["task_id"] });
+        for key in [MODEL_PASSED, MODEL_TEXT] {
+            let value = result.as_object_mut().and_then(|object| object.remove(key));
+            value.into_iter().for_each(|value| said[key] = value);
+        }
+        let mut records = Vec::new();
+        if said.as_object().is_some_and(|said| said.len() > 1) {
+            said["reason"] = match said.get(MODEL_PASSED) {
+                Some(_) => reason.into(),
+                None => "the report is what the command printed, not what the model wrote".into(),
+            };
+            records.push((ORCHESTRATOR.to_owned(), "correction", said));
+        }
+        records.insert(0, (self.role(review), "test_result", result));
+        records
+    }
+
+    fn finished(&mut self, attempt: &AttemptId, result: &AttemptResult) -> Vec<Record> {
         let reply = self.replies.remove(attempt).unwrap_or_default();
         let role = self.role(attempt);
         let task = attempt.task.as_str().trim_end_matches("-review").parse::<TaskId>().ok();

@@ -197,9 +197,101 @@ fn an_error_says_whether_it_can_be_recovered_from() {
         let errors = events.into_iter().filter(|event| event["type"] == "error");
         errors.map(|event| event["recoverable"] == true).collect::<Vec<bool>>()
     };
-    assert_eq!(told("model fails"), [true, false]);
+    assert_eq!(told("model is_away"), [true], "it is asked again");
+    assert_eq!(told("model fails"), [false], "it is not");
     assert_eq!(told("cancel"), [false]);
-    assert_eq!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")), [false]);
+    // What becomes of an attempt that failed is for the run to decide.
+    assert!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")).is_empty());
+}
+
+/// The errors and the end of a run, as they are told.
+fn ends(bench: &Bench<crate::Run>) -> Vec<Value> {
+    let log = LogId::run(RunId::fixed("r_projected"));
+    let mut stream = CoordinatorStream::default();
+    let lines = bench.log.iter().flat_map(|(event, _)| stream.line(&line(&log, event), None));
+    lines.collect()
+}
+
+/// K20, K21, K23, K46: an error is recoverable where another attempt follows; a run that did not succeed ends with an
+/// error and never with `done`; both say the phase, and the task where there is one.
+#[test]
+fn a_runs_errors_say_what_follows_and_where() {
+    let mut bench = crate::testing::planned("T1 a; T2 b");
+    bench.tell("T2.1 fails structural x.y");
+    let events = ends(&bench);
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!((&events[0]["recoverable"], &events[0]["taskIndex"]), (&true.into(), &1.into()));
+    assert_eq!(events[0]["phase"], "execute");
+    bench.tell("T1.1 fails person x.z");
+    let events = ends(&bench);
+    assert_eq!(events[1]["recoverable"], false);
+    assert_eq!(events[1]["taskIndex"], 0);
+    bench.tell("cancel\nT2.2 is cancelled");
+    let events = ends(&bench);
+    let last = events.last().expect("an end");
+    assert_eq!((&last["type"], &last["recoverable"]), (&"error".into(), &false.into()));
+    assert_eq!(last["phase"], "execute");
+    assert!(events.iter().all(|event| event["type"] != "done"), "{events:?}");
+
+    let mut bench = crate::testing::new_run();
+    bench.tell("begin ");
+    let refused = ends(&bench);
+    assert!(refused.iter().all(|event| event["phase"] == "plan"), "{refused:?}");
+
+    let mut bench = crate::testing::planned("T1 a");
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+    assert_eq!(kinds(&ends(&bench), "type"), "done");
+}
+
+/// K14: pieces that come before the line of their turn are told after it, and all pieces make up the message.
+#[test]
+fn pieces_make_up_the_message_whenever_they_come() {
+    let attempt: AttemptId = "T1.1".parse().expect("an attempt");
+    let mut bench = bench(brief("T1.1"));
+    bench.tell("model says Fine.");
+    let mut stream = CoordinatorStream::default();
+    let mut events = stream.piece(Some(&attempt), SessionId::ROOT, Piece::Text("Fi"));
+    assert_eq!(events, Vec::<Value>::new());
+    for line in lines(&bench, Some(attempt.clone())) {
+        events.extend(stream.line(&line, None));
+        if matches!(line.event, Event::ModelAsked { turn: 1, .. }) {
+            events.extend(stream.piece(Some(&attempt), SessionId::ROOT, Piece::Text("n")));
+        }
+        if matches!(line.event, Event::ModelReplied { .. }) {
+            break;
+        }
+    }
+    assert_eq!(
+        kinds(&events, "type"),
+        "turn_start llm_start llm_chunk llm_chunk llm_chunk llm_end turn_end"
+    );
+    assert_eq!(kinds(&events, "delta"), "Fi n e.");
+}
+
+/// K22, K26: a result says what its tool knows: exit code, time-out, bytes, commit.
+#[test]
+fn a_result_says_what_its_tool_knows() {
+    let mut stream = CoordinatorStream::default();
+    let log = LogId::run(RunId::fixed("r_projected"));
+    let mut told = |metadata: types::Metadata| {
+        let event = Event::ToolFinished {
+            call: "s1.t1.c0".parse().expect("a call"),
+            outcome: types::CallOutcome::Error,
+            output: types::Shown::default(),
+            images: vec![],
+            files: vec![],
+            trees: None,
+            metadata: Box::new(metadata),
+        };
+        stream.line(&line(&log, &event), None).remove(0)["metadata"].clone()
+    };
+    let ended = |ended| types::Metadata::ended(ended, types::Span::seconds(1), 12);
+    let exited = told(ended(types::Ended::Exited(3)));
+    assert_eq!((&exited["exitCode"], &exited["timedOut"]), (&3.into(), &false.into()));
+    assert_eq!(exited["bytes"], 12);
+    assert_eq!(told(ended(types::Ended::TimedOut))["timedOut"], true);
+    let sha = Some("abc".to_owned());
+    assert_eq!(told(types::Metadata { sha, ..types::Metadata::default() })["commit"], "abc");
 }
 
 /// K22, K46: in a run, events say to which phase and to which task they belong.

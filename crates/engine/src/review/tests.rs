@@ -73,7 +73,7 @@ fn a_tester_that_lies_is_corrected_and_the_run_halts() {
         types::Event::TaskReviewed { report, .. } => Some(report.to_string()),
         _ => None,
     });
-    let report = r#"{"task_id":"T1","passed":false,"report":"all good"}"#;
+    let report = r#"{"task_id":"T1","passed":false,"report":"exited with 1","model_passed":true,"model_text":"all good"}"#;
     assert_eq!(reviewed.as_deref(), Some(report));
 }
 

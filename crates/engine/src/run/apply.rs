@@ -116,7 +116,7 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
             questions::asked(run, question);
         }
         Event::QuestionAnswered { question, by, text, choice } => {
-            questions::answered(run, question, Answer { said: Said { by, text }, choice });
+            questions::answered(run, question, Answer { said: Said { by, text }, choice, at });
         }
         other => apply_to_lane(run, other, at),
     }

@@ -14,8 +14,8 @@ pub(crate) struct Ground {
     /// The checks that decide and that agents are told of: the request's, the policy's or those found in the repository,
     /// or what a person named instead in answer to a question.
     pub(super) checks: Option<Vec<Check>>,
-    /// The checks that no agent is told of.
-    pub(super) hidden: Vec<Check>,
+    /// Those that run on the merged tree alone: the ones that no agent is told of, and criteria of the spec.
+    pub(super) late: Vec<Check>,
     /// Commands that a person wants to be run first in every fresh checkout.
     pub(super) setup: Vec<String>,
     /// Each check on the untouched tree.
@@ -30,12 +30,12 @@ impl Ground {
     /// Finds the checks among those of the request, the policy and the repository.
     pub(super) fn find_checks(&mut self, request: &[Check], policy: &[Check], found: &[Check]) {
         let seen = |checks: &[Check]| -> Vec<Check> {
-            checks.iter().filter(|check| !check.hidden).cloned().collect()
+            checks.iter().filter(|check| !is_late(check)).cloned().collect()
         };
         let named = [seen(request), seen(policy)].into_iter().find(|checks| !checks.is_empty());
         self.checks = Some(named.unwrap_or_else(|| found.to_vec()));
         let all = request.iter().chain(policy);
-        self.hidden = all.filter(|check| check.hidden).cloned().collect();
+        self.late = all.filter(|check| is_late(check)).cloned().collect();
     }
 
     pub(crate) fn baseline(&self) -> &[CheckState] {
@@ -89,6 +89,10 @@ impl Ground {
             self.baseline.clear();
         }
     }
+}
+
+const fn is_late(check: &Check) -> bool {
+    check.hidden || check.criterion
 }
 
 /// The first words of a command, as the name of a check.

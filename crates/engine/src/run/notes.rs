@@ -44,6 +44,8 @@ pub(crate) struct Failure {
     pub(crate) task: TaskId,
     pub(crate) what: String,
     pub(crate) at: Timestamp,
+    /// When the task was finished after all.
+    pub(crate) resolved: Option<Timestamp>,
 }
 
 impl Notes {
@@ -62,13 +64,16 @@ impl Notes {
                 let result = Result { artifacts, decisions: decisions(submission), at };
                 run.notes.results.insert(attempt.task.clone(), result);
             }
-            Event::TaskFinished { task, .. } | Event::TaskSkipped { task, .. } => {
+            Event::TaskFinished { task, .. } => {
                 settle(run, task, at);
+                let open = |one: &&mut Failure| one.task == *task && one.resolved.is_none();
+                run.notes.failures.iter_mut().filter(open).for_each(|one| one.resolved = Some(at));
             }
+            Event::TaskSkipped { task, .. } => settle(run, task, at),
             Event::TaskFailed { task, fault, .. } => {
                 let (task, what) = (task.clone(), fault.what.clone());
                 settle(run, &task, at);
-                run.notes.failures.push(Failure { task, what, at });
+                run.notes.failures.push(Failure { task, what, at, resolved: None });
             }
             _ => {}
         }
@@ -127,9 +132,9 @@ impl Run {
         self.ground.checks.as_deref().unwrap_or_default()
     }
 
-    /// The same, and those that no agent is told of.
+    /// The same, and those that run on the merged tree alone.
     pub(crate) fn all_project_checks(&self) -> Vec<Check> {
-        self.project_checks().iter().chain(&self.ground.hidden).cloned().collect()
+        self.project_checks().iter().chain(&self.ground.late).cloned().collect()
     }
 
     /// Which files are tests: those that the policy names, and the programs that the commands of the checks name.
@@ -153,13 +158,17 @@ impl Run {
         self.request().is_some_and(|request| request.planning.only)
     }
 
-    /// What came of a task, once it is settled.
+    /// What came of a task, once it is settled or the run is over. One that was never begun is skipped, one that was cut
+    /// off has failed.
     pub(crate) fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
-        let status = match self.lane(task)?.stage() {
+        let lane = self.lane(task)?;
+        let status = match lane.stage() {
             Stage::Finished { .. } => SpecTaskStatus::Completed,
             Stage::Failed => SpecTaskStatus::Failed,
             Stage::Skipped => SpecTaskStatus::Skipped,
-            _ => return None,
+            _ if self.finished.is_none() => return None,
+            _ if lane.attempts() == 0 => SpecTaskStatus::Skipped,
+            _ => SpecTaskStatus::Failed,
         };
         let result = self.notes.results.get(task).cloned().unwrap_or_default();
         let artifacts = if status == SpecTaskStatus::Completed { result.artifacts } else { vec![] };

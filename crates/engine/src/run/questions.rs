@@ -26,6 +26,7 @@ pub(crate) struct Answer {
     pub(crate) said: Said,
     /// Which of the answers that were offered it is.
     pub(crate) choice: Option<String>,
+    pub(crate) at: Timestamp,
 }
 
 impl Question {

@@ -8,8 +8,7 @@ use types::{
 };
 
 use super::moved;
-use crate::Run;
-use crate::run::Question;
+use crate::{Run, gate};
 
 /// Why a spec is not worked on, if it is not.
 pub(crate) fn not_approved(spec: &Spec) -> Option<Decision> {
@@ -39,14 +38,16 @@ pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
     let view = run.view(now);
     let over = view.ended;
     let verifying = run.all_settled().then(|| run.notes().last).flatten().or(over);
-    let end = match view.status {
-        Status::Done => SpecStatus::Done,
-        _ => SpecStatus::Failed,
+    let (end, ended) = match view.status {
+        // A policy without the gate leaves it open whether sentences hold; then so does the spec.
+        Status::Done if sentences(run).any(|(_, by)| by.is_none()) => (SpecStatus::Done, None),
+        Status::Done => (SpecStatus::Done, over),
+        _ => (SpecStatus::Failed, over),
     };
     let steps = [
         (SpecStatus::InProgress, Some(view.started)),
         (SpecStatus::Verifying, verifying),
-        (end, over),
+        (end, ended),
     ];
     let mut made: Vec<Spec> = Vec::new();
     for (to, at) in steps {
@@ -72,11 +73,25 @@ fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     spec.tasks = given.tasks.iter().cloned().chain(made).collect();
     spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
     spec.blockers = given.blockers.iter().cloned().chain(blockers(run)).collect();
-    spec.verification.results = view
-        .merged_checks
-        .iter()
-        .filter_map(|check| Some(Verified::of(&check.check, check.ended?)))
-        .collect();
+    let checked = view.merged_checks.iter();
+    let checked = checked.filter_map(|check| Some(Verified::of(&check.check, check.ended?)));
+    let confirmed = sentences(run).filter_map(|(criterion, by)| {
+        let ended = match by {
+            Some(by) => format!("confirmed by {}", types::one_line(by, 80)),
+            None if view.ended.is_some() => "nobody has confirmed it".to_owned(),
+            None => return None,
+        };
+        Some(Verified { check: types::one_line(criterion, 120), passed: by.is_some(), ended })
+    });
+    spec.verification.results = checked.chain(confirmed).collect();
+}
+
+/// The criteria that no check shows, and who has confirmed them.
+fn sentences(run: &Run) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let by = gate::confirmed(run).and_then(|question| question.answer.as_ref());
+    let by = by.map(|answer| answer.said.by.as_str());
+    let all = run.request().map(|request| request.criteria.as_slice()).unwrap_or_default();
+    all.iter().map(move |criterion| (criterion.as_str(), by))
 }
 
 fn uuid(run: &Run, what: &str) -> Uuid {
@@ -120,31 +135,51 @@ fn decisions(run: &Run) -> Vec<SpecDecision> {
             id: uuid(run, &format!("question/{place}")),
             description: nonempty(&answer.said.text),
             decided_by: nonempty(&types::one_line(&answer.said.by, 80)),
-            decided_at: question.asked,
+            decided_at: answer.at,
             rationale: Some(nonempty(&question.text)),
         })
     });
     in_tasks.chain(by_people).collect()
 }
 
-/// Questions that nobody has answered, and tasks that were given up.
+/// Questions and tasks that were given up: open, or resolved by an answer or by a later attempt.
 fn blockers(run: &Run) -> Vec<Blocker> {
-    let blocker = |what: String, text: &str, at| Blocker {
-        id: uuid(run, &what),
-        description: nonempty(text),
-        status: BlockerStatus::Open,
-        reported_at: at,
-        resolved_at: None,
-    };
-    let open =
-        run.questions().iter().enumerate().filter(|(_, question)| Question::is_open(question));
-    let questions =
-        open.map(|(place, one)| blocker(format!("blocker/question/{place}"), &one.text, one.asked));
-    let failures = run.notes().failures().iter().map(|failure| {
-        let text = format!("{}: {}", failure.task, failure.what);
-        blocker(format!("blocker/{}", failure.task), &text, failure.at)
+    let questions = run.questions().iter().enumerate().map(|(place, one)| {
+        let answer = one.answer.as_ref();
+        let said = answer.map(|answer| {
+            let by = types::one_line(&answer.said.by, 80);
+            (answer.at, nonempty(&format!("{by}: {}", answer.said.text)))
+        });
+        blocker(run, &format!("blocker/question/{place}"), &one.text, one.asked, said)
     });
-    questions.chain(failures).collect()
+    let failures = run.notes().failures();
+    let given_up = failures.iter().enumerate().map(|(place, failure)| {
+        let before = failures[..place].iter().filter(|one| one.task == failure.task).count();
+        let more = if before == 0 { String::new() } else { format!("/{before}") };
+        let text = format!("{}: {}", failure.task, failure.what);
+        let how = failure.resolved.map(|at| (at, "a later attempt finished the task".to_owned()));
+        blocker(run, &format!("blocker/{}{more}", failure.task), &text, failure.at, how)
+    });
+    questions.chain(given_up).collect()
+}
+
+fn blocker(
+    run: &Run,
+    what: &str,
+    text: &str,
+    at: Timestamp,
+    resolved: Option<(Timestamp, String)>,
+) -> Blocker {
+    let (resolved_at, resolution) = resolved.unzip();
+    let status = if resolved_at.is_some() { BlockerStatus::Resolved } else { BlockerStatus::Open };
+    Blocker {
+        id: uuid(run, what),
+        description: nonempty(text),
+        status,
+        reported_at: at,
+        resolved_at,
+        resolution,
+    }
 }
 
 /// A field of a spec is never empty, and never longer than the format takes.

@@ -1,6 +1,8 @@
 //! A project of the preset `strict`: its layout, and what its files in `config/` say: the goal, who the agents are, and
 //! the limits. A file that is not there means what the preset says; a key that is not known is an error.
 
+mod wishes;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,7 @@ use serde::Deserialize;
 use types::{Check, FailureRule, ModelRef, Policy, Remedy, RoleId, RuleId, Span, WorkPath};
 
 use super::project::MOST;
+use wishes::{Constraints, Started, TestsPolicy};
 
 /// What `bosun init --preset strict` makes: paths and texts.
 pub const LAYOUT: [(&str, &str); 13] = [
@@ -25,13 +28,15 @@ pub const LAYOUT: [(&str, &str); 13] = [
         "Notes on the project, one file for each. No agent is given them by itself.\n",
     ),
     ("workspace/.gitkeep", ""),
-    ("runs/.gitignore", "*\n"),
+    ("runs/.gitkeep", ""),
     ("docs/architecture.md", include_str!("layout/architecture.md")),
     ("docs/decisions.md", "# Decisions\n\nOne line for each, the newest first.\n"),
     ("README.md", include_str!("layout/README.md")),
 ];
 
 const AGENTS: &str = "config/agents.yaml";
+const TASKS: &str = "config/tasks.yaml";
+const POLICIES: &str = "config/policies.yaml";
 /// The command that decides, if nothing else is said.
 const TEST: &str = "pytest -q";
 /// The shortest and the longest goal.
@@ -68,21 +73,11 @@ struct Tasks {
     plan_id: Option<String>,
     workspace_dir: Option<String>,
     acceptance_criteria: Vec<String>,
-    // Known to older files; they say nothing that is needed here.
-    #[serde(rename = "artifacts")]
-    _artifacts: serde_json::Value,
-    #[serde(rename = "constraints")]
-    _constraints: serde_json::Value,
-    #[serde(rename = "run")]
-    _run: serde_json::Value,
-    #[serde(rename = "tests_policy")]
-    _tests_policy: serde_json::Value,
-    #[serde(rename = "context_paths")]
-    _context_paths: serde_json::Value,
-    #[serde(rename = "default_options")]
-    _default_options: serde_json::Value,
-    #[serde(rename = "simple_mode")]
-    _simple_mode: serde_json::Value,
+    /// What must be there in the end; some task of the plan must promise each.
+    artifacts: Vec<String>,
+    constraints: Constraints,
+    run: Started,
+    tests_policy: TestsPolicy,
 }
 
 #[derive(Debug, Deserialize)]
@@ -135,29 +130,58 @@ struct Timeouts {
 
 /// Reads what a folder says of itself, and puts it into the policy.
 pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError> {
-    let tasks: Tasks = file(folder, "config/tasks.yaml")?.unwrap_or_default();
+    let tasks: Tasks = file(folder, TASKS)?.unwrap_or_default();
     agents(folder, policy)?;
-    let policies: Policies = file(folder, "config/policies.yaml")?.unwrap_or_default();
+    let policies: Policies = file(folder, POLICIES)?.unwrap_or_default();
     let wrong = |path: &str, cause: String| ProjectError::Wrong { path: folder.join(path), cause };
     limits(policy, &policies);
     let command = policies.test_command.as_deref().unwrap_or(TEST);
-    may_run(command, &policies).map_err(|cause| wrong("config/policies.yaml", cause))?;
-    let inside = tasks.workspace_dir.as_deref().unwrap_or("workspace").trim_end_matches('/');
-    let root: WorkPath = inside
-        .parse()
-        .map_err(|error: types::BadPath| wrong("config/tasks.yaml", error.to_string()))?;
-    let there = folder.join(root.as_str()).is_dir() && !root.is_root();
-    policy.contracts.root = there.then(|| root.clone());
+    may_run(command, &policies).map_err(|cause| wrong(POLICIES, cause))?;
+    let root = root(&tasks, policy).map_err(|cause| wrong(TASKS, cause))?;
+    stays_inside(&policies.file_access, &root).map_err(|cause| wrong(POLICIES, cause))?;
+    policy.contracts.root = (!root.is_root()).then(|| root.clone());
+    policy.contracts.artifacts = artifacts(&tasks, &root).map_err(|cause| wrong(TASKS, cause))?;
     if let Some(id) = &tasks.plan_id {
         if !id.starts_with("plan_") || id.len() < 6 {
-            return Err(wrong("config/tasks.yaml", format!("plan_id is {id:?}, not plan_…")));
+            return Err(wrong(TASKS, format!("plan_id is {id:?}, not plan_…")));
         }
         policy.contracts.plan_id = Some(id.clone());
     }
-    let goal = goal(&tasks).map_err(|cause| wrong("config/tasks.yaml", cause))?;
+    let goal = goal(&tasks).map_err(|cause| wrong(TASKS, cause))?;
     let quoted = root.as_str().replace('\'', r"'\''");
-    let command = if there { format!("cd '{quoted}' && {command}") } else { command.to_owned() };
+    let command = match root.is_root() {
+        true => command.to_owned(),
+        false if folder.join(root.as_str()).is_dir() => format!("cd '{quoted}' && {command}"),
+        // The first task makes it.
+        false => format!("mkdir -p '{quoted}' && cd '{quoted}' && {command}"),
+    };
     Ok(Project { goal, check: Check::new("tests", command) })
+}
+
+/// The folder that agents write to, whether it is there or not.
+fn root(tasks: &Tasks, policy: &Policy) -> Result<WorkPath, String> {
+    let named = tasks.workspace_dir.as_deref().unwrap_or("workspace").trim_end_matches('/');
+    let root: WorkPath = named.parse().map_err(|error: types::BadPath| error.to_string())?;
+    let first = root.components().next().unwrap_or_default();
+    let closed = |folder: &&WorkPath| folder.as_str().eq_ignore_ascii_case(first);
+    match policy.contracts.closed.iter().find(closed) {
+        Some(closed) => Err(format!("workspace_dir is in {closed}/, which no agent writes to")),
+        None => Ok(root),
+    }
+}
+
+/// The files that are wanted, as paths of the repository. Some files name the workspace in them, some do not.
+fn artifacts(tasks: &Tasks, root: &WorkPath) -> Result<Vec<WorkPath>, String> {
+    let one = |named: &String| -> Result<WorkPath, String> {
+        let wrong = |error: types::BadPath| format!("artifacts: {named:?}: {error}");
+        let path: WorkPath = named.trim().parse().map_err(wrong)?;
+        let inside = path.as_str().strip_prefix(root.as_str()).is_some_and(|s| s.starts_with('/'));
+        if inside || root.is_root() {
+            return Ok(path);
+        }
+        format!("{root}/{path}").parse().map_err(wrong)
+    };
+    tasks.artifacts.iter().map(one).collect()
 }
 
 fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
@@ -168,12 +192,19 @@ fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
         let (least, most) = GOAL.into_inner();
         return Err(format!("the goal has {length} characters, and needs {least} to {most}"));
     }
-    let criteria = tasks.acceptance_criteria.iter().map(|line| format!("\n- {}", line.trim()));
-    let criteria: String = criteria.collect();
-    Ok(Some(match criteria.as_str() {
-        "" => goal.to_owned(),
-        criteria => format!("{goal}\n\nIt is done when{criteria}"),
-    }))
+    let lists = [
+        ("It is done when", tasks.acceptance_criteria.clone()),
+        ("Files that must be there in the end:", tasks.artifacts.clone()),
+        ("Constraints:", tasks.constraints.lines()),
+        ("How it is run:", tasks.run.lines()),
+        ("Tests:", tasks.tests_policy.lines()?),
+    ];
+    let mut text = goal.to_owned();
+    for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        text.push_str(&format!("\n\n{title}"));
+        lines.iter().for_each(|line| text.push_str(&format!("\n- {}", line.trim())));
+    }
+    Ok(Some(text))
 }
 
 /// Who the agents are. All three must be there once one is named.
@@ -245,9 +276,6 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     if !said.file_access.restrict_to_workspace {
         return Err("file_access.restrict_to_workspace cannot be switched off".to_owned());
     }
-    if !said.file_access.allow_paths.is_empty() {
-        return Err("file_access.allow_paths cannot be granted: nobody works outside".to_owned());
-    }
     if command.trim().is_empty() {
         return Err("test_command is empty".to_owned());
     }
@@ -271,6 +299,20 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
             "test_command is {command:?}, and {:?} is not among the allowed_commands: {list}",
             part.shown()
         )),
+    }
+}
+
+/// The workspace may be named as the place that is open; nothing else is.
+fn stays_inside(access: &FileAccess, root: &WorkPath) -> Result<(), String> {
+    let is_root = |path: &String| {
+        let path = path.trim_start_matches("./").trim_end_matches('/');
+        path == root.as_str() || path.parse::<WorkPath>().is_ok_and(|path| path == *root)
+    };
+    match access.allow_paths.iter().find(|path| !is_root(path)) {
+        Some(other) => Err(format!(
+            "file_access.allow_paths: {other:?} cannot be granted: agents write below {root}/ and nowhere else"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -250,6 +250,7 @@ mod tests {
             images: vec![],
             files: vec![],
             trees: Some(Trees { before: tree(before), after: tree(after) }),
+            metadata: Box::default(),
         }
     }
 

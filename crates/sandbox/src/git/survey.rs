@@ -18,6 +18,13 @@ const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
 const MAX_MANIFEST_BYTES: usize = 1024 * 1024;
 const MAX_DIRTY: usize = 5;
 
+/// Whether a line of git's status is an untracked log or plan that a run has left in `runs/`; that is nobody's work.
+fn is_record(line: &[u8]) -> bool {
+    let Some(name) = line.strip_prefix(b"?? runs/") else { return false };
+    let plan = name.starts_with(b"plan_") && name.ends_with(b".json");
+    !name.contains(&b'/') && (plan || name.ends_with(b".log.jsonl"))
+}
+
 impl Repo {
     /// Looks at the repository. Uncommitted work is refused: nobody could tell it from an agent's.
     pub async fn survey(&self) -> Result<Survey, GitError> {
@@ -60,12 +67,17 @@ impl Repo {
     }
 
     pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
-        let answer = self.differences("--untracked-files=normal").await?;
-        let count = answer.names().count() as u64;
+        let mut answer = self.differences("--untracked-files=normal").await?;
+        if answer.names().any(|line| line == b"?? runs/") {
+            // Nothing in the folder is tracked yet: what is in it has to be seen file by file.
+            answer = self.differences("--untracked-files=all").await?;
+        }
+        let work = || answer.names().filter(|line| !is_record(line));
+        let count = work().count() as u64;
         if count == 0 {
             return Ok(());
         }
-        let paths = answer.names().take(MAX_DIRTY).map(|line| {
+        let paths = work().take(MAX_DIRTY).map(|line| {
             let path = line.get(3..).unwrap_or_default();
             let path = path.strip_suffix(b"/").unwrap_or(path);
             name(path).map_or_else(|_| escaped(path), |path| path.to_string())

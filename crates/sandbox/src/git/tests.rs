@@ -139,6 +139,20 @@ async fn uncommitted_work_is_refused_and_ignored_files_are_not_work() {
     }
 }
 
+/// M25: logs and plans that runs have left are nobody's work, tracked folder or not; anything else there is.
+#[tokio::test]
+async fn what_runs_have_left_is_not_work() {
+    let fixture = fixture(&[("a", "1")]).await;
+    put(fixture.repo.root(), "runs/20251002-110000.log.jsonl", "{}\n");
+    put(fixture.repo.root(), "runs/plan_0001.json", "{}\n");
+    fixture.repo.survey().await.expect("records do not count");
+    put(fixture.repo.root(), "runs/mine.txt", "");
+    match fixture.repo.survey().await {
+        Err(GitError::Dirty { paths, count: 1 }) => assert_eq!(paths, ["runs/mine.txt"]),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
 async fn a_seal_takes_everything_is_the_same_twice_and_has_start_as_parent() {
     let fixture = fixture(&[("a", "1\n"), ("gone", "x\n")]).await;

@@ -18,6 +18,7 @@ fn output(text: &str) -> Event {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     }
 }
 
@@ -221,6 +222,7 @@ fn an_event_without_secrets_is_returned_as_it_was() {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     };
     assert_eq!(Redactor::none().clean(event.clone()).into_event(), event);
 }

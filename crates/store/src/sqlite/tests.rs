@@ -44,6 +44,7 @@ fn said(text: impl Into<String>) -> [Clean; 1] {
         images: vec![],
         files: vec![],
         trees: None,
+        metadata: Box::default(),
     })]
 }
 

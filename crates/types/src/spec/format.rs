@@ -112,7 +112,11 @@ static SPEC_CHECK: Shape = Shape::Map(&[
 ]);
 
 static VERIFICATION: Shape = Shape::Map(&[
-    Field::needed("criteria", &TEXTS, "statements that must be true in the end"),
+    Field::needed(
+        "criteria",
+        &TEXTS,
+        "commands that must exit with 0, and sentences that a check is named after or a person confirms",
+    ),
     Field::may("checks", &Shape::List(&SPEC_CHECK, MANY), "commands that decide"),
     Field::may("test_plan", &TEXT, "how a person would try it").or(&["testPlan"]),
     Field::may("results", &Shape::List(&VERIFIED, MANY), "what the checks said in the end"),
@@ -163,6 +167,7 @@ static BLOCKER: Shape = Shape::Map(&[
     Field::needed("status", &Shape::Word(&["open", "resolved"], &[]), ""),
     Field::needed("reported_at", &TIME, "").or(&["reportedAt"]),
     Field::may("resolved_at", &TIME, "there if and only if it is resolved").or(&["resolvedAt"]),
+    Field::may("resolution", &TEXT, "what resolved it, such as the answer"),
 ]);
 
 /// The Intent Spec, as a product agent hands it in.

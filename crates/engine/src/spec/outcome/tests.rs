@@ -1,12 +1,12 @@
 //! What a run makes of the spec that it was given, in every way it can end; and what agents are told of it.
 
 use serde_json::json;
-use types::{Effect, Request, Spec, SpecStatus, SpecTaskStatus, Status};
+use types::{BlockerStatus, Effect, Request, Spec, SpecStatus, SpecTaskStatus, Status};
 
 use super::versions;
 use crate::Run;
 use crate::spec::{moved, read, request as request_for};
-use crate::testing::{Bench, begin, new_run, request, submission, survey};
+use crate::testing::{Bench, begin, new_run, request, run_with, submission, survey};
 
 fn approved() -> Spec {
     let draft = read(include_str!("../example.yaml")).expect("a spec");
@@ -75,6 +75,8 @@ fn a_spec_that_was_worked_on_comes_out_filled_in() {
     bench.tell("merge T2 lands");
     assert_eq!(newest(&bench).status, SpecStatus::Verifying);
     bench.tell("check merged/0 exits 0");
+    assert_eq!(bench.machine.status(), Status::Waiting, "nobody knows whether the header is right");
+    bench.tell("answer 0 go");
     assert_eq!(bench.machine.status(), Status::Done);
     let made = versions(&bench.machine, bench.now);
     let steps: Vec<(u64, SpecStatus)> =
@@ -90,8 +92,60 @@ fn a_spec_that_was_worked_on_comes_out_filled_in() {
     assert_eq!(spec.tasks[1].result.as_ref().expect("a result").artifacts, ["b"]);
     assert_eq!(spec.tasks[1].depends_on, [spec.tasks[0].id.clone()]);
     assert_eq!(spec.decisions[0].decided_by, "coder of T1");
-    assert!(spec.verification.results[0].passed);
-    assert_eq!(spec.blockers, []);
+    let results: Vec<(&str, bool, &str)> = (spec.verification.results.iter())
+        .map(|one| (one.check.as_str(), one.passed, one.ended.as_str()))
+        .collect();
+    let header = ("The header is right", true, "confirmed by ann");
+    assert_eq!(results, [("tests", true, "exit 0"), header]);
+    assert!(spec.blockers.iter().all(|one| one.status == BlockerStatus::Resolved), "{spec:?}");
+}
+
+/// K57: a criterion that is a command runs on the merged tree; one that is a sentence needs a person's yes.
+#[test]
+fn a_spec_is_not_done_before_its_criteria_hold() {
+    let begun = |criteria: &[&str]| {
+        let mut spec = approved();
+        spec.verification.criteria = criteria.iter().map(|one| (*one).to_owned()).collect();
+        let mut bench = new_run();
+        bench.send(&begin(asked_for(spec), survey()));
+        bench.tell("plan.1 plans T1 a\nT1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands");
+        bench.tell("check merged/0 exits 0");
+        bench
+    };
+    let mut bench = begun(&["tests: they pass", "sh tests/all.sh", "test -f a"]);
+    assert_eq!(bench.machine.status(), Status::Running, "a criterion is still to be run");
+    bench.tell("check merged/1 exits 0");
+    assert_eq!(newest(&bench).status, SpecStatus::Done);
+    let names: Vec<String> =
+        newest(&bench).verification.results.into_iter().map(|one| one.check).collect();
+    assert_eq!(names, ["tests", "test -f a"], "one for each command");
+
+    let mut bench = begun(&["test -f a"]);
+    bench.tell("check merged/1 exits 1\nanswer 0 stop");
+    let spec = newest(&bench);
+    assert_eq!(spec.status, SpecStatus::Failed);
+    assert!(!spec.verification.results[1].passed);
+
+    let mut bench = begun(&["It is fast"]);
+    let asked = newest(&bench).blockers[0].description.clone();
+    assert!(asked.contains("\"It is fast\""), "{asked}");
+    bench.tell("answer 0 stop");
+    let spec = newest(&bench);
+    assert_eq!(spec.status, SpecStatus::Failed);
+    assert_eq!(spec.verification.results[1].ended, "nobody has confirmed it");
+}
+
+/// K57: where nobody is asked, a sentence that no check shows is a no-go, and never taken as true.
+#[test]
+fn a_headless_run_confirms_nothing() {
+    let mut policy = crate::testing::crew();
+    policy.headless = true;
+    let mut bench = run_with(policy);
+    bench.send(&begin(asked_for(approved()), survey()));
+    bench.tell("plan.1 plans T1 a\nT1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands");
+    bench.tell("check merged/0 exits 0");
+    assert_ne!(bench.machine.status(), Status::Done);
+    assert_eq!(newest(&bench).status, SpecStatus::Failed);
 }
 
 /// K43, K44: a bad end is told too: what failed, what was skipped, what stands in the way.
@@ -107,8 +161,28 @@ fn a_spec_whose_run_failed_says_what_stands_in_the_way() {
     assert_eq!(spec.status, SpecStatus::Failed);
     let of = |place: usize| spec.tasks[place].status.expect("a status");
     assert_eq!(of(0), SpecTaskStatus::Failed);
-    assert_ne!(of(1), SpecTaskStatus::Completed);
+    assert_eq!(of(1), SpecTaskStatus::Skipped);
     assert!(spec.blockers.iter().any(|one| one.description.contains("x.y happened")), "{spec:?}");
+}
+
+/// K42, K43: a run that is over leaves no task pending or running: what was never begun is skipped, with a result.
+#[test]
+fn a_task_that_was_never_reached_is_skipped() {
+    let statuses = |bench: &Bench<Run>| -> Vec<Option<SpecTaskStatus>> {
+        assert!(bench.machine.view(bench.now).ended.is_some());
+        let spec = newest(bench);
+        assert!(spec.tasks.iter().all(|task| task.result.is_some()), "{spec:?}");
+        spec.tasks.iter().map(|task| task.status).collect()
+    };
+    let (failed, skipped) = (Some(SpecTaskStatus::Failed), Some(SpecTaskStatus::Skipped));
+    let mut bench = begun();
+    bench.tell("cancel\nT1.1 is cancelled");
+    assert_eq!(statuses(&bench), [skipped, skipped]);
+    // The first failure ends the whole run, and nothing is said of the second task any more.
+    let mut bench = run_with(crate::testing::strict());
+    bench.send(&begin(asked_for(approved()), survey()));
+    bench.tell("plan.1 plans T1 a; T2 b after T1\nT1.1 fails semantic x.y");
+    assert_eq!(statuses(&bench), [failed, skipped]);
 }
 
 /// K56: a question that nobody has answered is a blocker, until somebody does.
@@ -119,9 +193,15 @@ fn an_open_question_is_a_blocker() {
     let spec = newest(&bench);
     assert_eq!(spec.status, SpecStatus::InProgress);
     assert!(spec.blockers[0].description.contains("Which separator?"));
+    let asked_at = spec.blockers[0].reported_at;
+    bench.now = bench.now.after(types::Span::seconds(60));
     bench.tell("answer 0 allow");
     let spec = newest(&bench);
-    assert_eq!(spec.blockers, []);
+    let blocker = &spec.blockers[0];
+    assert_eq!(blocker.status, BlockerStatus::Resolved);
+    assert_eq!(blocker.resolution.as_deref(), Some("ann: allow"));
+    assert_eq!(blocker.resolved_at, Some(spec.decisions[0].decided_at));
+    assert!(spec.decisions[0].decided_at > asked_at, "it was decided later than it was asked");
     assert_eq!(
         (spec.decisions[0].decided_by.as_str(), spec.decisions[0].description.as_str()),
         ("ann", "allow")

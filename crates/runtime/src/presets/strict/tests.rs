@@ -52,13 +52,79 @@ fn a_folders_name_is_no_command() {
     assert_eq!(project.check.command, r"cd 'a'\''; id; '\''' && pytest -q");
 }
 
+/// M14: agents write below `workspace/` also when it is not there yet, and never to the project's own files.
+#[test]
+fn agents_write_below_the_workspace_whether_it_is_there_or_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut policy = strict();
+    let read_project = read(folder.path(), &mut policy).expect("a project");
+    assert_eq!(policy.contracts.root.as_ref().map(WorkPath::as_str), Some("workspace"));
+    let command = "mkdir -p 'workspace' && cd 'workspace' && pytest -q";
+    assert_eq!(read_project.check.command, command);
+    for (named, closed) in [("config", "config/"), ("prompts/own", "prompts/"), ("Runs", "runs/")] {
+        let said = refused(&[("config/tasks.yaml", &format!("workspace_dir: {named}\n"))]);
+        assert!(said.contains(&format!("{closed}, which no agent writes to")), "{said}");
+    }
+}
+
+/// M1, M36: every key of `tasks.yaml` is honoured or refused, none is passed over.
+#[test]
+fn what_tasks_yaml_says_reaches_the_planner() {
+    let tasks = "goal: Add get_user_stats to src/stats.py\nartifacts: [src/stats.py, workspace/a.md]\nconstraints:\n  language: python\n  dependencies:\n    allowed: [numpy]\nrun:\n  command: python -m stats\ntests_policy:\n  create_tests: true\n  minimum: basic\n";
+    let folder = project(&[("config/tasks.yaml", tasks)]);
+    let mut policy = strict();
+    let goal = read(folder.path(), &mut policy).expect("a project").goal.expect("a goal");
+    for line in [
+        "- src/stats.py",
+        "- language: python",
+        "- dependencies that are allowed: numpy",
+        "- command: python -m stats",
+        "- write tests: yes",
+        "- how many: basic",
+    ] {
+        assert!(goal.contains(line), "{line:?} is not in {goal:?}");
+    }
+    let wanted: Vec<&str> = policy.contracts.artifacts.iter().map(WorkPath::as_str).collect();
+    assert_eq!(wanted, ["workspace/src/stats.py", "workspace/a.md"]);
+    let list = project(&[(
+        "config/tasks.yaml",
+        "goal: Add get_user_stats\nconstraints: [No new dependency]\n",
+    )]);
+    let goal = read(list.path(), &mut strict()).expect("a project").goal.expect("a goal");
+    assert!(goal.ends_with("Constraints:\n- No new dependency"), "{goal}");
+    for (text, part) in [
+        ("constraints: {colour: red}", "colour"),
+        ("artifacts: [../x]", "artifacts"),
+        ("run: {shell: x}", "shell"),
+        ("tests_policy: {run_tests: false}", "the tests decide"),
+        ("tests_policy: {minimum: some}", "some"),
+        ("context_paths: [a]", "context_paths"),
+        ("simple_mode: true", "simple_mode"),
+    ] {
+        let text = format!("goal: Add get_user_stats\n{text}\n");
+        let said = refused(&[("config/tasks.yaml", &text)]);
+        assert!(said.contains(part), "{part:?} is not in {said:?}");
+    }
+}
+
+/// M3: the workspace may be named as what is open.
+#[test]
+fn the_workspace_is_an_allowed_path() {
+    for named in ["workspace/", "workspace", "./workspace/"] {
+        let policies = format!("file_access:\n  allow_paths: [{named}]\n");
+        let folder = project(&[("config/policies.yaml", &policies)]);
+        read(folder.path(), &mut strict()).expect("it is the workspace");
+    }
+}
+
 /// M3: without any file, everything is as documented.
 #[test]
 fn a_folder_without_files_has_the_documented_limits() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut policy = strict();
     let project = read(folder.path(), &mut policy).expect("a project");
-    assert_eq!((project.goal, project.check.command.as_str()), (None, "pytest -q"));
+    assert_eq!(project.goal, None);
+    policy.contracts.root = None;
     assert_eq!(policy, strict());
     assert_eq!(policy.budget.time_ms, Some(Span::seconds(300)));
     assert_eq!(policy.limits.check_timeout_ms, Span::seconds(120));
