@@ -16,6 +16,7 @@ mod list_dir;
 mod move_file;
 mod patch;
 mod place;
+mod printed;
 pub mod profile;
 mod read_file;
 mod registry;
