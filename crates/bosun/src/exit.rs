@@ -284,7 +284,10 @@ fn of_fork(error: &ForkError) -> Exit {
 
 fn of_session(error: &SessionError) -> Exit {
     match error {
-        SessionError::Busy | SessionError::Closed | SessionError::NothingToUndo(_) => Exit::Usage,
+        SessionError::Busy
+        | SessionError::Closed
+        | SessionError::NothingToUndo(_)
+        | SessionError::NoSuchLine { .. } => Exit::Usage,
         SessionError::Fault(_) => Exit::Refused,
         SessionError::Door(door) => of_door(door),
     }

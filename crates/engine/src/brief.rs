@@ -56,6 +56,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         policy: None,
         forked: None,
         output: None,
+        instruction: None,
         scope: running.scope.clone(),
         walls: run.rung(),
         start: running.start.clone(),

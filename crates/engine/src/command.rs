@@ -17,6 +17,7 @@ mod feed;
 mod grammar;
 mod here;
 mod inline;
+mod looks;
 mod pattern;
 mod place;
 mod program;
@@ -35,6 +36,7 @@ use std::ops::Range;
 
 use types::Deed;
 
+pub(crate) use looks::only_looks;
 pub(crate) use pattern::Pattern;
 pub use redirect::{Direction, Redirection};
 pub use word::{Piece, Word};

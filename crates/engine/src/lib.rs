@@ -64,7 +64,7 @@ pub use attempt::{Attempt, calls_of};
 pub use brief::family;
 pub use budget::output_limit;
 pub use run::Run;
-pub use truncate::{Cut, head_and_tail, report as report_text};
+pub use truncate::{Cut, Gaps, head_and_tail, report as report_text};
 pub use verify::{findings, is_read, watched};
 
 /// The effects that are being performed right now.

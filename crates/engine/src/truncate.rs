@@ -1,5 +1,7 @@
 //! Cutting long texts for a model: characters first, then lines. Which part stays and how much depends on the tool;
-//! the cut says how much is gone. The whole is kept elsewhere, so nothing is lost here.
+//! one warning says how much is gone in all, whatever took it. The whole is kept elsewhere, as far as it is kept.
+
+use std::borrow::Cow;
 
 use types::{BlobRef, Keep, OutputLimit, Shown, ToolPolicy};
 
@@ -53,17 +55,108 @@ impl Cut {
         long || self.lines.is_some_and(|most| text.lines().nth(most).is_some())
     }
 
-    /// The text as it is shown. `whole` is where all of it is kept.
+    /// The text as it is shown. `whole` is where all of it is kept, but for what `gaps` says.
     #[must_use]
-    pub fn shown(&self, text: &str, whole: Option<BlobRef>) -> Shown {
-        let fewer = match self.keep {
-            Keep::HeadTail => head_and_tail(text, self.chars, None),
-            Keep::Tail => tail(text, self.chars),
+    pub fn shown(&self, text: &str, whole: Option<BlobRef>, gaps: Gaps) -> Shown {
+        let (shown, removed) = match more_than(text, self.chars) {
+            None => match self.lines.and_then(|most| fewer_lines(text, most, gaps)) {
+                Some((shown, gone)) => (shown, gone.saturating_add(gaps.not_held)),
+                None => (text.to_owned(), gaps.not_held),
+            },
+            Some(_) => self.fewer_characters(&without_marker(text, gaps), gaps),
         };
-        let shorter = self.lines.and_then(|most| fewer_lines(&fewer.text, most));
-        let (text, omitted) = shorter.unwrap_or((fewer.text, 0));
-        Shown { text, removed: fewer.removed.saturating_add(omitted), blob: whole }
+        Shown { text: shown, removed, blob: whole }
     }
+
+    /// A text with too many characters, and how many of it are gone, also by the count of lines.
+    fn fewer_characters(&self, text: &str, gaps: Gaps) -> (String, u64) {
+        let half = match self.keep {
+            Keep::HeadTail => self.chars / 2,
+            Keep::Tail => 0,
+        };
+        let after = if half == 0 && self.keep == Keep::Tail { self.chars } else { half };
+        let (mut head, mut tail) = (&text[..nth(text, half)], &text[last(text, after)..]);
+        let (most_head, most_tail) = match (self.lines, self.keep) {
+            (Some(most), Keep::HeadTail) => (most / 2, most - most / 2),
+            (Some(most), Keep::Tail) => (0, most),
+            (None, _) => (usize::MAX, usize::MAX),
+        };
+        let lines = |text: &str| text.lines().count();
+        let mut omitted = None;
+        if self.lines.is_some_and(|most| lines(head) + lines(tail) > most) {
+            head = first_lines(head, most_head);
+            tail = last_lines(tail, most_tail);
+            omitted = Some(lines(text).saturating_sub(lines(head) + lines(tail)));
+        }
+        let removed = text.chars().count() - head.chars().count() - tail.chars().count();
+        let removed = (removed as u64, omitted);
+        let warning = warning(removed, gaps, self.keep);
+        let shown = match self.keep {
+            Keep::HeadTail => format!("{head}\n\n{warning}\n\n{tail}"),
+            Keep::Tail => format!("{warning}\n\n{tail}"),
+        };
+        (shown, removed.0.saturating_add(gaps.not_held))
+    }
+}
+
+/// What of an output is missing before anything is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gaps {
+    /// Bytes from its middle that were more than is held in memory. A marker stands in their place.
+    pub not_held: u64,
+    /// Bytes at its end that were more than is kept.
+    pub not_kept: u64,
+}
+
+/// The text without the marker for what was not held: a warning tells it, and it is no output itself.
+fn without_marker(text: &str, gaps: Gaps) -> Cow<'_, str> {
+    let marker = format!("\n[{} bytes of output are not shown here]\n", gaps.not_held);
+    if gaps.not_held > 0 && text.contains(&marker) {
+        return Cow::Owned(text.replacen(&marker, "", 1));
+    }
+    Cow::Borrowed(text)
+}
+
+/// What the model is told of a cut: how much is gone, from where, and where it is.
+fn warning((chars, lines): (u64, Option<usize>), gaps: Gaps, keep: Keep) -> String {
+    let lines = match lines {
+        Some(lines) if gaps.not_held > 0 => format!(" (more than {lines} lines)"),
+        Some(lines) => format!(" ({lines} lines)"),
+        None => String::new(),
+    };
+    let further = match gaps.not_held {
+        0 => String::new(),
+        bytes => format!(" and {bytes} further bytes"),
+    };
+    let removed = match keep {
+        Keep::HeadTail => {
+            format!("{chars} characters{lines}{further} were removed from the middle.")
+        }
+        Keep::Tail => format!("The first {chars} characters{lines}{further} were removed."),
+    };
+    let whole = match gaps.not_kept {
+        0 => "The whole is in the log.".to_owned(),
+        bytes => format!("The log has it without its last {bytes} bytes, which were not kept."),
+    };
+    let part = " To see a certain part, make the call again for less.";
+    let part = if keep == Keep::HeadTail { part } else { "" };
+    format!("[WARNING: Tool output was truncated. {removed} {whole}{part}]")
+}
+
+/// Where the character with this number begins.
+fn nth(text: &str, number: usize) -> usize {
+    text.char_indices().nth(number).map_or(text.len(), |(at, _)| at)
+}
+
+fn first_lines(text: &str, most: usize) -> &str {
+    let end = text.match_indices('\n').nth(most.wrapping_sub(1)).map(|(at, _)| at + 1);
+    if most == 0 { "" } else { &text[..end.unwrap_or(text.len())] }
+}
+
+fn last_lines(text: &str, most: usize) -> &str {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let start = body.rmatch_indices('\n').nth(most.wrapping_sub(1)).map(|(at, _)| at + 1);
+    if most == 0 { "" } else { &text[start.unwrap_or(0)..] }
 }
 
 /// The text itself if it has at most `max` characters; otherwise its first and last `max / 2`.
@@ -96,22 +189,8 @@ pub fn report(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
     Shown { text: shown, removed: (count - first - rest) as u64, blob }
 }
 
-/// The text itself if it has at most `max` characters; otherwise its last `max`.
-fn tail(text: &str, max: usize) -> Shown {
-    let Some(count) = more_than(text, max) else {
-        return Shown { text: text.to_owned(), removed: 0, blob: None };
-    };
-    let removed = count - max;
-    let text = format!(
-        "[WARNING: Tool output was truncated. The first {removed} characters were removed. \
-         The whole is in the log.]\n\n{}",
-        &text[last(text, max)..]
-    );
-    Shown { text, removed: removed as u64, blob: None }
-}
-
 /// The first and the last lines, with a note on those between; also how many characters those had.
-fn fewer_lines(text: &str, max: usize) -> Option<(String, u64)> {
+fn fewer_lines(text: &str, max: usize, gaps: Gaps) -> Option<(String, u64)> {
     let starts: Vec<usize> =
         std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let count = starts.len() - usize::from(text.ends_with('\n'));
@@ -119,7 +198,12 @@ fn fewer_lines(text: &str, max: usize) -> Option<(String, u64)> {
     let head = max / 2;
     let (from, to) = (starts[head], starts[head + omitted]);
     let gone = text[from..to].chars().count() as u64;
-    let shown = format!("{}[... {omitted} lines omitted ...]\n{}", &text[..from], &text[to..]);
+    let kept = match gaps.not_kept {
+        0 => String::new(),
+        bytes => format!("; the log has it without its last {bytes} bytes"),
+    };
+    let (head, tail) = (&text[..from], &text[to..]);
+    let shown = format!("{head}[... {omitted} lines omitted{kept} ...]\n{tail}");
     Some((shown, gone))
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use types::{Fault, ModelReply, OutputSchema, StopReason};
 
 /// The object that a reply holds, or a structural fault that says what is wrong with it.
@@ -32,6 +32,71 @@ pub fn structured(reply: &ModelReply, wanted: &OutputSchema) -> Result<Value, Fa
         .map(|error| format!("at {:?}: {error}", error.instance_path().to_string()))
         .collect();
     if errors.is_empty() { Ok(value) } else { no_object(errors.join("; ")) }
+}
+
+/// Keywords of a schema that providers which hold a model to it do not take.
+const NOT_TAKEN: [&str; 18] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+    "contains",
+    "prefixItems",
+    "patternProperties",
+    "dependentSchemas",
+    "if",
+    "not",
+    "oneOf",
+    "$ref",
+    "$dynamicRef",
+];
+
+/// Whether every object of a schema says that it has no further properties, and nothing else is in it that providers
+/// refuse.
+pub(crate) fn is_closed(schema: &Value) -> bool {
+    holds(schema, &|object| object.get("additionalProperties") == Some(&Value::Bool(false)))
+}
+
+/// Whether it is closed, and every property is required.
+pub(crate) fn is_strict(schema: &Value) -> bool {
+    is_closed(schema)
+        && holds(schema, &|object| {
+            let required: Vec<&str> = object
+                .get("required")
+                .and_then(Value::as_array)
+                .map(|names| names.iter().filter_map(Value::as_str).collect())
+                .unwrap_or_default();
+            let properties = object.get("properties").and_then(Value::as_object);
+            properties.is_none_or(|all| all.keys().all(|name| required.contains(&name.as_str())))
+        })
+}
+
+/// Whether something holds of every object in a schema. An unknown form of a schema is none.
+fn holds(schema: &Value, rule: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
+    let Some(members) = schema.as_object() else { return false };
+    if NOT_TAKEN.iter().any(|name| members.contains_key(*name)) {
+        return false;
+    }
+    let is_object = members.get("type").is_some_and(|kind| match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
+        kind => kind == "object",
+    });
+    if (is_object || members.contains_key("properties")) && !rule(members) {
+        return false;
+    }
+    let named = ["properties", "$defs", "definitions"];
+    let named = named.iter().filter_map(|name| members.get(*name)?.as_object());
+    let listed = ["anyOf", "allOf"].iter().filter_map(|name| members.get(*name)?.as_array());
+    named
+        .flat_map(Map::values)
+        .chain(listed.flatten())
+        .chain(members.get("items"))
+        .all(|inner| holds(inner, rule))
 }
 
 /// As much of an object as has come so far: what is open is closed, and what is half said is left out, save for texts,
@@ -131,6 +196,31 @@ mod tests {
         for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
             assert!(partial(&whole[..end]).is_none_or(|value| value.is_object()), "{end}");
         }
+    }
+
+    /// A98: a schema that a provider would refuse is not sent to be held to.
+    #[test]
+    fn what_a_provider_can_hold_a_model_to_is_known() {
+        let age = |more: Value| {
+            let mut schema =
+                json!({ "type": "object", "properties": { "age": { "type": "integer" } } });
+            schema
+                .as_object_mut()
+                .expect("an object")
+                .extend(more.as_object().cloned().expect("one"));
+            (is_closed(&schema), is_strict(&schema))
+        };
+        assert_eq!(age(json!({})), (false, false));
+        assert_eq!(age(json!({ "additionalProperties": false })), (true, false));
+        assert_eq!(
+            age(json!({ "additionalProperties": false, "required": ["age"] })),
+            (true, true)
+        );
+        let closed = json!({ "type": "object", "additionalProperties": false });
+        assert!(is_strict(&json!({ "type": "array", "items": closed })));
+        assert!(!is_closed(&json!({ "type": "array", "items": { "type": "object" } })));
+        assert!(!is_closed(&json!({ "type": "integer", "minimum": 3 })));
+        assert!(!is_closed(&json!(true)));
     }
 
     /// A98: no object is a fault of its own.

@@ -268,12 +268,18 @@ fn known(
         values.map(|value| value.trim().to_owned()).find(|value| !value.is_empty())
     };
     let key_env = settings.key_env.unwrap_or_default();
+    let mut headers = settings.headers;
+    for (header, name) in settings.header_env {
+        if let Some(value) = first(&[name]) {
+            headers.entry(header).or_insert(value);
+        }
+    }
     let provider = Provider {
         name: name.to_owned(),
         dialect: settings.dialect?,
         base_url: first(&settings.base_url_env).or(settings.base_url)?,
         key: key_env.iter().filter_map(|name| variable(name)).find_map(key),
-        headers: settings.headers,
+        headers,
         quirks: settings.quirks.unwrap_or_default(),
     };
     let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));

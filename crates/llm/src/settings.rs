@@ -51,6 +51,8 @@ pub struct ProviderSettings {
     pub base_url_env: Vec<String>,
     pub key_needed: Option<bool>,
     pub headers: BTreeMap<String, String>,
+    /// Headers whose values are in variables; one that is not set is not sent.
+    pub header_env: BTreeMap<String, String>,
     pub quirks: Option<Quirks>,
     /// How many calls may be on their way at once.
     pub at_once: Option<usize>,
@@ -84,7 +86,9 @@ impl ProviderSettings {
         // A person's own address is meant; a variable must not lead elsewhere behind their back.
         if own.base_url.is_some() {
             self.base_url_env = own.base_url_env.clone();
+            self.header_env.clear();
         }
+        self.header_env.extend(own.header_env);
         self.headers.extend(own.headers);
         Self {
             dialect: own.dialect.or(self.dialect),
@@ -93,6 +97,7 @@ impl ProviderSettings {
             base_url_env: self.base_url_env,
             key_needed: own.key_needed.or(self.key_needed),
             headers: self.headers,
+            header_env: self.header_env,
             quirks: own.quirks.or(self.quirks),
             at_once: own.at_once.or(self.at_once),
         }

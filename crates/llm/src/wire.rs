@@ -156,6 +156,16 @@ fn overlay(body: &mut Map<String, Value>, own: &Map<String, Value>) {
 }
 
 /// Sets a key if there is something to set it to.
+/// Whether the model may make calls in its reply.
+pub(crate) fn offers_tools(request: &ModelRequest) -> bool {
+    !request.tools.is_empty() && request.options.tool_choice != types::ToolChoice::None
+}
+
+/// The most tokens of a reply that a model may think: the other half is for its answer, since both are counted together.
+pub(crate) const fn most_thinking(max_output: u64) -> u64 {
+    max_output / 2
+}
+
 pub(crate) fn put(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body[key] = value.into();

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::folder::MachineFolders;
-use engine::{Cut, approval, permit};
+use engine::{Cut, Gaps, approval, permit};
 use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
 use store::Redactor;
@@ -179,7 +179,7 @@ impl HandCall<'_> {
         Ok(Made {
             outcome: if output.success { MadeOutcome::Ok } else { MadeOutcome::Error },
             decision,
-            shown: self.shown(&output.text),
+            shown: self.shown(&output.text, output.not_held),
             images: output.images,
             files: output.files,
             metadata: *output.metadata,
@@ -209,9 +209,9 @@ impl HandCall<'_> {
         yard.open(ground).await
     }
 
-    fn shown(&self, text: &str) -> Shown {
+    fn shown(&self, text: &str, not_held: u64) -> Shown {
         let cut = Cut::of(self.tool, &self.policy.tools, self.policy.limits.output_chars);
-        cut.shown(&self.redactor.scrub(text), None)
+        cut.shown(&self.redactor.scrub(text), None, Gaps { not_held, ..Gaps::default() })
     }
 
     /// What the person would be asked, on one line, whatever line breaks are in it.
@@ -219,13 +219,13 @@ impl HandCall<'_> {
         let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
         let what = facts.command.clone().unwrap_or_else(|| paths.join(" "));
         let text = format!("{} {what:?} ({})", self.tool, decision.reason);
-        Made { shown: self.shown(&text), ..self.not_made(MadeOutcome::Asked, decision) }
+        Made { shown: self.shown(&text, 0), ..self.not_made(MadeOutcome::Asked, decision) }
     }
 
     fn not_made(&self, outcome: MadeOutcome, decision: Decision) -> Made {
         Made {
             outcome,
-            shown: self.shown(&decision.reason),
+            shown: self.shown(&decision.reason, 0),
             decision,
             images: vec![],
             files: vec![],

@@ -99,7 +99,7 @@ pub use walls::Walls;
 pub use watch::{Mix, recorded};
 pub use workspace::proposed_workspace;
 
-pub use engine::{Cut, calls_of};
+pub use engine::{Cut, Gaps, calls_of};
 pub use {llm, sandbox, store, tools, types};
 
 use types::{Fault, FaultClass};

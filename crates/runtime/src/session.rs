@@ -29,8 +29,10 @@ pub use undo::Undone;
 use crate::door::DoorError;
 use crate::drive::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
+use crate::perform::attempt::PartialReplies;
 use crate::perform::field::Tailor;
 use crate::projected::{Projected, Words};
+use crate::setting::PromptSource;
 use crate::shop::Shop;
 
 /// Who speaks to a conversation when nothing else is said.
@@ -56,6 +58,8 @@ struct Shared {
     view: watch::Receiver<SessionView>,
     hub: Hub,
     keeper: Option<Arc<Keeper>>,
+    partial: Arc<PartialReplies>,
+    source: Arc<PromptSource>,
     suspend: CancellationToken,
     /// Nobody drives it any more.
     gone: CancellationToken,
@@ -74,6 +78,8 @@ pub enum SessionError {
     Fault(Fault),
     #[error("nothing that was done to files can be taken back: {0}")]
     NothingToUndo(String),
+    #[error("the session's log has no line {line}; its last is {last}")]
+    NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]
     Door(#[from] DoorError),
 }
@@ -107,9 +113,11 @@ impl Session {
         self.say(Command::Tell { how, by, text }).await
     }
 
-    /// Stops the work on the current input, and whatever runs for it. The session stays.
+    /// Stops the work on the current input, and whatever runs for it. The session stays, and so does what was seen of
+    /// the reply that was on its way.
     pub async fn interrupt(&self) -> Result<(), SessionError> {
-        self.say(Command::Interrupt { by: self.shared.by.clone() }).await
+        let said = self.shared.partial.of(types::SessionId::ROOT);
+        self.say(Command::Interrupt { by: self.shared.by.clone(), said }).await
     }
 
     /// Goes on with the last input, if its model could not be reached, or a fault or a limit stopped the work on it. Nothing
@@ -124,7 +132,8 @@ impl Session {
         self.say(Command::Answer { by, question, text }).await
     }
 
-    /// Another model, another effort, other tools, from the next turn on.
+    /// Another model, another effort, other tools, from the next turn on. Another model is told of its tools, of the
+    /// project and of itself in the words and by the documents of its family.
     pub async fn change(
         &self,
         model: Option<ModelRef>,
@@ -138,6 +147,7 @@ impl Session {
             if model.is_some() {
                 let found = self.shared.shop.models.find(&named, &*self.shared.shop.journal).await;
                 found.map_err(SessionError::Fault)?;
+                change.system = Some(self.system_for(&named).await?);
             }
             let known = &self.shared.tools;
             let wanted = tools
@@ -156,6 +166,12 @@ impl Session {
             *self.shared.tools.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
         }
         Ok(())
+    }
+
+    async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {
+        let Shared { shop, tailor, source, .. } = &*self.shared;
+        let of = (model, tailor.family(model));
+        source.prompt(&shop.prompts, of, shop.clock.now()).await.map_err(SessionError::Fault)
     }
 
     /// Makes room in the conversation now. Only while nothing else is going on.
@@ -177,7 +193,7 @@ impl Session {
 
     /// Puts the files back to what they were after a line of the log. Only while nothing is going on.
     pub async fn rewind(&self, to: u64) -> Result<Undone, SessionError> {
-        let tree = self.changes().await?.at(to).ok_or_else(nothing_changed)?;
+        let tree = self.changes().await?.after(to)?;
         self.put_back(to, tree).await
     }
 
@@ -305,5 +321,7 @@ fn nothing_changed() -> SessionError {
 
 #[cfg(test)]
 mod exact_tests;
+#[cfg(test)]
+mod partial_tests;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,12 @@
 //! Gathers what a session's system prompt is made of: the machine, git, the project's documents. Nothing here can keep
 //! a session from starting: what cannot be found out is left out, and said so in the log for developers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use engine::prompt::{self, GitFacts, Layers, Setting};
-use sandbox::{EnvError, Environment as _, Glance, LocalEnvironment};
-use types::{Document, Facts, Family, ModelRef, Timestamp, WorkPath};
+use sandbox::{EnvError, Environment, Glance, LocalEnvironment};
+use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, WorkPath};
 
 use crate::prompts::Prompts;
 
@@ -24,6 +25,39 @@ pub struct Opening<'a> {
     pub now: Timestamp,
 }
 
+/// What the system prompt of a conversation is made of, whichever model it is for.
+#[derive(Debug, Clone)]
+pub(crate) struct PromptSource {
+    pub(crate) folder: PathBuf,
+    /// In place of the folder.
+    pub(crate) environment: Option<Arc<dyn Environment>>,
+    pub(crate) base: String,
+    pub(crate) instruction: Option<String>,
+}
+
+impl PromptSource {
+    /// The prompt for a model: with its family's tools and documents.
+    pub(crate) async fn prompt(
+        &self,
+        prompts: &Prompts,
+        (model, family): (&ModelRef, Family),
+        now: Timestamp,
+    ) -> Result<String, Fault> {
+        let opening = Opening {
+            folder: &self.folder,
+            model,
+            base: &self.base,
+            family,
+            instruction: self.instruction.as_deref(),
+            now,
+        };
+        match &self.environment {
+            Some(env) => Ok(composed(prompts, opening, env.facts(), None, &[])),
+            None => system_prompt(prompts, opening).await.map_err(|error| error.fault()),
+        }
+    }
+}
+
 /// The system prompt of a session that begins now. It is made once; what changes later is not said again.
 pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
     let facts = LocalEnvironment::open(opening.folder)?.facts();
@@ -34,11 +68,6 @@ pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<St
         None
     });
     Ok(composed(prompts, opening, facts, git, &documents))
-}
-
-/// The system prompt of a session that works somewhere else, of which only the place itself is known.
-pub(crate) fn elsewhere(prompts: &Prompts, opening: Opening<'_>, facts: Facts) -> String {
-    composed(prompts, opening, facts, None, &[])
 }
 
 fn composed(

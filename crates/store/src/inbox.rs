@@ -16,9 +16,11 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Tell { how, by, text } => {
             Command::Tell { how: *how, by: scrub(by), text: scrub(text) }
         }
+        Command::Interrupt { by, said } => {
+            Command::Interrupt { by: scrub(by), said: said.as_deref().map(scrub) }
+        }
         // Nothing in these was written by anybody.
-        Command::Interrupt { .. }
-        | Command::GoOn { .. }
+        Command::GoOn { .. }
         | Command::Change { .. }
         | Command::Compact { .. }
         | Command::Settle { .. }

@@ -93,13 +93,15 @@ async fn plan(
         }
         Section::Update { path, to, hunks } => {
             let bytes = env.read(&path).await.map_err(|error| error.chain())?;
-            // A file that is only moved need not have been read.
-            if !hunks.is_empty() {
-                place.may_change(&path, &bytes)?;
-            }
             let has_seen = place.has_seen(&path, &bytes);
             let hunks = meant(hunks, &bytes, place).map_err(|error| format!("{path}: {error}"))?;
-            let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"))?;
+            let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"));
+            // Who names the lines around a change exactly has read them; a file that is only moved need not be read.
+            if !hunks.is_empty() && !updated.as_ref().is_ok_and(|updated| is_known(&hunks, updated))
+            {
+                place.may_change(&path, &bytes)?;
+            }
+            let updated = updated?;
             let mut line = format!("updated {path}");
             if let Some(to) = to {
                 refuse_existing(env, &to).await?;
@@ -120,6 +122,13 @@ async fn plan(
             Ok(line)
         }
     }
+}
+
+/// Whether a patch shows that its author knows the file: each change stands at lines of the file, to the letter.
+fn is_known(hunks: &[Hunk], updated: &Updated) -> bool {
+    let anchors =
+        |line: &HunkLine| !matches!(line, HunkLine::Insert(_)) && !line.text().trim().is_empty();
+    updated.remarks.is_empty() && hunks.iter().all(|hunk| hunk.lines.iter().any(anchors))
 }
 
 /// The same changes with the secrets of the file in place of the marks that the model was shown.

@@ -17,6 +17,7 @@ mod move_file;
 mod outside;
 mod patch;
 mod place;
+mod printed;
 pub mod profile;
 mod read_file;
 mod registry;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
-use types::{Digest, FileState, WorkPath};
+use types::{Digest, FileState, Span, WorkPath};
 
 use crate::secrets::{Secrets, ShownText};
 
@@ -21,6 +21,7 @@ pub struct Place<'a> {
     web: Option<&'a dyn Web>,
     secrets: Option<&'a dyn Secrets>,
     stop: &'a CancellationToken,
+    command_timeout: Option<Span>,
     noted: Mutex<Vec<FileState>>,
 }
 
@@ -51,7 +52,8 @@ pub struct Page {
 impl<'a> Place<'a> {
     #[must_use]
     pub fn new(env: &'a dyn Environment, seen: &'a Seen, stop: &'a CancellationToken) -> Self {
-        Self { env, seen, web: None, secrets: None, stop, noted: Mutex::default() }
+        let (web, secrets, command_timeout, noted) = (None, None, None, Mutex::default());
+        Self { env, seen, web, secrets, stop, command_timeout, noted }
     }
 
     /// The same place with the network in reach.
@@ -59,6 +61,19 @@ impl<'a> Place<'a> {
     pub fn with_web(mut self, web: Option<&'a dyn Web>) -> Self {
         self.web = web;
         self
+    }
+
+    /// The same place, where a command has this long when the model does not say.
+    #[must_use]
+    pub fn with_command_timeout(mut self, timeout: Option<Span>) -> Self {
+        self.command_timeout = timeout;
+        self
+    }
+
+    /// How long a command has when the model does not say, where that was set.
+    #[must_use]
+    pub fn command_timeout(&self) -> Option<Span> {
+        self.command_timeout
     }
 
     /// The same place, where secrets in files are kept that the model was shown as redacted.

@@ -165,7 +165,10 @@ impl Tool for Reworded {
     }
 
     async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
-        self.inner.run(&self.wording.plain(arguments), place).await
+        // What was set for the place counts more than what the family is used to.
+        let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
+        let wording = Wording { timeout_ms, ..self.wording };
+        self.inner.run(&wording.plain(arguments), place).await
     }
 }
 
@@ -233,6 +236,23 @@ mod tests {
         for family in Family::ALL {
             let translated = names(family, &wanted);
             assert!(registry(family).specs(&translated).is_ok(), "{}", family.word());
+        }
+    }
+
+    /// A23, A82: the time that a command has is the model's word, else what was set, else what the family is used to.
+    #[tokio::test]
+    async fn how_long_a_command_has_can_be_set() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let env = LocalEnvironment::open(dir.path()).expect("a workspace");
+        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+        let set = Some(types::Span::millis(60));
+        let place = Place::new(&env, &seen, &stop).with_command_timeout(set);
+        for family in Family::ALL {
+            let run = async |arguments| registry(family).run("shell", &arguments, &place).await;
+            let late = run(json!({"command": "sleep 30"})).await;
+            assert!(late.text.contains("timed out after 60 ms"), "{}: {late:?}", family.word());
+            let said = run(json!({"command": "sleep 30", "timeout_ms": 20})).await;
+            assert!(said.text.contains("timed out after 20 ms"), "{}: {said:?}", family.word());
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Metadata, Repeat, Span, WorkPath};
 
 use crate::typed::{Reply, Typed};
-use crate::{Place, schema, tame};
+use crate::{Place, printed, schema, tame};
 
 const DEFAULT_TIMEOUT: Span = Span::seconds(10);
 const MAX_TIMEOUT: Span = Span::seconds(600);
@@ -60,10 +60,14 @@ impl Typed for Shell {
     }
 
     async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
-        let timeout = args.timeout_ms.map_or(DEFAULT_TIMEOUT, Span::millis).min(MAX_TIMEOUT);
+        let usual = place.command_timeout().unwrap_or(DEFAULT_TIMEOUT);
+        let timeout = args.timeout_ms.map_or(usual, Span::millis).min(MAX_TIMEOUT);
         let folder = args.folder()?;
+        let named = printed::named(&args.command, &folder, place);
         let request = ExecRequest { command: args.command, folder, timeout };
-        show(&place.env().exec(request, place.stop()).await?, timeout)
+        let result = place.env().exec(request, place.stop()).await?;
+        printed::note(place, &named, &result.output).await;
+        show(&result, timeout)
     }
 }
 
@@ -84,5 +88,6 @@ fn show(result: &ExecResult, timeout: Span) -> Result<Reply, Reply> {
     });
     let bytes = (result.output.len() as u64).saturating_add(result.dropped);
     let reply = Reply::from(text).knowing(Metadata::ended(result.ended, result.elapsed, bytes));
+    let reply = Reply { not_held: result.dropped, ..reply };
     if passed { Ok(reply) } else { Err(reply) }
 }

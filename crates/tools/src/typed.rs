@@ -30,6 +30,8 @@ pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) images: Vec<Source>,
     pub(crate) metadata: Box<Metadata>,
+    /// Bytes of the text that were more than is held in memory.
+    pub(crate) not_held: u64,
 }
 
 impl From<String> for Reply {
@@ -89,8 +91,8 @@ impl<T: Typed> Tool for Of<T> {
             Ok(reply) => (ToolOutput::ok(""), reply),
             Err(reply) => (ToolOutput::error(""), reply),
         };
-        let Reply { text, images, metadata } = reply;
-        ToolOutput { text, images, metadata, ..output }
+        let Reply { text, images, metadata, not_held } = reply;
+        ToolOutput { text, images, metadata, not_held, ..output }
     }
 }
 

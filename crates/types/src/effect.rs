@@ -178,6 +178,9 @@ pub struct Brief {
     /// For a conversation that stands alone: the form that its last reply must have, if it must have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<crate::OutputSchema>,
+    /// What the person always wants, which is part of the system prompt whichever model it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<String>,
     /// The conversation that this one was forked from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<crate::Forked>,

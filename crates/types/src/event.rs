@@ -280,6 +280,9 @@ pub enum Event {
         /// What went wrong, if something did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<Fault>,
+        /// The text of the reply that was interrupted, as far as it had come.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
     },
     /// Room was made in the conversation. The log still has everything.
     #[serde(rename = "session.compacted")]

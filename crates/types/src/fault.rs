@@ -74,6 +74,9 @@ pub struct Fault {
     /// What a model call used before it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Box<Used>>,
+    /// The text that a model had given before its reply broke off.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
 }
 
 fn is_never(retry: &Retry) -> bool {
@@ -90,6 +93,7 @@ impl Fault {
             retry: Retry::Never,
             evidence: String::new(),
             used: None,
+            said: String::new(),
         }
     }
 

@@ -58,6 +58,9 @@ pub enum Command {
     /// Stop what is going on for the current input, and keep the conversation.
     Interrupt {
         by: String,
+        /// The text of the reply that was on its way, as far as it had come.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
     },
     /// Go on with the input that has no answer, because its model was away or the work on it was stopped.
     GoOn {

@@ -175,6 +175,8 @@ pub struct SessionPolicy {
     pub compact: bool,
     /// How many of the last rounds stay as they are.
     pub keep_rounds: usize,
+    /// How often, for one input, the model is asked to continue a reply that was cut off at the most tokens for one.
+    pub continue_replies: u32,
     /// How deep sub-agents may start sub-agents; 0 is none at all.
     pub agent_depth: u32,
     /// How many of them may be there at once.
@@ -209,6 +211,7 @@ impl Default for SessionPolicy {
             compact_at_percent: 90,
             compact: true,
             keep_rounds: 3,
+            continue_replies: 0,
             agent_depth: 1,
             max_agents: 4,
             agent_turns: 50,

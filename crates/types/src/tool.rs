@@ -103,6 +103,12 @@ pub struct ToolOutput {
     /// The workspace before and after it, where that is kept.
     pub trees: Option<Trees>,
     pub metadata: Box<Metadata>,
+    /// Bytes from the middle of the text that were more than is held in memory.
+    #[serde(default)]
+    pub not_held: u64,
+    /// Bytes of it that were more than is kept.
+    #[serde(default)]
+    pub not_kept: u64,
 }
 
 /// A file as somebody has seen it.
@@ -189,7 +195,8 @@ impl ToolOutput {
 
     fn new(success: bool, text: String) -> Self {
         let (images, files, metadata) = (Vec::new(), Vec::new(), Box::default());
-        Self { success, text, blob: None, images, files, trees: None, metadata }
+        let (not_held, not_kept) = (0, 0);
+        Self { success, text, blob: None, images, files, trees: None, metadata, not_held, not_kept }
     }
 }
 

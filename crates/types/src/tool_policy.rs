@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Span;
+
 /// The part `[tools]` of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolPolicy {
     /// An existing file is changed only by whom has read it as it is now.
     pub read_before_write: bool,
+    /// How long a command has when the model does not say; the default of the model's family when nothing is said here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_timeout_ms: Option<Span>,
     /// How much of a tool's output a model is shown, by the tool's name, where it is not the default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub output: BTreeMap<String, OutputLimit>,
@@ -18,7 +23,7 @@ pub struct ToolPolicy {
 
 impl Default for ToolPolicy {
     fn default() -> Self {
-        Self { read_before_write: true, output: BTreeMap::new() }
+        Self { read_before_write: true, command_timeout_ms: None, output: BTreeMap::new() }
     }
 }
 

@@ -17,7 +17,8 @@ impl App {
                 let text = format!("{} ({})", one_line(&decision.reason, 300), decision.rule);
                 self.say(Row::text(text, WAITING).hang(2));
             }
-            Event::SessionPaused { session, decision, fault, .. } => {
+            Event::SessionPaused { session, decision, fault, said, .. } => {
+                self.say_partial(said.as_deref().unwrap_or_default());
                 let why = format!("{} ({})", one_line(&decision.reason, 300), decision.rule);
                 self.paused(*session, &why, fault.as_ref());
             }

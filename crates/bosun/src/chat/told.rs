@@ -57,7 +57,10 @@ impl App {
                     self.calls.insert(id, call.clone());
                 }
             }
-            Event::ModelFailed { .. } => {
+            Event::ModelFailed { session, fault, .. } => {
+                if *session == SessionId::ROOT {
+                    self.say_partial(&fault.said);
+                }
                 self.end_text();
                 if let Some(text) = crate::print::talk::unanswered(&line.event, line.at) {
                     self.problem(text);
@@ -126,6 +129,14 @@ impl App {
             }
         }
         self.streamed.clear();
+    }
+
+    /// What had come of a reply that ended early, where it did not stream in.
+    pub(crate) fn say_partial(&mut self, said: &str) {
+        if self.streamed.is_empty() && !said.trim().is_empty() {
+            self.say(Row::blank());
+            self.say_all(markdown::rows(said));
+        }
     }
 
     pub(crate) fn end_text(&mut self) {

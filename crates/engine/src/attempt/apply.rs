@@ -34,9 +34,10 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionWarned { session, decision, say } => {
             warned(attempt, *session, decision, say.as_deref());
         }
-        Event::SessionPaused { session, decision, fault, .. } => {
+        Event::SessionPaused { session, decision, fault, said, .. } => {
             close(attempt, *session);
             if let Some(session) = attempt.sessions.get_mut(session) {
+                away::keep_interrupted(session, said.as_deref());
                 session.round.clear();
                 session.talk = away::talk_after(session, fault.as_ref());
                 session.stopped = Some(decision.clone());
@@ -168,6 +169,7 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
         loops::RULE => session.repeats.warned(),
         room::WARN => session.room.warned = true,
         away::GO_ON => away::go_on(session),
+        away::CONTINUED => away::continued(session),
         _ => {}
     }
     if let Some(say) = say.filter(|_| session.talk == Talk::ToAsk) {

@@ -1,10 +1,11 @@
-//! A model that does not reply, or not with all of it: when it is asked again, how long that goes on, and what is said
-//! of a reply that was cut short or refused. The waits are spread by the run's id, which is random and on record, so
+//! A model that does not reply, or not with all of it: when it is asked again, how long that goes on, and what becomes
+//! of a reply that broke off, was cut short, interrupted or refused. What a person has seen of it stays in the history,
+//! and the model is told why it ends there. The waits are spread by the run's id, which is random and on record, so
 //! that nothing is drawn here. Which faults may pass is known to whoever saw them.
 
 use types::{
-    AskAgain, Decision, Digest, Event, Fault, FaultClass, ModelFailureRule, OutOfPatience, Retry,
-    RuleId, Span, StopReason, Timestamp,
+    AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, ModelFailureRule,
+    OutOfPatience, Part, Retry, RuleId, SessionId, Span, StopReason, Timestamp,
 };
 
 use super::Attempt;
@@ -13,6 +14,19 @@ use super::session::{Resting, Session, Talk};
 
 /// The rule by which somebody goes on with an input whose model was away.
 pub(super) const GO_ON: &str = "session.gone_on";
+/// The rule by which a reply that was cut off at its longest is continued.
+pub(super) const CONTINUED: &str = "session.reply_continued";
+/// The rule by which a person stops the work on an input.
+pub(super) const INTERRUPTED: &str = "session.interrupted";
+
+/// What the model is told of a reply that was cut off at its longest.
+const AFTER_CUT: &str = "[Your reply was cut off here, because it had reached the most tokens for one reply. Continue \
+                         exactly where it ends and repeat nothing.]";
+/// What the model is told of a reply whose stream broke off.
+const AFTER_BREAK: &str = "[The connection broke off in the middle of your reply; nothing after this point has \
+                           arrived, and no call of it was made. Continue exactly where it ends and repeat nothing.]";
+/// What the model is told of a reply that a person interrupted.
+const AFTER_INTERRUPT: &str = "[The person interrupted your reply here; nothing after this point was seen, and no call of it was made.]";
 
 fn rule_for<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureRule> {
     let passes = fault.passes();
@@ -76,10 +90,64 @@ pub(super) fn failed(
         session.failing_since = at;
     }
     session.failures = session.failures.saturating_add(1);
+    // A reply that is read as a whole is asked for again as a whole.
+    if summary.is_none() && session.brief.reply.is_none() {
+        keep(session, &fault.said, AFTER_BREAK);
+    }
+    let fault = Fault { said: String::new(), ..fault.clone() };
     session.talk = match again {
         Some(again) => Talk::Waiting { until: again.at, summary },
-        None => Talk::Broken { fault: fault.clone(), summary },
+        None => Talk::Broken { fault, summary },
     };
+}
+
+/// Keeps the beginning of a reply, and tells the model why it ends there.
+fn keep(session: &mut Session, said: &str, why: &str) {
+    if said.trim().is_empty() {
+        return;
+    }
+    let (blocks, model) = (vec![Block::text(said)], Some(session.model.clone()));
+    session.push(Message::Assistant { blocks, model });
+    session.push(Message::user(why));
+}
+
+/// Whether a message asks the model to continue the reply before it.
+pub(super) fn asks_to_continue(message: &Message) -> bool {
+    let Message::User { parts } = message else { return false };
+    matches!(parts.as_slice(), [Part::Text { text }] if text == AFTER_CUT || text == AFTER_BREAK)
+}
+
+/// A person stops the work on an input. What had come of a reply until then goes with it, and comes first, so that the
+/// input can be read off the log.
+pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Vec<Event> {
+    let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
+    let asking = |session: &Session| matches!(session.talk, Talk::Asking { summary: None, .. });
+    let root = attempt.root().filter(|root| asking(root));
+    let said = said.filter(|said| root.is_some() && !said.trim().is_empty());
+    let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
+    let mut busy: Vec<&Session> = busy.collect();
+    if said.is_some() {
+        busy.sort_by_key(|session| session.id != SessionId::ROOT);
+    }
+    let paused = |session: &Session| Event::SessionPaused {
+        session: session.id,
+        by: format!("person:{by}"),
+        decision: decision.clone(),
+        fault: None,
+        said: said.filter(|_| session.id == SessionId::ROOT).map(str::to_owned),
+    };
+    busy.into_iter().map(paused).collect()
+}
+
+/// Takes what had come of an interrupted reply into the history.
+pub(super) fn keep_interrupted(session: &mut Session, said: Option<&str>) {
+    keep(session, said.unwrap_or_default(), AFTER_INTERRUPT);
+}
+
+/// Takes into the state that a cut reply is continued.
+pub(super) fn continued(session: &mut Session) {
+    session.continued += 1;
+    session.talk = Talk::ToAsk;
 }
 
 /// The rule by which a conversation is paused, and not ended, when its model stays away.
@@ -126,8 +194,14 @@ pub(super) fn go_on(session: &mut Session) {
     }
 }
 
-/// The model has not said all that it had to say: the person, or the failure table, is told why.
-pub(super) fn cut(session: &Session, stop: StopReason, word: Option<&str>) -> Vec<Event> {
+/// The model has not said all that it had to say: it is asked to continue where the policy has that, and otherwise the
+/// person, or the failure table, is told why.
+pub(super) fn cut(
+    attempt: &Attempt,
+    session: &Session,
+    stop: StopReason,
+    word: Option<&str>,
+) -> Vec<Event> {
     let said = word.map(|word| format!(" ({word})")).unwrap_or_default();
     let (rule, fault) = if stop == StopReason::Length {
         let most = session.asked_output;
@@ -142,6 +216,14 @@ pub(super) fn cut(session: &Session, stop: StopReason, word: Option<&str>) -> Ve
     };
     if !session.is_open() {
         return vec![ended(session, fault)];
+    }
+    let most = attempt.policy.session.continue_replies;
+    if stop == StopReason::Length && session.continued < most {
+        let count = session.continued + 1;
+        let decision = Decision::new(RuleId::fixed(CONTINUED), fault.what)
+            .seeing(format!("continued {count} of at most {most} times for this input"));
+        let say = Some(AFTER_CUT.to_owned());
+        return vec![Event::SessionWarned { session: session.id, decision, say }];
     }
     vec![stopped(session, Decision::new(RuleId::fixed(rule), fault.what.clone()), Some(fault))]
 }

@@ -1,6 +1,8 @@
 //! Models that do not reply, break off, refuse or are cut: what is asked again, for how long, and what stays open.
 
-use types::{Effect, EffectId, Event, Input, SessionState, Span, TimerId};
+use types::{
+    BlockBody, Effect, EffectId, Event, Input, Message, Part, SessionState, Span, TimerId,
+};
 
 use super::Attempt;
 use super::session_tests::{open_brief, opened, policy};
@@ -181,4 +183,110 @@ fn a_reply_that_was_cut_or_refused_is_called_that() {
     let mut bench = task();
     let told = bench.tell("model refuses no");
     assert!(told.contains("failed semantic model.content_filter"), "{told}");
+}
+
+/// What the model would be sent, one line for each message that is a text.
+fn history(bench: &Bench<Attempt>) -> Vec<String> {
+    let said = |message: &Message| match message {
+        Message::User { parts } => match parts.first() {
+            Some(Part::Text { text }) => format!("user: {text}"),
+            _ => String::new(),
+        },
+        Message::Assistant { blocks, .. } => match blocks.first().map(|block| &block.body) {
+            Some(BlockBody::Text { text }) => format!("model: {text}"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    bench.machine.history().iter().map(|message| said(message)).collect()
+}
+
+/// What was seen of a reply that broke off stays, the model is told, and both parts are one answer.
+#[test]
+fn a_reply_that_broke_off_is_continued() {
+    let mut bench = open();
+    bench.tell("submit go\nmodel breaks_off The answer is");
+    let kept = history(&bench);
+    assert_eq!(kept[..2], ["user: go", "model: The answer is"]);
+    assert!(kept[2].contains("connection broke off") && kept[2].contains("Continue"), "{kept:?}");
+    bench.tell("timer model fires\nmodel says  forty-two.");
+    assert_eq!(bench.machine.last_words(), "The answer is forty-two.");
+    let again = fold(Attempt::new(std::sync::Arc::new(policy())), &bench.log);
+    assert_eq!(again, bench.machine, "a restart knows it too");
+}
+
+/// It stays also where the model is not asked again, and the log has it once.
+#[test]
+fn what_was_seen_of_a_reply_stays_when_the_model_is_away_for_good() {
+    let mut bench = open();
+    bench.tell("submit go");
+    until_paused(&mut bench, "breaks_off half");
+    assert_eq!(history(&bench)[1], "model: half");
+    let paused = bench.log.iter().find_map(|(event, _)| match event {
+        Event::SessionPaused { fault, .. } => fault.clone(),
+        _ => None,
+    });
+    assert_eq!(paused.expect("a fault").said, "");
+}
+
+/// A reply that is read as a whole is asked for again as a whole.
+#[test]
+fn a_broken_reply_of_a_role_with_a_contract_is_not_continued() {
+    let mut bench = Bench::of(Attempt::new(std::sync::Arc::new(crew())));
+    let reply = Some(types::ReplyRule {
+        contract: types::Contract::Plan,
+        reading: types::Strictness::default(),
+    });
+    bench.send(&Input::Brief(Box::new(types::Brief { reply, ..brief("T1.1") })));
+    let before = history(&bench);
+    bench.tell("model breaks_off {\"tasks\":");
+    assert_eq!(history(&bench), before);
+}
+
+/// The person has seen it, so it stays, and the model is told that it was stopped there.
+#[test]
+fn an_interrupted_reply_stays_and_the_model_is_told() {
+    let mut bench = open();
+    same(
+        &bench.tell("submit go\ninterrupt I will now del"),
+        "session.told s1 Submit go
+         model.asked t1
+         session.paused s1 session.interrupted by person:ann",
+    );
+    let kept = history(&bench);
+    assert_eq!(kept[1], "model: I will now del");
+    assert!(kept[2].starts_with("user: [The person interrupted your reply"), "{kept:?}");
+    bench.tell("submit do something else\nmodel says fine");
+    assert_eq!(bench.machine.last_words(), "fine", "it is not continued");
+    // Where no reply is on its way, there is nothing to keep.
+    bench.tell("submit more\nmodel calls shell make\ninterrupt I will now del");
+    assert!(!history(&bench).iter().skip(5).any(|line| line.contains("del")));
+}
+
+/// A reply that is cut at its longest is continued as often as the policy says, and then the person is asked.
+#[test]
+fn a_reply_that_was_cut_at_its_longest_is_continued() {
+    let mut policy = policy();
+    policy.session.continue_replies = 2;
+    let mut bench = opened(policy, open_brief());
+    same(
+        &bench.tell("submit go\nmodel is_cut one,"),
+        "session.told s1 Submit go
+         model.asked t1
+         model.replied t1
+         session.warned s1 session.reply_continued
+         model.asked t2",
+    );
+    same(
+        &bench.tell("model is_cut two,\nmodel is_cut three"),
+        "model.replied t2
+         session.warned s1 session.reply_continued
+         model.asked t3
+         model.replied t3
+         session.paused s1 session.reply_cut by engine",
+    );
+    assert_eq!(bench.machine.last_words(), "one,two,three");
+    bench.tell("submit again");
+    let told = bench.tell("model is_cut x");
+    assert!(told.contains("session.reply_continued"), "each input has its own count: {told}");
 }

@@ -8,7 +8,7 @@ use types::{
 
 use super::session::{Session, Slot, SlotState};
 use super::{Attempt, agents, blocked, question, scope};
-use crate::{Cut, permit};
+use crate::{Cut, Gaps, permit};
 
 /// The rule by which a hand-in after a failed change is sent back.
 pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
@@ -75,7 +75,7 @@ fn cut_short(session: &Session, tool: &str) -> String {
     )
 }
 
-/// Which calls begin now: reads all together, anything else alone and in order.
+/// Which calls begin now: those that only look all together, commands among them, and anything else alone and in order.
 pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     if let Some(event) = question::follow(attempt, session) {
         return vec![event];
@@ -89,9 +89,9 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     }
     let mut events = Vec::new();
     let mut under_way = session.started().count();
-    let mut only_reads = session.started().all(|slot| has(slot, Access::Read));
+    let mut only_reads = session.started().all(only_looks);
     for slot in session.round.iter().filter(|slot| slot.state == SlotState::Due) {
-        let reads = has(slot, Access::Read);
+        let reads = only_looks(slot);
         if under_way > 0 && !(only_reads && reads) {
             break;
         }
@@ -120,6 +120,16 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
 
 fn has(slot: &Slot, access: Access) -> bool {
     matches!(&slot.inspection, Inspection::Would(facts) if facts.access == access)
+}
+
+/// Whether a call only looks at something, so that it does not matter what runs beside it.
+fn only_looks(slot: &Slot) -> bool {
+    let Inspection::Would(facts) = &slot.inspection else { return false };
+    match facts.access {
+        Access::Read => true,
+        Access::Execute => facts.command.as_deref().is_some_and(crate::command::only_looks),
+        _ => false,
+    }
 }
 
 /// Whether a call may change files.
@@ -207,10 +217,11 @@ pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> 
     let tool = session.and_then(|s| s.slot(call)).map_or("", |slot| slot.call.tool.as_str());
     let otherwise = session.map_or(0, |session| session.brief.output_chars);
     let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
+    let gaps = Gaps { not_held: output.not_held, not_kept: output.not_kept };
     Event::ToolFinished {
         call,
         outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
-        output: cut.shown(&output.text, output.blob),
+        output: cut.shown(&output.text, output.blob, gaps),
         images: output.images.clone(),
         files: output.files.clone(),
         trees: output.trees,

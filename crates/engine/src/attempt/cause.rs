@@ -32,8 +32,8 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         Event::SessionChanged { change, .. } => {
             vec![Input::Command(Command::Change { change: change.clone() })]
         }
-        Event::SessionPaused { by, .. } => match person(by).next() {
-            Some(by) => vec![Input::Command(Command::Interrupt { by })],
+        Event::SessionPaused { by, said, .. } => match person(by).next() {
+            Some(by) => vec![Input::Command(Command::Interrupt { by, said: said.clone() })],
             None => vec![gone_on("")],
         },
         Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {

@@ -13,10 +13,8 @@ use super::{
 };
 use crate::{Machine as _, walls};
 
-/// Faults after which asking again, whatever is asked, makes no sense.
+/// Faults after which asking the same model again makes no sense: a sub-agent ends with them.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
-/// The rule by which a person stops the work on an input.
-pub(super) const INTERRUPTED: &str = "session.interrupted";
 /// The fault that making room may cure.
 const TOO_LONG: &str = "model.context_too_long";
 /// How many empty replies in a row are too many; before that the same is asked again.
@@ -83,18 +81,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             let (by, text) = (format!("person:{by}"), text.clone());
             vec![Event::SessionTold { session, how, by, text }]
         }
-        Command::Interrupt { by } => {
-            let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
-            let by = format!("person:{by}");
-            let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
-            let paused = |session: &Session| Event::SessionPaused {
-                session: session.id,
-                by: by.clone(),
-                decision: decision.clone(),
-                fault: None,
-            };
-            busy.map(paused).collect()
-        }
+        Command::Interrupt { by, said } => away::interrupted(attempt, by, said.as_deref()),
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
         Command::GoOn { by } if root.talk == Talk::Idle && root.stopped.is_some() => {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
@@ -131,7 +118,7 @@ fn due(attempt: &Attempt) -> Vec<Event> {
 fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
     match &session.talk {
         Talk::Idle | Talk::Asking { .. } | Talk::Waiting { .. } | Talk::Away { .. } => vec![],
-        Talk::Cut { stop, word } => away::cut(session, *stop, word.as_deref()),
+        Talk::Cut { stop, word } => away::cut(attempt, session, *stop, word.as_deref()),
         Talk::Broken { fault, summary: Some(_) } => {
             vec![room::without_summary(session, &fault.what)]
         }
@@ -167,8 +154,8 @@ pub(super) fn failed(session: &Session, fault: Fault) -> Event {
     ended(session, SessionEnd::Failed { fault })
 }
 
-/// The model did not reply. Too much is sent shortened; what nothing can cure ends the conversation; after anything
-/// else an open one waits for the person.
+/// The model did not reply. Too much is sent shortened; an attempt ends; an open conversation waits for the person,
+/// who may name another model or set another key. A sub-agent has nobody who could.
 fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     if fault.code == TOO_LONG
         && let Some(event) = room::recover(attempt, session)
@@ -180,11 +167,10 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     {
         return vec![away::paused(session, rule, fault)];
     }
-    if !session.is_open() || FATAL.contains(&fault.code.as_str()) {
-        if session.parent.is_none() {
-            let end = SessionEnd::Failed { fault: fault.clone() };
-            return agents::all_ended(attempt, &end);
-        }
+    if !session.is_open() {
+        return agents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() });
+    }
+    if session.parent.is_some() && FATAL.contains(&fault.code.as_str()) {
         return vec![failed(session, fault.clone())];
     }
     let decision = Decision::new(RuleId::fixed("session.model_failed"), fault.what.clone());
@@ -192,7 +178,8 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
 }
 
 pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
-    Event::SessionPaused { session: session.id, by: "engine".to_owned(), decision, fault }
+    let (session, by) = (session.id, "engine".to_owned());
+    Event::SessionPaused { session, by, decision, fault, said: None }
 }
 
 /// What the last round handed in, if it did.

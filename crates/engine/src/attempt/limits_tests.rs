@@ -8,6 +8,7 @@ use types::{
     Inspection, Message, ModelReply, Outcome, Part, Replied, StopReason, Usage,
 };
 
+use super::tests::results;
 use super::{Attempt, BLOCKED};
 use crate::Machine as _;
 use crate::budget::{LEAST_REPLY, output_limit};
@@ -155,4 +156,26 @@ fn what_a_call_leaves_that_was_told_to_stop_is_committed_when_it_has_ended() {
     let still_writing = crate::InFlight::from([call.expect("the call has begun")]);
     assert_eq!(bench.machine.pending(&still_writing), vec![]);
     assert!(matches!(bench.asked()[..], [Effect::Seal { .. }]));
+}
+
+/// A19: commands that only look run beside each other and beside reads; their results stay in the order of the calls.
+#[test]
+fn commands_that_only_look_are_made_together() {
+    let mut bench = talking(brief("T1.1"));
+    same(
+        &bench
+            .tell("model calls shell git status + read_file a + shell grep -rn x src + shell make"),
+        "model.replied t1
+         tool.started s1.t1.c0 shell permit.history
+         tool.started s1.t1.c1 read_file permit.read
+         tool.started s1.t1.c2 shell permit.command",
+    );
+    bench.tell("tool c2 ok\ntool c1 ok");
+    same(
+        &bench.tell("tool c0 ok"),
+        "tool.finished s1.t1.c0 ok\ntool.started s1.t1.c3 shell permit.command",
+    );
+    bench.tell("tool c3 ok");
+    let ids: Vec<String> = results(&bench.machine).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["w0", "w1", "w2", "w3"]);
 }

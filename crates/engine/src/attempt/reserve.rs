@@ -32,13 +32,13 @@ pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spen
     Ok(fits)
 }
 
-/// The longest reply for which the model's window has room, as far as that is known.
+/// The longest reply for which the model's window has room, as far as that is known. Where it is only estimated what is
+/// taken, a short reply is asked for in any case: the model may know better.
 fn by_window(session: &Session) -> u64 {
     let most = session.most_output;
+    let least = if session.room.is_counted() { 1 } else { most.min(LEAST_REPLY) };
     match session.room.window {
-        Some(window) => {
-            most.min(window.saturating_sub(session.context()).max(most.min(LEAST_REPLY)))
-        }
+        Some(window) => most.min(window.saturating_sub(session.context()).max(least)),
         None => most,
     }
 }

@@ -65,6 +65,11 @@ impl Room {
         self.words.push_back(text.chars().take(LONGEST_WORDS).collect());
     }
 
+    /// Whether the provider has counted what was sent last.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
     /// What the provider counted says nothing about what will be sent now.
     pub(super) fn forget_count(&mut self) {
         self.counted = None;

@@ -48,8 +48,9 @@ pub(super) struct Session {
     /// Inputs so far, and when the current one began.
     pub(super) inputs: u32,
     pub(super) began: Timestamp,
-    /// Replies in a row that said nothing.
+    /// Replies in a row that said nothing, and how often one was continued for the current input.
     pub(super) empty: u32,
+    pub(super) continued: u32,
     pub(super) steering: VecDeque<String>,
     pub(super) follow_ups: VecDeque<String>,
     pub(super) repeats: Repeats,
@@ -148,6 +149,7 @@ impl Session {
             inputs: 0,
             began: at,
             empty: 0,
+            continued: 0,
             steering: VecDeque::new(),
             follow_ups: VecDeque::new(),
             repeats: Repeats::default(),
@@ -196,7 +198,8 @@ impl Session {
     pub(super) fn input(&mut self, text: &str, at: Timestamp) {
         self.inputs += 1;
         self.began = at;
-        (self.rounds, self.empty, self.failures, self.stopped) = (0, 0, 0, None);
+        (self.rounds, self.empty, self.continued) = (0, 0, 0);
+        (self.failures, self.stopped) = (0, None);
         self.repeats = Repeats::default();
         self.room.remember(text);
         self.hear_steering();
@@ -274,6 +277,8 @@ impl Session {
             let asked = policy.compact_prompt.as_deref().unwrap_or(super::room::SUMMARISE);
             messages.push(Arc::new(Message::user(asked)));
             options.tool_choice = ToolChoice::None;
+        } else {
+            options.output.clone_from(&self.brief.output);
         }
         ModelRequest {
             model: self.model.clone(),
@@ -343,19 +348,32 @@ impl Session {
         }
     }
 
-    /// All text of the last reply that had any.
+    /// All text of the last reply that had any, with what it continues.
     pub(super) fn last_words(&self) -> String {
-        let replies = self.history.iter().rev().filter_map(|message| match &**message {
-            Message::Assistant { blocks, .. } => Some(blocks),
-            _ => None,
-        });
-        let texts = replies.map(|blocks| {
-            let texts = blocks.iter().filter_map(|block| match &block.body {
-                types::BlockBody::Text { text } => Some(text.as_str()),
-                _ => None,
-            });
-            texts.collect::<String>()
-        });
-        texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+        let text_at =
+            |place: usize| self.history.get(place).and_then(|message| reply_text(message));
+        let spoken = |place: &usize| text_at(*place).is_some_and(|text| !text.trim().is_empty());
+        let Some(mut first) = (0..self.history.len()).rev().find(spoken) else {
+            return String::new();
+        };
+        let mut words = text_at(first).unwrap_or_default();
+        while first >= 2
+            && super::away::asks_to_continue(&self.history[first - 1])
+            && let Some(before) = text_at(first - 2)
+        {
+            words.insert_str(0, &before);
+            first -= 2;
+        }
+        words
     }
+}
+
+/// The text of a message, if it is a reply.
+fn reply_text(message: &Message) -> Option<String> {
+    let Message::Assistant { blocks, .. } = message else { return None };
+    let texts = blocks.iter().filter_map(|block| match &block.body {
+        types::BlockBody::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    Some(texts.collect())
 }

@@ -271,16 +271,24 @@ fn calls_that_differ_are_no_loop_and_a_new_input_starts_afresh() {
     }
 }
 
-/// A57: a wrong key ends the session at once.
+/// A57: a refused key or a wrong model is not retried, and is an error of the turn: the conversation goes on with
+/// another model, and only the person closes it.
 #[test]
-fn a_fault_that_nothing_cures_closes_the_session() {
-    let mut bench = open();
-    bench.tell("submit go");
-    same(
-        &bench.tell("model is_told model.authentication"),
-        "model.failed t1\nsession.ended failed structural model.authentication",
-    );
-    assert_eq!(bench.machine.state(), SessionState::Closed);
+fn a_fault_that_nothing_cures_is_an_error_of_the_turn() {
+    for code in ["model.authentication", "model.permission", "model.not_found"] {
+        let mut bench = open();
+        bench.tell("submit go");
+        same(
+            &bench.tell(&format!("model is_told {code}")),
+            "model.failed t1\nsession.paused s1 session.model_failed by engine",
+        );
+        assert_eq!(bench.machine.state(), SessionState::Idle, "{code}");
+        bench.tell(r#"change {"model":"other/one"}"#);
+        same(&bench.tell("go_on\nmodel says done"), "model.asked t2\nmodel.replied t2");
+        assert_eq!(user_texts(&bench), ["go"], "{code}");
+        bench.tell("cancel");
+        assert_eq!(bench.machine.state(), SessionState::Closed, "{code}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use types::{AgentView, Listed, ListedQuestion, ListedSession, SessionState, SessionView};
 
 use super::session::{Session, SlotState, Talk};
-use super::{Attempt, decide};
+use super::{Attempt, away};
 
 impl Attempt {
     /// What it is doing.
@@ -35,7 +35,7 @@ impl Attempt {
             window: root.room.window,
             question: self.open_question().cloned(),
             unanswered: root.away().cloned(),
-            stopped: root.stopped.clone().filter(|by| by.rule.as_str() != decide::INTERRUPTED),
+            stopped: root.stopped.clone().filter(|by| by.rule.as_str() != away::INTERRUPTED),
             queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
             agents: agents
                 .map(|agent| AgentView {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, CallId, CallOutcome, Decision, Envelope, Event, ModelReply, RunId, SessionEnd,
-    SessionId,
+    Arguments, CallId, CallOutcome, Compaction, Decision, Envelope, Event, ModelReply, RunId,
+    SessionEnd, SessionId,
 };
 
 use super::Piece;
@@ -114,11 +114,13 @@ impl SessionStream {
                 "session.loop" => {
                     vec![json!({ "kind": "LOOP_DETECTION", "message": decision.reason })]
                 }
-                _ => {
+                "context.warn" => {
                     let percent = decision.seen.first().and_then(|seen| seen.parse::<u64>().ok());
                     vec![json!({ "kind": "CONTEXT_WARNING", "usagePercent": percent })]
                 }
+                _ => vec![],
             },
+            Event::SessionCompacted { how, decision, .. } => vec![compacted(how, decision)],
             Event::SessionPaused { decision, .. } => talk.paused(decision),
             _ => vec![],
         }
@@ -135,7 +137,9 @@ impl Talk {
     fn paused(&mut self, decision: &Decision) -> Vec<Value> {
         let mut events = self.hushed();
         events.extend(match decision.rule.as_str() {
-            "session.interrupted" => None,
+            "session.interrupted" => {
+                Some(json!({ "kind": "ERROR", "error": decision.reason, "interrupted": true }))
+            }
             "session.round_limit" => {
                 Some(json!({ "kind": "TURN_LIMIT", "reason": "max_tool_rounds" }))
             }
@@ -193,6 +197,22 @@ impl Talk {
     }
 }
 
+/// Room was made: the window was as full as it may be, or more than full where the provider said so.
+fn compacted(how: &Compaction, decision: &Decision) -> Value {
+    let how = match how {
+        Compaction::Trimmed => "trimmed",
+        Compaction::Summarised { .. } => "summarised",
+        Compaction::Dropped => "dropped",
+    };
+    let percent = (decision.rule.as_str() == "context.too_long").then_some(100);
+    json!({
+        "kind": "CONTEXT_WARNING",
+        "usagePercent": percent,
+        "compacted": how,
+        "message": decision.reason,
+    })
+}
+
 /// The conversation that an event belongs to.
 fn session_of(event: &Event) -> Option<SessionId> {
     match event {
@@ -200,6 +220,7 @@ fn session_of(event: &Event) -> Option<SessionId> {
         | Event::SessionEnded { session, .. }
         | Event::SessionWarned { session, .. }
         | Event::SessionPaused { session, .. }
+        | Event::SessionCompacted { session, .. }
         | Event::ModelReplied { session, .. }
         | Event::ModelFailed { session, .. } => Some(*session),
         Event::ToolStarted { call, .. }

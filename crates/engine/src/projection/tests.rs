@@ -134,7 +134,25 @@ fn what_stops_a_session_is_told() {
     let warning = events.iter().find(|event| event["kind"] == "CONTEXT_WARNING").expect("one");
     assert!(warning["usagePercent"].as_u64().is_some_and(|percent| percent >= 80), "{warning}");
     let events = last(policy(), open_brief(), "model is_told model.authentication");
-    assert_eq!(kinds(&events, "kind"), "SESSION_START ERROR SESSION_END");
+    assert_eq!(kinds(&events, "kind"), "SESSION_START ERROR");
+}
+
+/// A58, A64: what makes room and who interrupts is told too; what is no warning about the window is not told as one.
+#[test]
+fn compaction_and_interrupts_are_told() {
+    let mut bench = bench(open_brief());
+    bench.tell(
+        "submit go\nmodel calls read_file a\ntool c0 ok\nmodel is_told model.context_too_long",
+    );
+    let events = session_events(&bench);
+    let warning = events.iter().find(|event| event["kind"] == "CONTEXT_WARNING").expect("one");
+    assert_eq!((&warning["usagePercent"], &warning["compacted"]), (&100.into(), &"dropped".into()));
+    bench.tell("interrupt");
+    let last = session_events(&bench).pop().expect("an event");
+    assert_eq!((&last["kind"], &last["interrupted"]), (&"ERROR".into(), &true.into()));
+    let mut bench = self::bench(open_brief());
+    bench.tell("submit go\nmodel is_away 3600000\ngo_on\nmodel says fine");
+    assert!(!kinds(&session_events(&bench), "kind").contains("CONTEXT_WARNING"));
 }
 
 /// A83: what sub-agents do is wrapped.

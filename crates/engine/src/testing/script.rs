@@ -37,7 +37,10 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
             let (by, text) = ("ann".to_owned(), rest.to_owned());
             Input::Command(Command::Tell { how, by, text })
         }
-        "interrupt" => Input::Command(Command::Interrupt { by: "ann".to_owned() }),
+        "interrupt" => {
+            let said = Some(rest.to_owned()).filter(|said| !said.is_empty());
+            Input::Command(Command::Interrupt { by: "ann".to_owned(), said })
+        }
         "go_on" => Input::Command(Command::GoOn { by: "ann".to_owned() }),
         "compact" => Input::Command(Command::Compact { by: "ann".to_owned() }),
         "change" => {
@@ -141,6 +144,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         policy: None,
         forked: None,
         output: None,
+        instruction: None,
     }
 }
 

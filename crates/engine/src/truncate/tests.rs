@@ -27,7 +27,7 @@ fn a_long_text_loses_its_middle_by_characters_not_bytes() {
 #[test]
 fn where_the_end_matters_the_beginning_goes() {
     let cut = Cut { chars: 3, lines: None, keep: Keep::Tail };
-    let shown = cut.shown("abcdeöü", None);
+    let shown = cut.shown("abcdeöü", None, Gaps::default());
     assert_eq!(shown.removed, 4);
     assert!(shown.text.starts_with("[WARNING: ") && shown.text.ends_with("]\n\neöü"), "{shown:?}");
     assert!(shown.text.contains("first 4 characters"), "{shown:?}");
@@ -38,15 +38,62 @@ fn where_the_end_matters_the_beginning_goes() {
 fn lines_are_cut_after_characters() {
     let cut = Cut { chars: 1_000, lines: Some(4), keep: Keep::HeadTail };
     let lines: String = (1..=9).map(|n| format!("{n}\n")).collect();
-    assert_eq!(cut.shown(&lines, None).text, "1\n2\n[... 5 lines omitted ...]\n8\n9\n");
-    assert_eq!(cut.shown(&lines, None).removed, 10);
-    assert_eq!(cut.shown("1\n2\n3\n4", None).text, "1\n2\n3\n4");
-    assert_eq!(cut.shown("1\n2\n3\n4\n", None).removed, 0);
+    assert_eq!(
+        cut.shown(&lines, None, Gaps::default()).text,
+        "1\n2\n[... 5 lines omitted ...]\n8\n9\n"
+    );
+    assert_eq!(cut.shown(&lines, None, Gaps::default()).removed, 10);
+    assert_eq!(cut.shown("1\n2\n3\n4", None, Gaps::default()).text, "1\n2\n3\n4");
+    assert_eq!(cut.shown("1\n2\n3\n4\n", None, Gaps::default()).removed, 0);
     let long = format!("{}\n{lines}", "x".repeat(5_000));
-    let shown = cut.shown(&long, None);
-    let warned = shown.text.contains("characters were removed");
-    assert!(shown.text.len() < 1_500 && (warned || shown.text.contains("omitted")), "{shown:?}");
+    let shown = cut.shown(&long, None, Gaps::default());
+    assert!(shown.text.len() < 1_500 && shown.text.contains("characters"), "{shown:?}");
     assert!(cut.cuts(&lines) && cut.cuts(&long));
+}
+
+/// How many characters of an output are shown; the warning is no part of it.
+fn output_in(shown: &Shown) -> u64 {
+    let text = shown.text.as_str();
+    let (from, to) = (text.find("[WARNING").expect("a warning"), text.find(" less.]\n\n"));
+    let (from, to) = (from - 2, to.expect("its end") + " less.]\n\n".len());
+    (text.len() - (to - from)) as u64
+}
+
+/// A28: where characters and lines are both too many, one warning stays and counts all that is gone.
+#[test]
+fn the_warning_stays_and_counts_everything() {
+    let cut = Cut { chars: 1_000, lines: Some(10), keep: Keep::HeadTail };
+    let text: String = (0..1_000).map(|n| format!("{n:05}\n")).collect();
+    let shown = cut.shown(&text, None, Gaps::default());
+    assert_eq!(shown.text.matches("WARNING").count(), 1, "{shown:?}");
+    assert_eq!(shown.removed, 6_000 - 60);
+    assert!(shown.text.contains(" 5940 characters (990 lines) were removed"), "{shown:?}");
+    assert!(shown.text.starts_with("00000\n00001\n"), "{shown:?}");
+    assert!(shown.text.ends_with("00998\n00999\n"), "{shown:?}");
+    assert_eq!(output_in(&shown) + shown.removed, 6_000);
+    let end = Cut { keep: Keep::Tail, ..cut }.shown(&text, None, Gaps::default());
+    assert!(end.text.contains("first 5940 characters (990 lines) were removed"), "{end:?}");
+    assert!(
+        end.text.ends_with(
+            "]\n\n00990\n00991\n00992\n00993\n00994\n00995\n00996\n00997\n00998\n00999\n"
+        )
+    );
+}
+
+/// A28: what was never held in memory counts as well, and what is not in the log is not said to be there.
+#[test]
+fn what_was_not_held_or_kept_is_told() {
+    let cut = Cut { chars: 20, lines: None, keep: Keep::HeadTail };
+    let gaps = Gaps { not_held: 500, not_kept: 300 };
+    let text =
+        format!("{}\n[500 bytes of output are not shown here]\n{}", "a".repeat(30), "b".repeat(30));
+    let shown = cut.shown(&text, None, gaps);
+    assert!(shown.text.contains(" 40 characters and 500 further bytes were removed"), "{shown:?}");
+    assert!(shown.text.contains("without its last 300 bytes"), "{shown:?}");
+    assert!(!shown.text.contains("whole is in the log"), "{shown:?}");
+    assert_eq!(shown.removed, 540);
+    let fits = Cut { chars: 1_000, ..cut }.shown(&text, None, gaps);
+    assert_eq!((fits.text.as_str(), fits.removed), (text.as_str(), 500));
 }
 
 /// A27, A31: every tool has limits of its own, and a policy can say otherwise, in whole or in part.
@@ -77,7 +124,10 @@ fn each_tool_has_its_limits_and_a_policy_may_change_them() {
 #[test]
 fn nothing_at_all_may_be_kept() {
     assert_eq!(head_and_tail("abc", 0, None).removed, 3);
-    assert_eq!(Cut { chars: 0, lines: None, keep: Keep::Tail }.shown("abc", None).removed, 3);
+    assert_eq!(
+        Cut { chars: 0, lines: None, keep: Keep::Tail }.shown("abc", None, Gaps::default()).removed,
+        3
+    );
 }
 
 /// A30: one line of ten megabytes.
@@ -86,7 +136,7 @@ fn ten_megabytes_in_one_line_are_cut() {
     let shown = head_and_tail(&"é".repeat(5_000_000), 30_000, None);
     assert_eq!(shown.removed, 4_970_000);
     let shell = Cut::of("shell", &ToolPolicy::default(), 30_000);
-    assert_eq!(shell.shown(&"x".repeat(10_000_000), None).removed, 9_970_000);
+    assert_eq!(shell.shown(&"x".repeat(10_000_000), None, Gaps::default()).removed, 9_970_000);
 }
 
 /// M21: a report of at most 4000 characters is whole; a longer one is its first 2500, dots, and its last 1000, counted

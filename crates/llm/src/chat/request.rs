@@ -5,9 +5,10 @@
 use serde_json::{Map, Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
+use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
 use crate::scroll::Entry;
-use crate::wire::{Delivery, Frame, Quirks, data_url, put};
+use crate::wire::{Delivery, Frame, Quirks, data_url, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
     let options = &request.options;
@@ -35,8 +36,10 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         };
         put(&mut body, "parallel_tool_calls", options.parallel_calls);
     }
-    if let Some(output) = &options.output {
-        let schema = json!({ "name": output.name, "schema": output.schema, "strict": true });
+    // Many servers refuse a schema beside tools; the reply is checked in any case.
+    if let Some(output) = options.output.as_ref().filter(|_| !offers_tools(request)) {
+        let strict = output::is_strict(&output.schema);
+        let schema = json!({ "name": output.name, "schema": output.schema, "strict": strict });
         body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
     }
     let effort = options.effort.map(|effort| effort.min(Effort::Xhigh));

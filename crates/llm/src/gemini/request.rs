@@ -6,7 +6,7 @@ use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoi
 
 use crate::repair::{Answer, Said, Turn, argument_object};
 use crate::scroll::Entry;
-use crate::wire::{Delivery, Frame, put};
+use crate::wire::{Delivery, Frame, most_thinking, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -48,20 +48,26 @@ fn generation(request: &ModelRequest) -> Value {
     if !options.stop_at.is_empty() {
         config["stopSequences"] = json!(options.stop_at);
     }
-    if let Some(output) = &options.output {
+    // Before the third generation a reply has either calls or a schema.
+    let either = is_older(request.model.name()) && offers_tools(request);
+    if let Some(output) = options.output.as_ref().filter(|_| !either) {
         config["responseMimeType"] = json!("application/json");
         config["responseJsonSchema"] = output.schema.clone();
     }
     if let Some(effort) = options.effort {
-        config["thinkingConfig"] = thinking(request.model.name(), effort);
+        config["thinkingConfig"] = thinking(request, effort);
     }
     config
 }
 
+fn is_older(model: &str) -> bool {
+    model.contains("gemini-1") || model.contains("gemini-2")
+}
+
 /// Models before the third generation think by a number of tokens, later ones by a word.
-fn thinking(model: &str, effort: Effort) -> Value {
+fn thinking(request: &ModelRequest, effort: Effort) -> Value {
     let shown = effort != Effort::None;
-    if model.contains("gemini-1") || model.contains("gemini-2") {
+    if is_older(request.model.name()) {
         let budget = match effort {
             Effort::None => 0,
             Effort::Minimal => 512,
@@ -69,6 +75,7 @@ fn thinking(model: &str, effort: Effort) -> Value {
             Effort::Medium => 8_192,
             Effort::High | Effort::Xhigh | Effort::Max => 24_576,
         };
+        let budget = most_thinking(request.max_output).min(budget);
         return json!({ "includeThoughts": shown, "thinkingBudget": budget });
     }
     let word = match effort {

@@ -2,11 +2,14 @@
 //! text and at the conversation's tail, so that everything before them stays the same from turn to turn.
 
 use serde_json::{Value, json};
-use types::{Block, BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
+use types::{
+    Block, BlockBody, CallOutcome, Effort, ModelRequest, OutputSchema, Part, Source, ToolChoice,
+};
 
+use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
 use crate::scroll::Entry;
-use crate::wire::{Delivery, Frame, put};
+use crate::wire::{Delivery, Frame, most_thinking, put};
 
 const VERSION: &str = "2023-06-01";
 
@@ -28,7 +31,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         body["tools"] = tools.collect();
         body["tool_choice"] = tool_choice(request);
     }
-    if let Some(output) = &options.output {
+    if let Some(output) = options.output.as_ref().filter(|output| takes_schema(request, output)) {
         body["output_config"]["format"] = json!({ "type": "json_schema", "schema": output.schema });
     }
     let thinking = think(request, &mut body);
@@ -78,6 +81,13 @@ fn tool_choice(request: &ModelRequest) -> Value {
     choice
 }
 
+/// Whether the model can be held to a schema. One that cannot is only told of it, and its reply is checked.
+fn takes_schema(request: &ModelRequest, output: &OutputSchema) -> bool {
+    let name = request.model.name();
+    let too_old = ["claude-2", "claude-3", "-4-0", "-4-2"].iter().any(|old| name.contains(old));
+    !too_old && output::is_closed(&output.schema)
+}
+
 /// Older models think by a number of tokens, newer ones by a word. Neither thinks where a tool is forced.
 fn think(request: &ModelRequest, body: &mut Value) -> bool {
     let Some(effort) = request.options.effort else { return false };
@@ -103,7 +113,7 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
         Effort::Xhigh => 49_152,
         Effort::Max => 98_304,
     };
-    let budget = wanted.min(request.max_output.saturating_sub(1));
+    let budget = wanted.min(most_thinking(request.max_output));
     if budget < 1_024 {
         return false;
     }

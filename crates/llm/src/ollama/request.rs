@@ -7,7 +7,7 @@ use types::{BlockBody, Effort, ModelRequest, Part, Source};
 use crate::chat::request::system;
 use crate::repair::{Said, Turn, argument_object, plain_text};
 use crate::scroll::Entry;
-use crate::wire::{Delivery, Frame, put};
+use crate::wire::{Delivery, Frame, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -16,7 +16,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         "messages": null,
         "stream": delivery == Delivery::Streamed,
     });
-    if !request.tools.is_empty() && options.tool_choice != types::ToolChoice::None {
+    if offers_tools(request) {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({
                 "name": tool.name, "description": tool.description, "parameters": tool.schema,
@@ -25,7 +25,9 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         });
         body["tools"] = tools.collect();
     }
-    put(&mut body, "format", options.output.as_ref().map(|output| output.schema.clone()));
+    // What is held to a form cannot be a call.
+    let output = options.output.as_ref().filter(|_| !offers_tools(request));
+    put(&mut body, "format", output.map(|output| output.schema.clone()));
     put(&mut body, "think", options.effort.map(|effort| effort != Effort::None));
     let mut settings = json!({ "num_predict": request.max_output });
     put(&mut settings, "temperature", options.temperature);

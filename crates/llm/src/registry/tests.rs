@@ -99,6 +99,35 @@ async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
     assert!(exchange.secret.is_none());
 }
 
+/// Whoever belongs to several organisations says by the usual variables which of them pays, and only to OpenAI.
+#[tokio::test]
+async fn the_organisation_and_the_project_are_sent_where_their_variables_are_set() {
+    let echo = answering(401, "{}");
+    let variable = |name: &str| match name {
+        "OPENAI_API_KEY" | "GROQ_API_KEY" => Some(KEY.to_owned()),
+        "OPENAI_ORG_ID" => Some(" org-1 ".to_owned()),
+        "OPENAI_PROJECT_ID" => Some("proj_2".to_owned()),
+        _ => None,
+    };
+    let registry = Registry::new(Settings::default(), variable, echo.clone()).expect("a registry");
+    for (model, expected) in [
+        ("openai/gpt-5", vec!["org-1", "proj_2"]),
+        ("openai-chat/gpt-5", vec!["org-1", "proj_2"]),
+        ("groq/llama", vec![]),
+    ] {
+        ask(&registry, model).await.expect_err("refused");
+        let exchange = echo.seen.lock().expect("a lock").pop().expect("one exchange");
+        let names = ["OpenAI-Organization", "OpenAI-Project"];
+        let sent: Vec<&str> = exchange
+            .headers
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .map(|(_, value)| value.as_str())
+            .collect();
+        assert_eq!(sent, expected, "{model}");
+    }
+}
+
 /// K12: usage and cost are reported, and an unknown cost is unknown.
 #[tokio::test]
 async fn an_unknown_models_cost_is_unknown_and_a_missing_count_is_an_estimate() {

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
 
+use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
 use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, data_url, put};
@@ -38,7 +39,8 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     }
     if let Some(output) = &options.output {
         body["text"]["format"] = json!({
-            "type": "json_schema", "name": output.name, "schema": output.schema, "strict": true,
+            "type": "json_schema", "name": output.name, "schema": output.schema,
+            "strict": output::is_strict(&output.schema),
         });
     }
     if let Some(effort) = options.effort {

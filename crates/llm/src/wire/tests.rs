@@ -21,8 +21,8 @@ fn full(model: &str) -> ModelRequest {
     let tool = ToolSpec { name: "read_file".to_owned(), description: "reads".to_owned(), schema };
     request.tools = Arc::from([tool]);
     request.options.effort = Some(Effort::High);
-    request.options.output =
-        Some(OutputSchema { name: "out".to_owned(), schema: json!({ "type": "object" }) });
+    let schema = json!({ "type": "object", "additionalProperties": false });
+    request.options.output = Some(OutputSchema { name: "out".to_owned(), schema });
     request.options.stop_at = vec!["END".to_owned()];
     request
 }
@@ -42,7 +42,7 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
             vec![
                 ("/tools/0/input_schema/type", json!("object")),
                 ("/messages/0/content/1/source/data", json!("QUJD")),
-                ("/thinking/budget_tokens", json!(1_499)),
+                ("/thinking/budget_tokens", json!(1_500)),
                 ("/output_config/format/type", json!("json_schema")),
                 ("/stop_sequences/0", json!("END")),
             ],
@@ -65,7 +65,6 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
                 ("/tools/0/function/parameters/type", json!("object")),
                 ("/messages/1/content/1/image_url/url", json!("data:image/png;base64,QUJD")),
                 ("/reasoning_effort", json!("high")),
-                ("/response_format/json_schema/name", json!("out")),
                 ("/stream_options/include_usage", json!(true)),
                 ("/stop/0", json!("END")),
             ],
@@ -76,8 +75,7 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
             vec![
                 ("/tools/0/functionDeclarations/0/name", json!("read_file")),
                 ("/contents/0/parts/1/inlineData/data", json!("QUJD")),
-                ("/generationConfig/thinkingConfig/thinkingBudget", json!(24_576)),
-                ("/generationConfig/responseMimeType", json!("application/json")),
+                ("/generationConfig/thinkingConfig/thinkingBudget", json!(1_500)),
                 ("/generationConfig/stopSequences/0", json!("END")),
             ],
         ),
@@ -88,18 +86,69 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
                 ("/tools/0/function/name", json!("read_file")),
                 ("/messages/1/images/0", json!("QUJD")),
                 ("/think", json!(true)),
-                ("/format/type", json!("object")),
                 ("/options/stop/0", json!("END")),
             ],
         ),
     ] {
         let mut request = full(model);
-        request.max_output = if dialect == Dialect::Messages { 1_500 } else { 1_000 };
+        request.max_output = 3_000;
         let body = body(dialect, &request);
         for (path, value) in paths {
             assert_eq!(body.pointer(path), Some(&value), "{dialect:?} {path}: {body}");
         }
     }
+}
+
+/// A98: a schema goes by the provider's own mechanism, also beside tools where the provider takes both.
+#[test]
+fn a_schema_is_sent_where_the_provider_can_hold_its_model_to_it() {
+    for (dialect, model, path, beside_tools) in [
+        (Dialect::Messages, "anthropic/claude-sonnet-4-5", "/output_config/format/schema", true),
+        (Dialect::Responses, "openai/gpt-5", "/text/format/schema", true),
+        (Dialect::Gemini, "gemini/gemini-3-pro", "/generationConfig/responseJsonSchema", true),
+        (Dialect::Gemini, "gemini/gemini-2.5-pro", "/generationConfig/responseJsonSchema", false),
+        (Dialect::Chat, "local/m", "/response_format/json_schema/schema", false),
+        (Dialect::Ollama, "ollama/qwen3", "/format", false),
+    ] {
+        let mut request = full(model);
+        let wanted = request.options.output.clone().map(|output| output.schema);
+        let both = body(dialect, &request);
+        assert_eq!(both.pointer(path).is_some(), beside_tools, "{model}: {both}");
+        request.tools = Arc::from([]);
+        let alone = body(dialect, &request);
+        assert_eq!(alone.pointer(path), wanted.as_ref(), "{model}: {alone}");
+    }
+    let mut request = full("anthropic/claude-sonnet-4-5");
+    let open = json!({ "type": "object" });
+    request.options.output = Some(OutputSchema { name: "out".to_owned(), schema: open });
+    assert_eq!(body(Dialect::Messages, &request).pointer("/output_config"), None);
+    let strict = |request| body(Dialect::Responses, request)["text"]["format"]["strict"].clone();
+    request.model = "openai/gpt-5".parse().expect("a model");
+    assert_eq!(strict(&request), json!(false));
+    let old = full("anthropic/claude-3-7-sonnet");
+    assert_eq!(body(Dialect::Messages, &old).pointer("/output_config"), None);
+}
+
+/// A96: what a model may think leaves half of its reply for the answer.
+#[test]
+fn thinking_leaves_room_for_the_answer() {
+    for (dialect, model, path) in [
+        (Dialect::Messages, "anthropic/claude-sonnet-4-5", "/thinking/budget_tokens"),
+        (
+            Dialect::Gemini,
+            "gemini/gemini-2.5-pro",
+            "/generationConfig/thinkingConfig/thinkingBudget",
+        ),
+    ] {
+        let mut request = full(model);
+        for (most, thinks) in [(16_000, 8_000), (64_000, 24_576), (2_048, 1_024)] {
+            request.max_output = most;
+            assert_eq!(body(dialect, &request).pointer(path), Some(&json!(thinks)), "{model}");
+        }
+    }
+    let mut request = full("anthropic/claude-sonnet-4-5");
+    request.max_output = 1_500;
+    assert_eq!(body(Dialect::Messages, &request).pointer("/thinking"), None);
 }
 
 /// A97: the modes of tool choice.

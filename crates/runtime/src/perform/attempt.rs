@@ -1,7 +1,8 @@
 //! The deeds of an attempt or of an open conversation: ask its models, run its calls, try its walls, commit what it
 //! leaves.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Attempt, Cut};
 use futures::future::BoxFuture;
@@ -10,8 +11,8 @@ use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
-    Brief, CallId, Digest, Effect, Fault, FileState, LogId, ModelRef, ModelRequest, Outcome,
-    Policy, Replied, Scope, StreamItem, Timestamp, ToolOutput,
+    AgentCall, Brief, CallId, Digest, Effect, Fault, FileState, Inspection, LogId, ModelRef,
+    ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp, ToolOutput,
 };
 
 use super::exact::{Asked, ExactCalls, InFiles, Judged};
@@ -22,6 +23,7 @@ use crate::drive::{self, Hands};
 use crate::hub::{Delta, Hub};
 use crate::look::look;
 use crate::session::Keeper;
+use crate::setting::PromptSource;
 use crate::shop::Shop;
 use crate::web::Internet;
 
@@ -45,6 +47,33 @@ pub(crate) struct AttemptHands {
     hub: Hub,
     /// Where files are kept as they were, if they are.
     keeper: Option<Arc<Keeper>>,
+    /// The replies on their way.
+    partial: Arc<PartialReplies>,
+    /// What the system prompts of sub-agents are made of, where they can have models of their own.
+    source: Option<Arc<PromptSource>>,
+}
+
+/// The texts of replies on their way, as far as they have come.
+#[derive(Debug, Default)]
+pub(crate) struct PartialReplies(Mutex<BTreeMap<SessionId, String>>);
+
+impl PartialReplies {
+    /// What the model of a conversation has said of the reply that is on its way.
+    pub(crate) fn of(&self, session: SessionId) -> Option<String> {
+        self.texts().get(&session).cloned()
+    }
+
+    fn add(&self, session: SessionId, text: &str) {
+        self.texts().entry(session).or_default().push_str(text);
+    }
+
+    fn take(&self, session: SessionId) -> String {
+        self.texts().remove(&session).unwrap_or_default()
+    }
+
+    fn texts(&self) -> MutexGuard<'_, BTreeMap<SessionId, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 type Opened = Vec<(ModelRef, Arc<dyn Model>)>;
@@ -84,6 +113,8 @@ impl AttemptHands {
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
             hub: shop.hub.clone(),
             keeper: None,
+            partial: Arc::default(),
+            source: None,
             shop,
             policy,
         })
@@ -92,6 +123,15 @@ impl AttemptHands {
     /// For a conversation that has a log of its own, and people who follow it.
     pub(crate) fn of_session(self, log: LogId, hub: Hub, keeper: Option<Arc<Keeper>>) -> Self {
         Self { log, hub, keeper, ..self }
+    }
+
+    /// With what the system prompts of sub-agents are made of.
+    pub(crate) fn told_by(self, source: Arc<PromptSource>) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
+    pub(crate) fn partial(&self) -> Arc<PartialReplies> {
+        self.partial.clone()
     }
 
     pub(crate) fn tailor(&self) -> Arc<Tailor> {
@@ -118,7 +158,12 @@ impl AttemptHands {
         };
         let (hub, log) = (self.hub.clone(), self.log.clone());
         let session = request.origin.session;
+        let partial = self.partial.clone();
+        partial.take(session);
         let show = move |item: &StreamItem| {
+            if let StreamItem::Text(text) = item {
+                partial.add(session, text);
+            }
             if let Some(delta) = Delta::of(&log, session, item) {
                 hub.publish(delta);
             }
@@ -129,19 +174,38 @@ impl AttemptHands {
             reply = llm::gather(model.stream(request.clone()), show) => reply,
             () = stop.cancelled() => Err(stopped()),
         };
-        Outcome::Model(reply.map(|reply| {
-            let registry = self.tailor.registry(&request.model);
-            let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
-            let inspections = reply.calls().map(|call| {
-                let mut inspection = registry.inspect(call);
-                self.tailor.fit(&request.model, &tools, &mut inspection);
-                inspection
-            });
-            let inspections = inspections.collect();
-            let (redactor, policy, brief) = (&*self.shop.redactor, &*self.policy, &*self.brief);
-            let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
-            Box::new(Replied { reply, inspections, exact })
-        }))
+        let said = self.partial.take(session);
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(fault) => return Outcome::Model(Err(Fault { said, ..fault })),
+        };
+        let registry = self.tailor.registry(&request.model);
+        let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        let usual = self.policy.roles.get(&self.brief.role).map(|role| role.tools.as_slice());
+        let usual = usual.unwrap_or_default();
+        let mut inspections = Vec::new();
+        for call in reply.calls() {
+            let mut inspection = registry.inspect(call);
+            self.tailor.fit(&request.model, (&tools, usual), &mut inspection);
+            self.tell_agent(&mut inspection).await;
+            inspections.push(inspection);
+        }
+        let (redactor, policy, brief) = (&*self.shop.redactor, &*self.policy, &*self.brief);
+        let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
+        Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact })))
+    }
+
+    /// Gives a sub-agent with a model of its own the system prompt for that model.
+    async fn tell_agent(&self, inspection: &mut Inspection) {
+        let Inspection::Would(facts) = inspection else { return };
+        let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
+        let (Some(source), Some(change)) = (&self.source, &mut spawn.change) else { return };
+        let Some(model) = &change.model else { return };
+        let of = (model, self.tailor.family(model));
+        match source.prompt(&self.shop.prompts, of, self.shop.clock.now()).await {
+            Ok(system) => change.system = Some(system),
+            Err(fault) => *inspection = Inspection::Invalid(fault.what),
+        }
     }
 
     async fn call(&self, made: Made<'_>, stop: &CancellationToken) -> Result<Outcome, Fault> {
@@ -168,7 +232,10 @@ impl AttemptHands {
         let env =
             self.field.open(&self.shop, made.scope, hearing.listener(), Some(made.call)).await?;
         let secrets = InFiles(&self.shop.redactor);
-        let place = Place::new(&*env, &self.seen, stop).with_web(web).keeping(&secrets);
+        let place = Place::new(&*env, &self.seen, stop)
+            .with_web(web)
+            .keeping(&secrets)
+            .with_command_timeout(self.policy.tools.command_timeout_ms);
         let keeper = self.keeper.as_ref().filter(|_| made.changes);
         let before = match keeper {
             Some(keeper) => keeper.before(made.call).await,
@@ -180,9 +247,10 @@ impl AttemptHands {
         }
         let cut = Cut::of(made.tool, &self.policy.tools, self.shown);
         let said = std::mem::take(&mut output.text);
+        let not_kept = hearing.not_kept();
         let whole = hearing.whole_above(MAX_OUTPUT);
         let (text, blob) = kept_whole(&self.shop, said, whole, |text| cut.cuts(text)).await?;
-        Ok(Outcome::Tool(ToolOutput { text, blob, ..output }))
+        Ok(Outcome::Tool(ToolOutput { text, blob, not_kept, ..output }))
     }
 
     /// What the files are that a command names.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use sandbox::{Environment, IntentLog, Listener, LocalEnvironment, Repo};
+use sandbox::{Environment, GitError, Glance, IntentLog, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
     AgentCall, Assignment, Brief, CallId, CommitId, Family, Fault, FaultClass, Inspection,
@@ -19,6 +19,9 @@ use crate::drive::Recovery;
 use crate::shop::Shop;
 use crate::walls::{Ground, Whose};
 use crate::workspace::Ready;
+
+/// How many files of a checkout are named to the model.
+const MOST_STATUS: usize = 100;
 
 /// The place that an attempt or a conversation works in.
 #[derive(Debug)]
@@ -110,10 +113,34 @@ impl Folder {
         open.iter().filter_map(became).collect()
     }
 
+    /// The repository, if this is a worktree that was made for an attempt and not the person's own checkout.
+    async fn worktree_of(&self) -> Option<Repo> {
+        self.start.as_ref()?;
+        self.repo().await
+    }
+
+    /// What differs from the last commit, a line for each file.
+    async fn status(&self) -> String {
+        let unreadable = |error: GitError| format!("(its state cannot be read: {error})");
+        if let Some(repo) = self.worktree_of().await {
+            return repo.status(&self.path).await.unwrap_or_else(unreadable);
+        }
+        match Glance::at(&self.path, 1).await {
+            Ok(Some(Glance { status: Some(lines), .. })) => {
+                lines.iter().take(MOST_STATUS).map(String::as_str).collect::<Vec<_>>().join("\n")
+            }
+            Ok(Some(_)) => "(git took too long to say)".to_owned(),
+            Ok(None) => "(it is not a repository)".to_owned(),
+            Err(error) => unreadable(error),
+        }
+    }
+
     /// What changed since the first of the open calls began that git does not show, in words.
     async fn unseen(&self, open: &[(CallId, Timestamp)]) -> String {
         let Some(since) = open.iter().map(|(_, at)| *at).min() else { return String::new() };
-        let changed = match self.repo().await {
+        let worktree = self.worktree_of().await;
+        let what = if worktree.is_some() { "ignored files" } else { "files" };
+        let changed = match worktree {
             Some(repo) => repo.ignored_since(&self.path, since).await.unwrap_or_default(),
             None => {
                 let (path, all) = (self.path.clone(), [WorkPath::root()]);
@@ -121,7 +148,6 @@ impl Folder {
                 tokio::task::spawn_blocking(looked).await.unwrap_or_default()
             }
         };
-        let what = if self.repo().await.is_some() { "ignored files" } else { "files" };
         match changed.is_empty() {
             true => String::new(),
             false => format!("\n{what} that changed since the call began:\n{}", changed.join("\n")),
@@ -200,13 +226,7 @@ impl Field {
             return Recovery { workspace, recovered: vec![] };
         };
         let recovered = folder.recovered(open).await;
-        let status = match folder.repo().await {
-            Some(repo) => repo
-                .status(&folder.path)
-                .await
-                .unwrap_or_else(|error| format!("(its state cannot be read: {error})")),
-            None => "(it is not a repository)".to_owned(),
-        };
+        let status = folder.status().await;
         let unseen = folder.unseen(open).await;
         Recovery { workspace: Some(format!("{status}{unseen}")), recovered }
     }
@@ -296,12 +316,19 @@ impl Tailor {
         Ok((names, specs))
     }
 
-    /// Fills in what a sub-agent with a model of its own needs that is not its parent's.
-    pub(crate) fn fit(&self, parent: &ModelRef, tools: &[String], inspection: &mut Inspection) {
+    /// Fills in what a sub-agent with a model of its own needs that is not its parent's. `tools` are the parent's, as
+    /// its family calls them, and `usual` those of the role, by their plain names.
+    pub(crate) fn fit(
+        &self,
+        parent: &ModelRef,
+        (tools, usual): (&[String], &[String]),
+        inspection: &mut Inspection,
+    ) {
         let Inspection::Would(facts) = inspection else { return };
         let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
         let Some(model) = spawn.model.clone().filter(|model| model != parent) else { return };
-        match self.dress(&model, tools) {
+        let same = self.dress(parent, usual).is_ok_and(|(names, _)| names == tools);
+        match self.dress(&model, if same { usual } else { tools }) {
             Ok((names, specs)) => {
                 spawn.change = Some(SessionChange {
                     window: self.shop.models.window(&model),
@@ -315,5 +342,28 @@ impl Tailor {
             }
             Err(fault) => *inspection = Inspection::Invalid(fault.what),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::SessionId;
+
+    /// A call that was cut off in the person's own checkout is told with what is there.
+    #[tokio::test]
+    async fn a_lost_call_in_a_checkout_shows_the_workspace() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().canonicalize().expect("a path");
+        std::fs::write(path.join("old.txt"), "one\n").expect("a file");
+        let at = Timestamp::from_millis(1_760_000_000_000);
+        Repo::create(&path, "Start", at).await.expect("a repository");
+        std::fs::write(path.join("new.txt"), "two\n").expect("a file");
+        let policy = SandboxPolicy::default();
+        let folder = Folder::new(&path, looked_for(&path), Rung::None, policy);
+        let call = CallId { session: SessionId::ROOT, turn: 1, index: 0 };
+        let seen = Field::Folder(Box::new(folder)).look(&[(call, at)]).await;
+        let workspace = seen.workspace.expect("it was looked at");
+        assert!(workspace.contains("new.txt") && !workspace.contains("cannot"), "{workspace}");
     }
 }

@@ -49,6 +49,12 @@ impl Hearing {
         })
     }
 
+    /// How many bytes were said beyond those that are kept. Asked before they are taken.
+    pub(crate) fn not_kept(&self) -> u64 {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.all.saturating_sub(heard.kept.len() as u64)
+    }
+
     /// Everything that was said, if it was more than `most` bytes; if it was even more than is kept, that is said at
     /// its end.
     pub(crate) fn whole_above(&self, most: usize) -> Option<String> {

@@ -11,14 +11,14 @@ use types::{
     Telling,
 };
 
-use super::start::Scene;
+use super::start::{Scene, base_prompt};
 use super::undo::{Changes, Undone};
-use super::{Keeper, SOMEBODY, Session, SessionError, folded, nothing_changed};
+use super::{Keeper, SOMEBODY, Session, SessionError, folded};
 use crate::door::{Bosun, DoorError, draw_run_id};
 use crate::drive::Drive;
 use crate::perform::field::Tailor;
 use crate::presets::{self, PolicyError};
-use crate::setting::{self, Opening};
+use crate::setting::PromptSource;
 
 /// A conversation to be opened.
 #[derive(Debug, Clone)]
@@ -78,17 +78,16 @@ impl Bosun {
         let (tools, tool_specs) =
             tailor.dress(&new.model, &solo.tools).map_err(SessionError::Fault)?;
         let folder = new.folder.canonicalize().unwrap_or_else(|_| new.folder.clone());
-        let opening = Opening {
-            folder: &folder,
-            model: &new.model,
-            base: &solo.prompt,
-            family: tailor.family(&new.model),
-            instruction: new.instruction.as_deref(),
-            now: self.shop.clock.now(),
+        let source = PromptSource {
+            folder: folder.clone(),
+            environment: new.environment.clone(),
+            base: base_prompt(&policy, &solo.prompt),
+            instruction: new.instruction,
         };
-        let system = self.system(opening, new.environment.as_deref());
+        let model = (&new.model, tailor.family(&new.model));
+        let system = source.prompt(&self.shop.prompts, model, self.shop.clock.now());
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
-        let (system, digest) = (system?, digest?);
+        let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
         let price = self.shop.models.price(&new.model, &*self.shop.journal).await;
         let brief = Brief {
             run: run.clone(),
@@ -120,6 +119,7 @@ impl Bosun {
             },
             policy: Some(digest),
             output: new.output,
+            instruction: source.instruction,
             forked: None,
             model: new.model,
         };
@@ -145,21 +145,6 @@ impl Bosun {
                 let refused = self.shop.yard.refuse_folder(folder, &policy.sandbox);
                 refused.map_err(SessionError::Fault)
             }
-        }
-    }
-
-    /// What the agent is told before anything is said.
-    async fn system(
-        &self,
-        opening: Opening<'_>,
-        environment: Option<&dyn Environment>,
-    ) -> Result<String, SessionError> {
-        let prompts = &self.shop.prompts;
-        match environment {
-            Some(env) => Ok(setting::elsewhere(prompts, opening, env.facts())),
-            None => setting::system_prompt(prompts, opening)
-                .await
-                .map_err(|error| SessionError::Fault(error.fault())),
         }
     }
 
@@ -227,7 +212,7 @@ impl Bosun {
         let machine = Attempt::new(policy);
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        let tree = changes.at(to).ok_or_else(nothing_changed)?;
+        let tree = changes.after(to)?;
         let keeper = Keeper::open(&self.shop, &folder, run)
             .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
         let (undone, said) = keeper.put_back(to, tree, by).await?;

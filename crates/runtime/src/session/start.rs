@@ -16,6 +16,7 @@ use crate::driver::listen;
 use crate::hub::Hub;
 use crate::perform::attempt::AttemptHands;
 use crate::perform::field::{Field, Folder, Tailor, looked_for};
+use crate::setting::PromptSource;
 use crate::shop::Shop;
 use crate::workshop::INTENTS;
 
@@ -38,6 +39,7 @@ impl Bosun {
         else {
             return Err(SessionError::Closed);
         };
+        let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let field = match environment {
             Some(env) => Field::Given(env),
             None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
@@ -50,8 +52,9 @@ impl Bosun {
         let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
         let hands = AttemptHands::new(shop, policy.clone(), &brief, &seen, field, tailor)
             .map_err(SessionError::Fault)?
-            .of_session(log, hub.clone(), keeper.clone());
-        let tailor = hands.tailor();
+            .of_session(log, hub.clone(), keeper.clone())
+            .told_by(source.clone());
+        let (tailor, partial) = (hands.tailor(), hands.partial());
         let tools = wanted(&policy, &brief, &drive.machine, &tailor, &view);
         let (sender, view) = watch::channel(view);
         let (inbox, receiver) = mpsc::channel(64);
@@ -81,6 +84,8 @@ impl Bosun {
             view,
             hub,
             keeper,
+            partial,
+            source,
             task: tokio::sync::Mutex::new(Some(task)),
             _suspends_when_dropped: suspend.clone().drop_guard(),
             suspend,
@@ -88,6 +93,30 @@ impl Bosun {
         };
         Ok(Session { shared: Arc::new(shared) })
     }
+}
+
+/// Who the agent is and how it works, with what the policy has set that its family's words do not know.
+pub(super) fn base_prompt(policy: &Policy, prompt: &str) -> String {
+    match policy.tools.command_timeout_ms {
+        None => prompt.to_owned(),
+        Some(time) => format!(
+            "{}\n\nA command has {time} unless you give `timeout_ms`, whatever is said of that below.\n",
+            prompt.trim_end()
+        ),
+    }
+}
+
+/// What its system prompts are made of, also after a change of the model and for sub-agents.
+fn source(
+    policy: &Policy,
+    brief: &Brief,
+    folder: &Path,
+    environment: Option<Arc<dyn Environment>>,
+) -> PromptSource {
+    let base = policy.roles.get(&brief.role).map(|role| base_prompt(policy, &role.prompt));
+    let base = base.unwrap_or_default();
+    let (folder, instruction) = (folder.to_owned(), brief.instruction.clone());
+    PromptSource { folder, environment, base, instruction }
 }
 
 /// The tools that a conversation shall have: those of its role, unless others were chosen before.

@@ -184,6 +184,8 @@ impl Bosun {
 /// Where in the log files were changed.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
+    /// The last line of the log.
+    end: u64,
     /// In order: the line, and the files before and after it.
     lines: Vec<(u64, Trees)>,
     /// The rounds that changed files and were not taken back: the line before each, and the files then.
@@ -197,6 +199,7 @@ impl Changes {
             let lines = journal.read(log, after, PAGE).await?;
             let Some(last) = lines.last() else { return Ok(changes) };
             after = last.seq;
+            changes.end = after;
             for line in &lines {
                 changes.take(line.seq, &line.event);
             }
@@ -218,6 +221,14 @@ impl Changes {
             }
             _ => {}
         }
+    }
+
+    /// What the files were after a line, which must be one of the log.
+    pub(super) fn after(&self, to: u64) -> Result<Digest, SessionError> {
+        if to == 0 || to > self.end {
+            return Err(SessionError::NoSuchLine { line: to, last: self.end });
+        }
+        self.at(to).ok_or_else(super::nothing_changed)
     }
 
     /// What the files were after a line.

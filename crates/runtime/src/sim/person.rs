@@ -93,7 +93,7 @@ pub(super) fn noise(dice: &mut Dice) -> Command {
     match dice.below(6) {
         0 => Command::Tell { how: Telling::Steer, by, text },
         1 => Command::Tell { how: Telling::FollowUp, by, text },
-        2 => Command::Interrupt { by },
+        2 => Command::Interrupt { by, said: None },
         3 => Command::GoOn { by },
         4 => Command::Compact { by },
         _ => Command::Answer { by, question: 7, text },

@@ -58,6 +58,7 @@ fn brief(world: &World) -> Brief {
         policy: None,
         forked: None,
         output: None,
+        instruction: None,
     }
 }
 

@@ -88,3 +88,60 @@ async fn a_sub_agent_is_asked_of_the_model_that_was_named() {
         assert_eq!(foreign.body["model"], model.name(), "{}", stage.name());
     }
 }
+
+/// The project's own documents of two families.
+fn documents() -> Props {
+    Props::files(&[
+        ("CLAUDE.md", "words for anthropic\n"),
+        ("GEMINI.md", "words for gemini\n"),
+        ("AGENTS.md", "words for all\n"),
+    ])
+}
+
+/// What tells the two families apart in a request.
+fn is_anthropic(asked: &Asked) -> bool {
+    let (system, tools) = (asked.system(), asked.tools());
+    let lists = tools.iter().any(|tool| tool == "list_dir");
+    let told = (system.contains("words for anthropic"), system.contains("words for gemini"));
+    assert!(system.contains("words for all"), "{system}");
+    assert_eq!(told, (!lists, lists), "documents and tools are of one family: {system}");
+    assert_eq!(system.contains("Lines in `read_file` are counted from 0"), lists, "{system}");
+    assert_eq!(system.contains("anthropic/"), !lists, "the model is named: {system}");
+    !lists
+}
+
+/// A37, A49, A85: another model has the tools, the prompt and the documents of its family.
+#[tokio::test]
+async fn a_change_of_model_changes_tools_prompt_and_documents() {
+    let replies = vec![Reply::say("One."), Reply::say("Two.")];
+    let stage = Stage::telling(Family::Anthropic, documents(), replies).await;
+    stage.submit("Hello.").await;
+    let other = WireServer::model(Family::Gemini);
+    stage.session.change(Some(other), None, None).await.expect("another model");
+    stage.submit("And you?").await;
+    let families: Vec<bool> = stage.asked().iter().map(is_anthropic).collect();
+    assert_eq!(families, [true, false]);
+}
+
+/// A37: so has a sub-agent with a model of its own.
+#[tokio::test]
+async fn a_sub_agent_with_a_model_of_its_own_has_its_familys_tools_prompt_and_documents() {
+    let model = WireServer::model(Family::Gemini).to_string();
+    let stage = Stage::by(Family::Anthropic, documents(), move |asked| {
+        let reply = match (tells(asked, "look left"), asked.turn()) {
+            (true, _) => Reply::say("Nothing there."),
+            (false, 0) => {
+                Reply::call("spawn_agent", json!({ "task": "look left", "model": model }))
+            }
+            (false, 1) => Reply::call("wait", json!({})),
+            (false, _) => Reply::say("Nothing."),
+        };
+        reply.into()
+    })
+    .await;
+    assert_eq!(stage.submit("Look around.").await, SessionState::Idle);
+    for asked in stage.asked() {
+        assert_eq!(is_anthropic(&asked), !tells(&asked, "look left"));
+    }
+    assert_eq!(stage.session.last_words().await.expect("words"), "Nothing.");
+}

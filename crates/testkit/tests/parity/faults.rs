@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
-use testkit::wire::{Answer, Refusal, Reply};
+use testkit::wire::{Answer, Refusal, Reply, WireServer};
 use types::{Event, Family, SessionState};
 
 use crate::stage::{Props, Stage, calls, edit, read};
@@ -33,19 +33,35 @@ async fn the_model_recovers_from_calls_that_fail() {
     }
 }
 
-/// A57: a key that is not taken is not tried again, and the record says what was wrong.
+/// A57: a key that is not taken is not tried again, the record says what was wrong, and the conversation goes on with
+/// another model.
 #[tokio::test]
-async fn a_wrong_key_ends_the_work_without_another_try() {
+async fn a_wrong_key_is_an_error_of_the_turn_without_another_try() {
     for family in Family::ALL {
-        let stage = Stage::by(family, Props::default(), |_| Refusal::Key.into()).await;
+        let first = Arc::new(AtomicBool::new(true));
+        let stage = Stage::by(family, Props::default(), move |_| {
+            if first.swap(false, Ordering::SeqCst) {
+                return Refusal::Key.into();
+            }
+            Reply::say("Here I am.").into()
+        })
+        .await;
         let state = stage.submit("Hello.").await;
-        assert_ne!(state, SessionState::Processing, "{}", stage.name());
+        assert_eq!(state, SessionState::Idle, "{}", stage.name());
         assert_eq!(stage.asked().len(), 1, "{}", stage.name());
+        let other = WireServer::model(other_than(family));
+        stage.session.change(Some(other), None, None).await.expect("another model");
+        assert_eq!(stage.submit("Still there?").await, SessionState::Idle);
+        assert_eq!(stage.session.last_words().await.expect("words"), "Here I am.");
         let told = stage.events().await.into_iter().any(|event| {
             serde_json::to_string(&event).is_ok_and(|text| text.contains("model.authentication"))
         });
         assert!(told, "{}", stage.name());
     }
+}
+
+fn other_than(family: Family) -> Family {
+    if family == Family::Anthropic { Family::OpenAi } else { Family::Anthropic }
 }
 
 /// A58: a conversation that has become too long is made shorter once, and goes on.

@@ -92,7 +92,8 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     desk.put("f", b"one\n");
     let write = json!({"path": "f", "content": "two\n"});
     let edit = json!({"path": "f", "old_string": "one", "new_string": "two"});
-    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+two\n*** End Patch";
+    // It names no line of the file, so it shows nothing.
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n+two\n*** End Patch";
     for (tool, arguments) in [
         ("write_file", write.clone()),
         ("edit_file", edit.clone()),
@@ -115,6 +116,42 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     let later = Desk { seen: Seen::guarded(&read.files), ..Desk::new(Seen::unguarded()) };
     later.put("f", b"one more\n");
     assert!(later.call("write_file", write).await.success);
+}
+
+/// A patch that names the lines around its change to the letter comes from somebody who has read them.
+#[tokio::test]
+async fn a_patch_whose_lines_are_those_of_the_file_proves_that_it_was_read() {
+    let desk = Desk::new(Seen::guarded([]));
+    desk.put("f", b"  one\nmore\n");
+    let patch = |old: &str| json!({"patch": format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+two\n*** End Patch")});
+    let guessed = desk.call("apply_patch", patch("one")).await;
+    assert!(!guessed.success && guessed.text.contains("read it before"), "{guessed:?}");
+    let wrong = desk.call("apply_patch", patch("none")).await;
+    assert!(!wrong.success && wrong.text.contains("read it before"), "{wrong:?}");
+    let exact = desk.call("apply_patch", patch("  one")).await;
+    assert!(exact.success, "{exact:?}");
+    assert_eq!(desk.text("f"), b"two\nmore\n");
+}
+
+/// What a command has printed of a file that it names counts as read.
+#[tokio::test]
+async fn a_file_that_a_command_printed_counts_as_read() {
+    for (command, shows) in [
+        ("cat d/f", true),
+        ("sed -n 2p d/f", true),
+        ("cat -n d/f | tail -1", true),
+        ("grep -n more d/f", true),
+        ("wc -l d/f", false),
+        ("ls d", false),
+        ("echo line one", false),
+    ] {
+        let desk = Desk::new(Seen::guarded([]));
+        std::fs::create_dir(desk.dir.path().join("d")).expect("a folder");
+        desk.put("d/f", b"line one\nand more\n");
+        desk.call("shell", json!({ "command": command })).await;
+        let write = desk.call("write_file", json!({"path": "d/f", "content": "x"})).await;
+        assert_eq!(write.success, shows, "{command}: {write:?}");
+    }
 }
 
 #[tokio::test]
