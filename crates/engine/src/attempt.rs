@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Effect, EffectId, Event, Fault,
-    FileState, Input, Listed, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId,
+    FileState, Input, Listed, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId,
     TimerId, Timestamp, Usage, WorkPath,
 };
 
@@ -57,6 +57,8 @@ pub struct Attempt {
     proof: Option<Proof>,
     /// Calls that no rule allowed, the first of them.
     denied: Vec<String>,
+    /// How many of them each rule refused that the policy counts.
+    strikes: BTreeMap<RuleId, u32>,
 }
 
 impl Attempt {
@@ -79,6 +81,7 @@ impl Attempt {
             seen: BTreeMap::new(),
             proof: None,
             denied: Vec::new(),
+            strikes: BTreeMap::new(),
         }
     }
 

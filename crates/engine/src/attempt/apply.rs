@@ -78,6 +78,11 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if *outcome == CallOutcome::Refused && attempt.denied.len() < MOST_DENIED {
                 attempt.denied.push(format!("{call} {tool}: {}", decision.rule));
             }
+            if *outcome == CallOutcome::Refused
+                && attempt.policy.session.ends_after.contains_key(&decision.rule)
+            {
+                *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
+            }
             note_change(attempt, *call, *outcome, &decision.reason);
             if decision.rule.as_str() == calls::AFTER_FAILED_CHANGE
                 && let Some(session) = attempt.sessions.get_mut(&call.session)

@@ -110,6 +110,9 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
+    if let Some(fault) = calls::danger(attempt) {
+        return agents::all_ended(attempt, &SessionEnd::Failed { fault });
+    }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
     live.map(|session| due_in(attempt, session))
         .find(|events| !events.is_empty())

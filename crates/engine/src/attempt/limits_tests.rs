@@ -156,3 +156,14 @@ fn what_a_call_leaves_that_was_told_to_stop_is_committed_when_it_has_ended() {
     assert_eq!(bench.machine.pending(&still_writing), vec![]);
     assert!(matches!(bench.asked()[..], [Effect::Seal { .. }]));
 }
+
+/// P1: a picture that came with the request stands in the first message, with the text.
+#[test]
+fn pictures_are_shown_with_the_first_message() {
+    let base64 = "iVBORw0KGgoAAAANSUhEUgAA".to_owned();
+    let picture = types::Source::Bytes { media_type: "image/png".to_owned(), base64 };
+    let bench = talking(Brief { images: vec![picture.clone()], ..brief("T1.1") });
+    let Message::User { parts } = &*bench.machine.history()[0] else { panic!("an input") };
+    assert!(matches!(&parts[0], Part::Text { text } if text.contains("Write src/a.rs")));
+    assert_eq!(parts[1..], [Part::Image { source: picture }]);
+}
