@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Effect, EffectId, Event, Fault,
-    FileState, Input, Listed, Message, Money, Policy, Proof, Sealed, SessionEnd, SessionId,
+    FileState, Input, Listed, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId,
     TimerId, Timestamp, Usage, WorkPath,
 };
 
@@ -60,6 +60,8 @@ pub struct Attempt {
     denied: Vec<String>,
     /// How many of them lay outside of what it may do at all.
     violations: u32,
+    /// How many of them each rule refused that the policy counts.
+    strikes: BTreeMap<RuleId, u32>,
 }
 
 impl Attempt {
@@ -83,6 +85,7 @@ impl Attempt {
             proof: None,
             denied: Vec::new(),
             violations: 0,
+            strikes: BTreeMap::new(),
         }
     }
 

@@ -43,6 +43,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
             }
         },
         task: told,
+        images: pictures(run, role.is_some_and(|role| role.reply.is_some())),
         tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
@@ -236,6 +237,13 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     text
 }
 
+/// The pictures that came with the request, for planners and for those who carry its tasks out. Who answers with a
+/// contract is told only what that says.
+fn pictures(run: &Run, by_contract: bool) -> Vec<types::Source> {
+    let attached = run.request().filter(|_| !by_contract).map(|request| &request.attachments);
+    attached.into_iter().flatten().filter_map(types::Attachment::picture).collect()
+}
+
 /// What came with the request: files as they are, pages by their address, pictures by what is said of them.
 fn append_attachments(text: &mut String, request: &Request) {
     for attachment in &request.attachments {
@@ -245,6 +253,9 @@ fn append_attachments(text: &mut String, request: &Request) {
         let _ = match attachment.kind {
             AttachmentKind::File => write!(text, "\n# Attached: {description}\n\n{shown}\n"),
             AttachmentKind::Url => write!(text, "\n# Attached: {description}\n\nSee {shown}\n"),
+            AttachmentKind::Image if attachment.picture().is_some() => {
+                write!(text, "\n# Attached: a picture, shown below: {description}\n")
+            }
             AttachmentKind::Image => {
                 write!(text, "\n# Attached: a picture, which cannot be shown here: {description}\n")
             }

@@ -159,6 +159,16 @@ fn likely<'a>(
 }
 
 pub(crate) fn over_budget(reading: &Reading) -> bool {
+    over_tokens(reading).is_some() || over_time(reading).is_some()
+}
+
+/// The estimate of tokens and the budget that it is above.
+pub(crate) fn over_tokens(reading: &Reading) -> Option<(u64, u64)> {
+    reading.facts.estimate.zip(reading.facts.tokens).filter(|(estimate, most)| estimate > most)
+}
+
+/// The same for seconds.
+pub(crate) fn over_time(reading: &Reading) -> Option<(u64, u64)> {
     let facts = &reading.facts;
-    matches!((facts.estimate, facts.tokens), (Some(estimate), Some(tokens)) if estimate > tokens)
+    facts.estimate_seconds.zip(facts.seconds).filter(|(estimate, most)| estimate > most)
 }

@@ -12,7 +12,7 @@ use types::{
 
 use crate::question::{STOP, expiry};
 use crate::run::{Question, Run};
-use crate::{baseline, verify};
+use crate::{baseline, plan, verify};
 
 pub(crate) const AGAIN: &str = "again";
 pub(crate) const RETRY: &str = "retry";
@@ -107,6 +107,12 @@ pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
     (!open && !asks(run, blocked)).then_some(blocked)
 }
 
+/// Whether a person has taken the risks of the plan that there is.
+fn risks_taken(run: &Run) -> bool {
+    let last = questions(run, Phase::Planning).next_back();
+    plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))
+}
+
 fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
     run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
 }
@@ -114,8 +120,11 @@ fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Questi
 /// Whether a person is still to be asked about this no-go; each is asked about once.
 fn asks(run: &Run, blocked: &GateView) -> bool {
     let phase = blocked.phase;
+    // A critical risk may always be taken by a person.
+    let risky = phase == Phase::Planning && card::risks(run).next().is_some();
     let wanted = run.policy().gates.iter().any(|gate| {
-        gate.id == blocked.decision.rule && (gate.on_no_go == OnNoGo::Ask || conditional(blocked))
+        let asks = gate.on_no_go == OnNoGo::Ask || conditional(blocked) || risky;
+        gate.id == blocked.decision.rule && asks
     });
     let verdicts = run.gates().iter().filter(|gate| gate.phase == phase && !gate.go).count();
     wanted && !run.policy().headless && questions(run, phase).count() < verdicts
@@ -138,6 +147,9 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
         Phase::Monitoring => Some("have what is wrong mended on top of everything"),
         Phase::Initiation | Phase::Closure => None,
     };
+    if phase == Phase::Planning && card::risks(run).next().is_some() {
+        choices.push(Choice::new(GO, "you know the risks and take them: go on"));
+    }
     choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
     choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);

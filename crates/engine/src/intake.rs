@@ -6,7 +6,7 @@ use types::{
     RuleId, Severity, Terms, Timestamp,
 };
 
-use crate::condition::{found, holds};
+use crate::condition::{found, holds, over_time, over_tokens};
 use crate::reading::Reading;
 use crate::{Run, question};
 
@@ -43,8 +43,10 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 
 /// A request with what it may spend and what it is expected to take.
 pub(crate) fn read(policy: &Policy, request: &Request, text: &str, budget: Budget) -> Reading {
-    let mut reading = Reading::of_request(request, text, budget.tokens);
-    reading.facts.estimate = estimate(policy, &reading);
+    let mut reading = Reading::of_request(request, text, budget);
+    let (tokens, seconds) = estimate(policy, &reading);
+    reading.facts.estimate = tokens;
+    reading.facts.estimate_seconds = seconds;
     reading
 }
 
@@ -103,10 +105,14 @@ pub(crate) fn full_text(run: &Run) -> String {
 /// A rule's reason, with the numbers or names that it is about.
 fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
     let facts = &reading.facts;
-    if let (Some(true), Some(estimate), Some(tokens)) =
-        (rule.when.over_budget, facts.estimate, facts.tokens)
-    {
-        return format!("{}: an estimate of {estimate} tokens, a budget of {tokens}", rule.reason);
+    if rule.when.over_budget == Some(true) {
+        let over = |what: &str, (estimate, most): (u64, u64)| {
+            format!("an estimate of {estimate} {what}, a budget of {most}")
+        };
+        let tokens = over_tokens(reading).map(|over_by| over("tokens", over_by));
+        let time = over_time(reading).map(|over_by| over("seconds", over_by));
+        let numbers: Vec<String> = tokens.into_iter().chain(time).collect();
+        return format!("{}: {}", rule.reason, numbers.join("; "));
     }
     if let (Some(false), Some(named)) = (rule.when.known_project_type, &facts.project_type) {
         let known: Vec<&str> =
@@ -117,8 +123,8 @@ fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
     rule.reason.clone()
 }
 
-/// What a request of its type takes; the type that was named wins over what the text suggests.
-fn estimate(policy: &Policy, reading: &Reading) -> Option<u64> {
+/// The tokens and seconds that a request of its type takes; the type that was named wins over what the text suggests.
+fn estimate(policy: &Policy, reading: &Reading) -> (Option<u64>, Option<u64>) {
     let prose = reading.prose();
     let named = reading.facts.project_type.as_ref();
     let named =
@@ -127,11 +133,15 @@ fn estimate(policy: &Policy, reading: &Reading) -> Option<u64> {
         policy.project_types.iter().find(|known| {
             known.any_phrase.is_empty() || found(&known.any_phrase, &[], &policy.words, &prose)
         })
-    })?;
+    });
+    let Some(of_type) = of_type else { return (None, None) };
     let (list, percent) = COMPLEX;
     let complex = policy.words.contains_key(list)
         && found(&[format!("<{list}>")], &[], &policy.words, &prose);
-    Some(if complex { of_type.tokens.saturating_mul(percent) / 100 } else { of_type.tokens })
+    let whole = |of_type: u64| {
+        if complex { of_type.saturating_mul(percent) / 100 } else { of_type }
+    };
+    (Some(whole(of_type.tokens)), of_type.seconds.map(whole))
 }
 
 #[cfg(test)]

@@ -203,7 +203,7 @@ mod tests {
                 &["task", "retry", "attempt"],
             ),
             "task.rejected T2.1 check_failed
-             retry.scheduled T2 failure.check_feedback 3 left, from m-T2, told why
+             retry.scheduled T2 failure.check_feedback 2 left, from m-T2, told why
              retry.released T2
              attempt.started T2.2 coder",
         );

@@ -159,6 +159,13 @@ fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
     })
 }
 
+/// Whether a person wrote the plan or approved it.
+pub(crate) fn is_a_persons(run: &Run) -> bool {
+    let given = run.request().is_some_and(|request| request.planning.given.is_some());
+    let asked = run.questions().iter().rfind(|question| question.rule.as_str() == APPROVAL);
+    given || asked.is_some_and(|question| question.choice() == Some(APPROVE))
+}
+
 /// Adopts a valid plan, once whoever has to approve it has done so.
 fn approved(
     run: &Run,

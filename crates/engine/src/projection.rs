@@ -5,6 +5,7 @@ mod audit;
 mod checks;
 mod coordinator;
 mod junit;
+mod messages;
 pub mod proof;
 mod response;
 mod sarif;
@@ -16,13 +17,14 @@ pub use audit::AuditLog;
 pub use checks::{Reports, kept_reports};
 pub use coordinator::CoordinatorStream;
 pub use junit::junit;
+pub use messages::Message;
 pub use response::{
     Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
-    next_steps, response,
+    next_steps, rejected, response,
 };
 pub use sarif::sarif;
 pub use session::SessionStream;
-pub use state::{Message, ProjectState, project_state};
+pub use state::{ProjectState, project_state};
 pub use strict::{StrictLog, error_object, reason};
 
 use serde_json::{Value, json};

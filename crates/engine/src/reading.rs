@@ -9,7 +9,7 @@ mod scan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use types::{Hint, Mention, Request};
+use types::{Budget, Hint, Mention, Request};
 
 /// How many bytes of a text are read at most: from its beginning, and from its end.
 const FRONT: usize = 64 * 1024;
@@ -53,8 +53,10 @@ pub(crate) struct Facts {
     pub(crate) project_type: Option<String>,
     /// What it may spend.
     pub(crate) tokens: Option<u64>,
+    pub(crate) seconds: Option<u64>,
     /// What it is expected to take.
     pub(crate) estimate: Option<u64>,
+    pub(crate) estimate_seconds: Option<u64>,
 }
 
 /// The files that a text names, by the form of their names, as far as they can lie in a workspace.
@@ -110,14 +112,16 @@ impl Reading {
         Self { passed_over, ..Self::of(words, mentions, Facts::default()) }
     }
 
-    pub(crate) fn of_request(request: &Request, text: &str, tokens: Option<u64>) -> Self {
+    pub(crate) fn of_request(request: &Request, text: &str, budget: Budget) -> Self {
         let mut reading = Self::of_text(text);
         reading.facts = Facts {
             hint: request.hint,
             attached: !request.attachments.is_empty(),
             project_type: request.project_type.clone(),
-            tokens,
+            tokens: budget.tokens,
+            seconds: budget.time_ms.map(|time| time.0 / 1_000),
             estimate: None,
+            estimate_seconds: None,
         };
         reading
     }

@@ -32,7 +32,8 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let Some(asked) = run.asked() else { return vec![] };
-    let mut reading = Reading::of_request(&asked.request, &intake::full_text(run), None);
+    let mut reading =
+        Reading::of_request(&asked.request, &intake::full_text(run), types::Budget::default());
     reading.facts.hint = reading.facts.hint.or_else(|| answered(run));
     let Routed { course, category, confidence, decision } = choose(run.policy(), &reading);
     vec![match course {

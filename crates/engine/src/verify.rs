@@ -308,7 +308,8 @@ fn next_check(
 
 /// Once everything is merged, all checks run again, on the merged tree.
 fn merged(run: &Run) -> Vec<Event> {
-    if !run.passed(Phase::Execution) || run.phase() != Phase::Monitoring || !run.all_settled() {
+    let judged = run.verdict(Phase::Monitoring).is_some();
+    if !run.passed(Phase::Execution) || judged || !run.all_settled() {
         return vec![];
     }
     let started = run.merged_checks();

@@ -11,13 +11,14 @@ use types::{Family, WorkPath};
 use crate::presets::PROMPTS;
 
 /// What ships, by file name.
-const SHIPPED: [(&str, &str); 17] = [
+const SHIPPED: [(&str, &str); 18] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
     ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
     ("audited/qa.md", include_str!("../../../prompts/audited/qa.md")),
     ("base.md", include_str!("../../../prompts/base.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),
+    ("debugger.md", include_str!("../../../prompts/debugger.md")),
     ("family/anthropic.md", include_str!("../../../prompts/family/anthropic.md")),
     ("family/gemini.md", include_str!("../../../prompts/family/gemini.md")),
     ("family/openai.md", include_str!("../../../prompts/family/openai.md")),

@@ -134,6 +134,9 @@ pub struct Brief {
     pub system: String,
     /// The first thing that is said to the model.
     pub task: String,
+    /// Pictures that are shown with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<crate::Source>,
     /// Names of the tools; their definitions are filled in where the tools are.
     pub tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

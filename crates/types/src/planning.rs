@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{YEAR, artifact, id, money};
-use crate::{Field, Money, RoleKind, Severity, Shape, Span, TaskKind};
+use crate::{Field, Money, RoleKind, Severity, Shape, Span, TaskId, TaskKind};
 
 /// What a policy says about plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -99,10 +99,13 @@ pub struct Risk {
     pub mitigation: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
+    /// The tasks that deal with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskId>,
 }
 
 impl Risk {
-    /// Whether something is done about it.
+    /// Whether the plan says that something is done about it.
     #[must_use]
     pub fn is_mitigated(&self) -> bool {
         !self.mitigation.trim().is_empty()
@@ -237,11 +240,16 @@ static PLAN_PHASE: Shape = Shape::Map(&[
 static RISK: Shape = Shape::Map(&[
     Field::may("id", &NOTE, "counted if left out").or(&["risk_id"]),
     Field::needed("description", &Shape::Text(8_192), "what may go wrong"),
-    Field::needed("severity", &SEVERITY, "a critical one without a mitigation stops the run"),
+    Field::needed(
+        "severity",
+        &SEVERITY,
+        "a critical one that no task deals with and no person approved stops the run",
+    ),
     Field::may("probability", &Shape::Word(&["likely", "possible", "unlikely"], &[]), ""),
     Field::may("impact", &Shape::Word(&["severe", "moderate", "minor"], &[]), ""),
     Field::may("mitigation", &LONG, "what is done about it"),
     Field::may("owner", &NOTE, "who looks after it"),
+    Field::may("tasks", &Shape::List(&TASK_ID, MANY), "the tasks that deal with it"),
 ]);
 
 static TOTALS: Shape = Shape::Map(&[

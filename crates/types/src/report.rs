@@ -81,6 +81,9 @@ pub struct RunView {
     pub questions: Vec<QuestionView>,
     pub changes: Changes,
     pub missing: Vec<Artifact>,
+    /// Calls of agents that were refused as destructive or forbidden, the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dangers: Vec<String>,
     pub attempts: u32,
     pub retries: u32,
     pub budget: Budget,
@@ -101,7 +104,7 @@ pub struct RunView {
 /// How far a run is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// Of the tasks, those that are settled; 100 only when the run is over.
+    /// Of the tasks, those that are finished; 100 only when the run is done.
     pub percent: u64,
     pub phase: Phase,
     /// The planner's own phase of what is under way, inside of execution.

@@ -48,7 +48,7 @@ pub struct Condition {
     /// Something came with the text, or nothing did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<bool>,
-    /// The estimate is above the request's token budget, or it is not.
+    /// The estimate is above the request's budget of tokens or time, or it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_budget: Option<bool>,
     /// The project type that the requester names is one of the policy's, or it is not. Who names none matches neither.
@@ -121,6 +121,9 @@ pub struct ProjectType {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub any_phrase: Vec<String>,
     pub tokens: u64,
+    /// How long it is expected to take at the least; without it, time is not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

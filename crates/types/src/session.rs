@@ -1,10 +1,13 @@
 //! What a conversation is to the rest of the product: how it ends, what is said to it from outside, how it may be
 //! changed on the way, what a policy says about it, and how it stands.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Asking, Digest, Effort, Fault, ModelRef, Money, Scope, SessionId, Span, Spend, ToolSpec, Usage,
+    Asking, Digest, Effort, Fault, ModelRef, Money, RuleId, Scope, SessionId, Span, Spend,
+    ToolSpec, Usage,
 };
 
 /// When a conversation is over.
@@ -187,6 +190,9 @@ pub struct SessionPolicy {
     pub agent_time_ms: Span,
     /// How much of what is left of the budget one may spend, in percent.
     pub agent_share_percent: u64,
+    /// How many calls that these rules refuse end an attempt, as a safety concern; other refusals are only told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ends_after: BTreeMap<RuleId, u32>,
     /// Whether the files are kept as they were before each change, so that it can be taken back.
     pub snapshots: bool,
     /// What the model is told when it goes round in circles, is asked for a summary, or is a sub-agent; our own words
@@ -217,6 +223,7 @@ impl Default for SessionPolicy {
             agent_turns: 50,
             agent_time_ms: Span::seconds(600),
             agent_share_percent: 25,
+            ends_after: BTreeMap::new(),
             snapshots: true,
             loop_prompt: None,
             compact_prompt: None,

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attachment, Budget, Span};
+use crate::{Attachment, AttachmentKind, Budget, ModelRef, Source, Span, Timestamp, Uuid};
+
+/// The longest picture that models take, in characters of base64.
+const MOST_OF_A_PICTURE: usize = 6 * 1024 * 1024;
 
 /// A request object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,100 @@ impl UserRequest {
     pub fn model(&self) -> Option<&str> {
         self.context.preferences.model.as_deref().or(self.preferences.model.as_deref())
     }
+
+    /// The same as a model: `claude` and `ollama` are the document's own words for the first and the second choice.
+    #[must_use]
+    pub fn wanted_model(&self) -> Option<ModelRef> {
+        match self.model()? {
+            "claude" => "anthropic/claude-sonnet-4-5".parse().ok(),
+            "ollama" => "ollama/gemma2".parse().ok(),
+            other => other.parse().ok(),
+        }
+    }
+
+    /// Everything in it that cannot be used, each with its key. Nothing of this gets better by trying again.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(id) = self.request_id.as_deref().filter(|id| id.parse::<Uuid>().is_err()) {
+            found.push(format!("request_id: {} is not a UUID", quoted(id)));
+        }
+        let is_time = |text: &&str| {
+            serde_json::from_value::<Timestamp>(serde_json::Value::from(*text)).is_ok()
+        };
+        if let Some(time) = self.timestamp.as_deref().filter(|text| !is_time(text)) {
+            found.push(format!("timestamp: {} is not an ISO 8601 date and time", quoted(time)));
+        }
+        if let Some(word) = self.model().filter(|_| self.wanted_model().is_none()) {
+            let known = "claude, ollama, or a model as provider/model";
+            found.push(format!("preferences.model: {} is not {known}", quoted(word)));
+        }
+        let budget = self.budget();
+        if budget.tokens == Some(0) {
+            found.push("preferences.max_budget_tokens: 0 tokens are no budget".to_owned());
+        }
+        if budget.time_ms == Some(Span(0)) {
+            found.push("preferences.max_time_seconds: 0 seconds are no time".to_owned());
+        }
+        for (place, attachment) in self.attachments.iter().enumerate() {
+            let problem = attachment.problem();
+            found.extend(problem.map(|what| format!("attachments[{place}].content: {what}")));
+        }
+        found
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", crate::one_line(text, 60))
+}
+
+impl Attachment {
+    /// Why its content is not what its type says.
+    fn problem(&self) -> Option<String> {
+        let content = self.content.trim();
+        match self.kind {
+            AttachmentKind::File => None,
+            AttachmentKind::Url => {
+                let rest =
+                    content.strip_prefix("https://").or_else(|| content.strip_prefix("http://"));
+                let fits = rest.is_some_and(|rest| !rest.is_empty())
+                    && !content.contains(char::is_whitespace);
+                (!fits).then(|| format!("{} is not an http or https address", quoted(content)))
+            }
+            AttachmentKind::Image if content.len() > MOST_OF_A_PICTURE => {
+                Some(format!("a picture has at most {MOST_OF_A_PICTURE} characters of base64"))
+            }
+            AttachmentKind::Image if self.picture().is_none() => {
+                Some("it is not a PNG, JPEG, GIF or WebP picture in base64".to_owned())
+            }
+            AttachmentKind::Image => None,
+        }
+    }
+
+    /// The picture as a model is shown it, where it is one in base64 (or a `data:` address of one).
+    #[must_use]
+    pub fn picture(&self) -> Option<Source> {
+        if self.kind != AttachmentKind::Image {
+            return None;
+        }
+        let content = self.content.trim();
+        let inside = content.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+        let base64: String =
+            inside.map_or(content, |(_, base64)| base64).split_whitespace().collect();
+        // The first bytes of each sort, as base64 writes them.
+        let sorts = [
+            ("iVBORw0KGgo", "image/png"),
+            ("/9j/", "image/jpeg"),
+            ("R0lGOD", "image/gif"),
+            ("UklGR", "image/webp"),
+        ];
+        let (_, media_type) = sorts.iter().find(|(begins, _)| base64.starts_with(begins))?;
+        let digits = base64.trim_end_matches('=');
+        let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+        let padding = base64.len() - digits.len();
+        let fits = digits.bytes().all(is_digit) && padding <= 2 && base64.len().is_multiple_of(4);
+        fits.then(|| Source::Bytes { media_type: (*media_type).to_owned(), base64 })
+    }
 }
 
 #[cfg(test)]
@@ -97,5 +194,56 @@ mod tests {
             read(r#"{"user_request": "x", "attachments": [{"type": "film", "content": ""}]}"#)
                 .is_err()
         );
+    }
+
+    /// P1: what cannot be used is named with its key, all of it at once.
+    #[test]
+    fn what_cannot_be_used_is_named_with_its_key() {
+        let text = r#"{"request_id": "42", "timestamp": "yesterday", "user_request": "x",
+            "context": {"preferences": {"model": "gpt", "max_budget_tokens": 0, "max_time_seconds": 0}},
+            "attachments": [{"type": "url", "content": "the wiki"}, {"type": "image", "content": "aGVsbG8="},
+                {"type": "file", "content": "anything"}]}"#;
+        let request: UserRequest = serde_json::from_str(text).expect("a request");
+        let keys: Vec<String> = request.problems();
+        let keys: Vec<&str> = keys.iter().filter_map(|one| one.split(": ").next()).collect();
+        let named = [
+            "request_id",
+            "timestamp",
+            "preferences.model",
+            "preferences.max_budget_tokens",
+            "preferences.max_time_seconds",
+            "attachments[0].content",
+            "attachments[1].content",
+        ];
+        assert_eq!(keys, named);
+        assert!(UserRequest::of_text("x").problems().is_empty());
+    }
+
+    /// P59: the model that a request object names, in its own word or in ours.
+    #[test]
+    fn a_request_object_may_name_its_model() {
+        let named = |word: &str| {
+            let mut object = UserRequest::of_text("Build a CLI");
+            object.preferences.model = Some(word.to_owned());
+            object.wanted_model().map(|model| model.to_string())
+        };
+        assert_eq!(named("claude").as_deref(), Some("anthropic/claude-sonnet-4-5"));
+        assert_eq!(named("ollama").as_deref(), Some("ollama/gemma2"));
+        assert_eq!(named("openai/gpt-5").as_deref(), Some("openai/gpt-5"));
+        assert_eq!(named("gpt"), None);
+    }
+
+    #[test]
+    fn a_picture_is_known_by_its_first_bytes() {
+        let picture = |content: &str| {
+            let (kind, content) = (AttachmentKind::Image, content.to_owned());
+            Attachment { kind, content, description: String::new() }.picture()
+        };
+        let png = "iVBORw0KGgoAAAANSUhEUgAA";
+        let Some(Source::Bytes { media_type, base64 }) = picture(png) else { panic!("a picture") };
+        assert_eq!((media_type.as_str(), base64.as_str()), ("image/png", png));
+        assert!(picture(&format!("data:image/png;base64,{png}")).is_some());
+        assert!(picture("iVBORw0KGgo").is_none(), "it is cut off");
+        assert!(picture("iVBORw0KGgo<script>==").is_none());
     }
 }

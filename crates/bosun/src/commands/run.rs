@@ -3,7 +3,8 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use runtime::{Bosun, NewRun, Order, presets};
+use engine::projection::rejected;
+use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
 use types::{Budget, Check, Hint, ModelRef, Policy, Request, Span, UserRequest, WorkPath};
 
 use crate::args;
@@ -19,7 +20,13 @@ use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
+    let asked = args.request.clone().filter(|_| args.response);
     let done = work(home, args, &mut as_object).await;
+    if let (Some(path), Err(error)) = (&asked, &done)
+        && let Some(Wrong::Json { cause, .. }) = error.downcast_ref::<Wrong>()
+    {
+        print::json(&rejected(&read(path)?, cause, RealClock.now()))?;
+    }
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(&format!("{error:#}"));
     }
@@ -44,6 +51,11 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     };
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
+        // What the command line says wins.
+        let path = object.context.project_path.as_deref().filter(|path| !path.trim().is_empty());
+        if let (Some(path), true) = (path, args.repo == Path::new(".")) {
+            args.repo = path.into();
+        }
     }
     if let Origin::Project(_) = &from {
         print::note(&format!("rules of {from}; --preset names others"));
@@ -57,7 +69,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(Wrong::EmptyGoal.into());
     }
-    let named = args.model.clone().or_else(|| object.as_ref().and_then(preferred));
+    let named = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
     let budget = budget(&args, object.as_ref());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     home.work_in(&presets::top(&args.repo));
@@ -151,16 +163,10 @@ fn object(path: &Path) -> Result<UserRequest, Wrong> {
         return Ok(UserRequest::of_text(text));
     }
     let wrong = |cause: String| Wrong::Json { path: path.display().to_string(), cause };
-    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
-}
-
-/// The model that a request object names.
-fn preferred(object: &UserRequest) -> Option<ModelRef> {
-    match object.model()? {
-        "claude" => "anthropic/claude-sonnet-4-5".parse().ok(),
-        "ollama" => "ollama/gemma2".parse().ok(),
-        other => other.parse().ok(),
-    }
+    let object: UserRequest =
+        serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let problems = object.problems();
+    if problems.is_empty() { Ok(object) } else { Err(wrong(problems.join("; "))) }
 }
 
 /// What may be spent: what the command line says, and else the request object.
@@ -189,23 +195,5 @@ fn request(
         budget,
         checks: args.checks.iter().map(check).collect(),
         ..Request::new(object.user_request, model)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// P59: the model that a request object names, in its own word or in ours, is the one that is asked.
-    #[test]
-    fn a_request_object_may_name_its_model() {
-        let named = |word: &str| {
-            let mut object = UserRequest::of_text("Build a CLI");
-            object.preferences.model = Some(word.to_owned());
-            preferred(&object).map(|model| model.to_string())
-        };
-        assert_eq!(named("claude").as_deref(), Some("anthropic/claude-sonnet-4-5"));
-        assert_eq!(named("ollama").as_deref(), Some("ollama/gemma2"));
-        assert_eq!(named("openai/gpt-5").as_deref(), Some("openai/gpt-5"));
     }
 }

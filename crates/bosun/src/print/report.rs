@@ -118,6 +118,9 @@ fn numbers(out: &mut String, view: &RunView) {
         count(view.attempts, "attempt"),
         count(view.retries, "retry")
     );
+    for danger in &view.dangers {
+        let _ = writeln!(out, "  {}   {}", "refused".red(), one_line(danger, 100));
+    }
     if let Some(settled) = &view.settled {
         let (how, by) = (settled.how.word(), one_line(&settled.by, 40));
         let _ = writeln!(out, "  result    {how} by {by}, at {}", settled.commit.short());

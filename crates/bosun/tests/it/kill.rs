@@ -28,6 +28,7 @@ fn the_demo_survives_being_killed_when_the_first_tasks_start() {
 fn the_demo_survives_being_killed_when_tasks_are_tried_again() {
     killed_at(12..18);
 }
+/// P42: what is finished is not done again.
 #[test]
 fn the_demo_survives_being_killed_when_tasks_are_merged() {
     killed_at(18..24);

@@ -110,6 +110,49 @@ fn every_decision_can_be_asked_about() {
     assert!(stderr(&nothing).contains("bosun why"), "{}", stderr(&nothing));
 }
 
+/// P1, P3: a request object that cannot be used is answered with everything that is wrong with it, and nothing is begun.
+#[test]
+fn a_request_object_that_cannot_be_used_is_rejected() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let file = place.path().join("request.json");
+    let object = r#"{"request_id": "42", "timestamp": "noon", "user_request": "Write hello to greeting.txt",
+        "context": {"preferences": {"model": "gpt"}}, "attachments": [{"type": "image", "content": "hello"}]}"#;
+    std::fs::write(&file, object).expect("a file");
+    let text = |path: &std::path::Path| path.to_str().expect("a plain path").to_owned();
+    let (file, repo, script) = (text(&file), text(&repo), text(&script));
+    let asked = ["run", "--request", &file, "--repo", &repo, "--script", &script, "--response"];
+    let output = place.run(&asked);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    let response = json(&stdout(&output));
+    fits(&response);
+    assert_eq!(
+        (&response["status"], &response["decision"]),
+        (&"failed".into(), &"rejected".into())
+    );
+    let cause = response["blockers"][0]["description"].as_str().expect("a text");
+    for key in ["request_id", "timestamp", "preferences.model", "attachments[0].content"] {
+        assert!(cause.contains(key), "{key} is not in {cause}");
+    }
+    assert!(stderr(&output).contains("is not a UUID"), "{}", stderr(&output));
+    assert_eq!(stdout(&place.run(&["list", "--json"])).trim(), "", "no run was begun");
+}
+
+/// P1: the project that a request object names is the one that is worked on, unless the command line names another.
+#[test]
+fn a_request_object_names_its_project() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let file = place.path().join("request.json");
+    let object = serde_json::json!({ "user_request": GOAL, "context": { "project_path": repo } });
+    std::fs::write(&file, object.to_string()).expect("a file");
+    let text = |path: &std::path::Path| path.to_str().expect("a plain path").to_owned();
+    let (file, script) = (text(&file), text(&script));
+    let output = place.run(&["run", "--request", &file, "--script", &script, "--response"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(json(&stdout(&output))["deliverables"][0]["path"], "greeting.txt");
+}
+
 #[test]
 fn a_file_of_rules_is_checked_line_by_line() {
     let place = Place::new();

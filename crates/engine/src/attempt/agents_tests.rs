@@ -147,7 +147,7 @@ fn an_agent_can_be_closed_while_it_works() {
     );
 }
 
-/// A40: agents of agents are refused beyond the depth that the policy allows.
+/// C60, A40: agents of agents are refused beyond the depth that the policy allows.
 #[test]
 fn an_agent_may_not_start_agents_beyond_the_depth() {
     let mut bench = open();

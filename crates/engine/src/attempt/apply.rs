@@ -85,6 +85,11 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 let what = if *violation { decision.seen.join(" ") } else { tool.clone() };
                 attempt.denied.push(format!("{call} {what}: {}", decision.rule));
             }
+            if *outcome == CallOutcome::Refused
+                && attempt.policy.session.ends_after.contains_key(&decision.rule)
+            {
+                *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
+            }
             note_change(attempt, *call, *outcome, &decision.reason);
             if decision.rule.as_str() == calls::AFTER_FAILED_CHANGE
                 && let Some(session) = attempt.sessions.get_mut(&call.session)

@@ -106,7 +106,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
-    if let Some(fault) = scope::ends(attempt) {
+    if let Some(fault) = scope::ends(attempt).or_else(|| calls::danger(attempt)) {
         return agents::all_ended(attempt, &SessionEnd::Failed { fault });
     }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());

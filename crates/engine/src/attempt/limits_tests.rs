@@ -179,3 +179,14 @@ fn commands_that_only_look_are_made_together() {
     let ids: Vec<String> = results(&bench.machine).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, ["w0", "w1", "w2", "w3"]);
 }
+
+/// P1: a picture that came with the request stands in the first message, with the text.
+#[test]
+fn pictures_are_shown_with_the_first_message() {
+    let base64 = "iVBORw0KGgoAAAANSUhEUgAA".to_owned();
+    let picture = types::Source::Bytes { media_type: "image/png".to_owned(), base64 };
+    let bench = talking(Brief { images: vec![picture.clone()], ..brief("T1.1") });
+    let Message::User { parts } = &*bench.machine.history()[0] else { panic!("an input") };
+    assert!(matches!(&parts[0], Part::Text { text } if text.contains("Write src/a.rs")));
+    assert_eq!(parts[1..], [Part::Image { source: picture }]);
+}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use types::{
     Brief, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault, Message, ModelOptions,
-    ModelRef, ModelRequest, Origin, Policy, Scope, SessionChange, SessionEnd, SessionId,
-    SessionPolicy, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
+    ModelRef, ModelRequest, Origin, Part, Policy, Scope, SessionChange, SessionEnd, SessionId,
+    SessionPolicy, Source, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
 use super::room::Room;
@@ -162,7 +162,7 @@ impl Session {
         };
         session.recount();
         if !brief.task.is_empty() {
-            session.input(&contract::opening(brief, &policy.contracts), at);
+            session.shown(&contract::opening(brief, &policy.contracts), &brief.images, at);
         }
         session
     }
@@ -196,6 +196,11 @@ impl Session {
 
     /// The next input: what was left to be said before it, and the input itself.
     pub(super) fn input(&mut self, text: &str, at: Timestamp) {
+        self.shown(text, &[], at);
+    }
+
+    /// An input with pictures.
+    fn shown(&mut self, text: &str, images: &[Source], at: Timestamp) {
         self.inputs += 1;
         self.began = at;
         (self.rounds, self.empty, self.continued) = (0, 0, 0);
@@ -203,7 +208,9 @@ impl Session {
         self.repeats = Repeats::default();
         self.room.remember(text);
         self.hear_steering();
-        self.push(Message::user(text));
+        let text = Part::Text { text: text.to_owned() };
+        let images = images.iter().map(|source| Part::Image { source: source.clone() });
+        self.push(Message::User { parts: std::iter::once(text).chain(images).collect() });
         self.talk = Talk::ToAsk;
     }
 

@@ -148,10 +148,12 @@ fn attachments_are_handed_to_the_planner() {
         attached(types::AttachmentKind::File, "three buttons"),
         attached(types::AttachmentKind::Url, "https://a.test/x"),
         attached(types::AttachmentKind::Image, "aGVsbG8="),
+        attached(types::AttachmentKind::Image, "iVBORw0KGgoAAAANSUhEUgAA"),
     ];
     let mut bench = new_run();
     bench.send(&begin(asked, survey()));
     let brief = format!("{:?}", bench.asked());
     assert!(brief.contains("three buttons") && brief.contains("See https://a.test/x"), "{brief}");
     assert!(brief.contains("a picture") && !brief.contains("aGVsbG8="), "{brief}");
+    assert!(brief.contains("iVBORw0KGgoAAAANSUhEUgAA"), "what is a picture is shown: {brief}");
 }

@@ -42,9 +42,11 @@ fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cl
         let number = |n: Option<u64>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let not = if wanted { "" } else { "not " };
         let says = format!(
-            "the estimate is {not}above the budget; estimate {}, budget {}",
+            "the estimate is {not}above the budget; estimate {}, budget {}; seconds {}, budget {}",
             number(facts.estimate),
-            number(facts.tokens)
+            number(facts.tokens),
+            number(facts.estimate_seconds),
+            number(facts.seconds)
         );
         clause(over_budget(reading) == wanted, says)
     });

@@ -246,6 +246,9 @@ fn request(run: &Run, admission: bool) -> Told {
     let tokens = |n: u64| format!("{n} tokens");
     inputs.extend(facts.estimate.map(|estimate| given("estimate", tokens(estimate))));
     inputs.extend(facts.tokens.map(|budget| given("budget", tokens(budget))));
+    let seconds = |n: u64| format!("{n} s");
+    inputs.extend(facts.estimate_seconds.map(|time| given("estimated time", seconds(time))));
+    inputs.extend(facts.seconds.map(|time| given("time budget", seconds(time))));
     inputs.extend(facts.hint.map(|hint| given("hint", format!("{hint:?}").to_lowercase())));
     inputs.extend(facts.project_type.as_ref().map(|named| given("project type", named)));
     if facts.attached {

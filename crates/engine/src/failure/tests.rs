@@ -78,6 +78,20 @@ fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() 
     );
 }
 
+/// P36, P37: an agent that runs out of its time is tried three times in all, each time fresh; then a person decides.
+#[test]
+fn an_agent_that_runs_out_of_time_is_tried_again_by_a_fresh_one() {
+    let mut bench = planned("T1 a");
+    let mut fails = |n: u32| {
+        let events =
+            bench.tell(&format!("T1.{n} fails resource session.time_limit\ntimer T1 fires"));
+        only(&events, &["retry.scheduled", "question"])
+    };
+    assert_eq!(fails(1), "retry.scheduled T1 failure.timeout 2 left");
+    assert_eq!(fails(2), "retry.scheduled T1 failure.timeout 1 left");
+    assert_eq!(fails(3), "question.asked 0 failure.timeout");
+}
+
 /// P37: what was only busy or away is tried three times in all, after 1, 2, 4 s and so on.
 #[test]
 fn failures_of_the_outside_are_tried_again_a_little_later() {
@@ -97,7 +111,7 @@ fn failures_of_the_outside_are_tried_again_a_little_later() {
 fn a_failed_check_is_handed_over_with_the_files() {
     same(
         &decided("check_failed x.y"),
-        "retry.scheduled T1 failure.check_feedback 3 left, from c-T1.1, told why",
+        "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.1, told why",
     );
 }
 
@@ -217,7 +231,9 @@ fn a_person_can_have_it_tried_once_more_and_say_how() {
 #[test]
 fn after_a_failed_check_one_more_attempt_goes_on_from_the_files() {
     let mut policy = crew();
-    policy.failures.iter_mut().for_each(|rule| rule.max_executions = 1);
+    for rule in &mut policy.failures {
+        (rule.max_executions, rule.then) = (1, Some(Remedy::Ask));
+    }
     let mut bench = planned_with(policy, "T1 a");
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 1");
     same(
@@ -310,7 +326,7 @@ fn each_way_of_failing_has_its_own_count() {
     bench.tell("T1.1 fails structural x.y\ntimer T1 fires");
     same(
         &only(&bench.tell("T1.2 fails check_failed x.y\ntimer T1 fires"), &["retry.scheduled"]),
-        "retry.scheduled T1 failure.check_feedback 3 left, from c-T1.2, told why",
+        "retry.scheduled T1 failure.check_feedback 2 left, from c-T1.2, told why",
     );
     same(
         &only(&bench.tell("T1.3 fails structural x.y"), &["retry.scheduled"]),
@@ -349,9 +365,33 @@ fn a_failure_counts_only_for_the_rule_that_answered_it() {
     );
 }
 
+/// P36: in the crew, whoever failed the checks twice with feedback is followed by another role, which knows nothing of
+/// it; then a person decides.
+#[test]
+fn a_quality_failure_ends_with_an_alternative_and_then_a_person() {
+    let mut bench = planned("T1 a");
+    let mut fails = |n: u32| {
+        let events = bench.tell(&format!("T1.{n} fails check_failed x.y\ntimer T1 fires"));
+        only(&events, &["retry.scheduled", "attempt.started", "question"])
+    };
+    let scheduled = "retry.scheduled T1 failure.check_feedback";
+    fails(1);
+    assert_eq!(
+        fails(2),
+        format!("{scheduled} 1 left, from c-T1.2, told why\nattempt.started T1.3 coder")
+    );
+    assert_eq!(fails(3), format!("{scheduled} 0 left\nattempt.started T1.4 debugger"));
+    assert_eq!(fails(4), "question.asked 0 failure.check_feedback");
+}
+
 #[test]
 fn after_two_rounds_of_feedback_the_next_attempt_knows_nothing_of_them() {
-    let mut bench = planned("T1 a");
+    let mut policy = crew();
+    for rule in &mut policy.failures {
+        (rule.max_executions, rule.then) = (4, Some(Remedy::Ask));
+        rule.fresh_after = Some(2);
+    }
+    let mut bench = planned_with(policy, "T1 a");
     let mut fails = |n: u32| {
         let events = bench.tell(&format!("T1.{n} fails check_failed x.y\ntimer T1 fires"));
         only(&events, &["retry.scheduled", "question"])

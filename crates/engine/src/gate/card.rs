@@ -26,7 +26,7 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
         deliverables.iter().filter_map(|one| one.missing.clone()).collect();
     issues.extend(risks(run).map(|risk| {
         format!(
-            "nothing is done about a critical risk: {}",
+            "no task deals with a critical risk, and no person approved the plan: {}",
             types::one_line(&risk.description, 120)
         )
     }));
@@ -208,10 +208,16 @@ fn criteria(run: &Run) -> Vec<String> {
         .collect()
 }
 
-/// Critical risks that nothing is done about.
-fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
+/// Critical risks that nothing is done about. What a planner says of it counts for nothing: a task of the plan has to
+/// deal with it, which is checked like any other, or a person has written the plan, approved it,
+/// or taken its risks.
+pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
-    all.iter().filter(|risk| risk.severity == Severity::Critical && !risk.is_mitigated())
+    let by_a_person = super::risks_taken(run);
+    let dealt_with = |risk: &Risk| risk.tasks.iter().any(|task| run.place(task).is_some());
+    all.iter().filter(move |risk| {
+        risk.severity == Severity::Critical && !by_a_person && !dealt_with(risk)
+    })
 }
 
 /// Critical questions that nobody has answered.

@@ -129,7 +129,7 @@ fn a_phase_without_a_gate_is_passed_by_name() {
     assert_eq!(bench.machine.status(), types::Status::Done);
 }
 
-/// P24, P26: what is good enough in parts is not good enough as a whole; score and threshold are in the reason.
+/// P34, P24, P26: what is good enough in parts is not good enough as a whole; score and threshold are in the reason.
 #[test]
 fn a_score_below_the_threshold_is_a_no_go() {
     let policy = with(Phase::Execution, |gate| gate.min_score = 95);
@@ -156,24 +156,26 @@ fn a_score_below_the_threshold_is_a_no_go() {
     }
 }
 
-fn with_a_risk(mitigation: &str) -> String {
-    let mut bench = new_run();
+fn with_a_risk(tasks: &[&str]) -> String {
+    let mut policy = crew();
+    policy.headless = true;
+    let mut bench = run_with(policy);
     bench.tell("begin Build a CLI");
-    let risk = json!({"description": "the data is lost", "severity": "critical", "mitigation": mitigation});
+    let (severity, mitigation) = ("critical", "a copy is kept");
+    let risk = json!({"description": "the data is lost", "severity": severity, "mitigation": mitigation, "tasks": tasks});
     let task = json!({"id": "T1", "title": "Do it", "artifacts": ["a"]});
     let plan = crate::testing::submission("plan.1", json!({"tasks": [task], "risks": [risk]}));
     only(&render(&bench.send(&plan)), &GATES)
 }
 
-/// P27, X23: however good the score.
+/// P27, X23: however good the score, and whatever the planner says of it: only a task that deals with it counts.
 #[test]
 fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
-    same(
-        &with_a_risk(" "),
-        "gate.blocked planning: nothing is done about a critical risk: the data is lost
-         run.finished no-go, gate.planning",
-    );
-    same(&with_a_risk("a copy is kept"), "gate.passed planning");
+    let blocked = "gate.blocked planning: no task deals with a critical risk, and no person approved the plan: the \
+                   data is lost\nrun.finished no-go, gate.planning";
+    same(&with_a_risk(&[]), blocked);
+    same(&with_a_risk(&["T9"]), blocked);
+    same(&with_a_risk(&["T1"]), "gate.passed planning");
 }
 
 /// P28, X23: a critical question that is open stands in the way of every gate.

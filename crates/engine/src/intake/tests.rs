@@ -92,6 +92,53 @@ fn a_request_that_stays_vague_is_refused_after_three_answers() {
     );
 }
 
+/// P4, P6: keys, questions and what cannot be taken back are sent back; ordinary work is not.
+#[test]
+fn what_is_not_clear_or_not_ordinary_is_asked_about() {
+    let asked = |text: &str| {
+        let events = new_run().tell(&format!("begin {text}"));
+        only(&events, &["question.asked", "run.accepted", "run.refused"])
+    };
+    assert_eq!(asked("asdf qwer"), "question.asked 0 intake.too_vague");
+    assert_eq!(asked("How do I do X?"), "question.asked 0 intake.question");
+    assert_eq!(asked("delete all data in production"), "question.asked 0 intake.destructive");
+    for ordinary in [
+        "How do we make the parser faster?",
+        "Add a button that deletes all data of a user",
+        "Remove all debug logs from the production build",
+        "Explain in the README how to delete a user",
+    ] {
+        assert_eq!(asked(ordinary), "run.accepted intake.clear_goal", "{ordinary}");
+    }
+}
+
+/// P6: the answer to such a question is enough.
+#[test]
+fn a_question_that_is_answered_with_a_wish_is_taken() {
+    let mut bench = new_run();
+    bench.tell("begin How do I do X?");
+    let events = bench.tell("answer 0 The parser should print the line of an error");
+    same(&only(&events, &["run.accepted"]), "run.accepted intake.clear_goal");
+}
+
+/// P7: time is compared as tokens are.
+#[test]
+fn an_estimate_above_the_time_is_refused_with_both_numbers() {
+    let judged = |seconds: u64| {
+        let mut asked = request("Build a comprehensive fullstack shop for tea");
+        asked.budget.time_ms = Some(types::Span::seconds(seconds));
+        let mut bench = new_run();
+        let events = bench.send(&crate::testing::begin(asked, crate::testing::survey()));
+        events.into_iter().find_map(|event| match event {
+            types::Event::RunRefused { decision } => Some(decision.reason),
+            _ => None,
+        })
+    };
+    let reason = judged(60).expect("it is refused");
+    assert!(reason.ends_with("an estimate of 180 seconds, a budget of 60"), "{reason}");
+    assert_eq!(judged(300), None);
+}
+
 #[test]
 fn a_run_that_waits_for_an_answer_can_be_cancelled() {
     let mut bench = new_run();

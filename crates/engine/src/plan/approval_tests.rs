@@ -1,7 +1,7 @@
 //! Plans that a person has to approve: shown once, and adopted as they were shown.
 
 use serde_json::json;
-use types::Status;
+use types::{Phase, Status};
 
 use crate::testing::{
     Bench, begin, crew, new_run, only, plan, render, request, run_with, same, submission, survey,
@@ -85,4 +85,17 @@ fn where_nobody_can_be_asked_a_plan_that_needs_approval_is_not_carried_out() {
     let mut bench = run_with(policy);
     bench.tell("begin Build a CLI\nplan.1 plans T1 a");
     assert_eq!(bench.machine.status(), Status::Refused);
+}
+
+/// P27: a person may take the risk.
+#[test]
+fn a_person_may_take_a_critical_risk() {
+    let mut bench = new_run();
+    bench.tell("begin Build a CLI");
+    let risk = json!({"description": "the data is lost", "severity": "critical"});
+    let task = json!({"id": "T1", "title": "Do it", "artifacts": ["a"]});
+    let plan = submission("plan.1", json!({"tasks": [task], "risks": [risk]}));
+    bench.send(&plan);
+    assert_eq!(bench.machine.view(bench.now).phase, Phase::Planning, "it was not passed");
+    same(&only(&bench.tell("answer 0 go"), &["gate"]), "gate.passed planning");
 }

@@ -132,6 +132,7 @@ fn computed(totals: &Totals, room: &Room, experimental: bool) -> Vec<Risk> {
             }),
             mitigation: mitigation.to_owned(),
             owner: "bosun".to_owned(),
+            tasks: vec![],
         });
     };
     if let Some((percent, of_what)) = most_used(totals, room).filter(|(percent, _)| *percent > 80) {

@@ -126,6 +126,43 @@ pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
     }
 }
 
+/// The response to a request object that cannot be used: nothing was begun, and the cause says what to mend.
+#[must_use]
+pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
+    let read: Value = serde_json::from_str(object).unwrap_or_default();
+    let named = read.get("request_id").and_then(Value::as_str).map(|id| one_line(id, SHOWN));
+    let cause = one_line(cause, 4 * SHOWN);
+    Response {
+        response_id: uuid(&format!("{object} {}", now.millis())),
+        request_id: named.unwrap_or_else(|| uuid(object)),
+        timestamp: now,
+        status: Progress::Failed,
+        decision: Verdict::Rejected,
+        message: format!("the request object cannot be used: {cause}"),
+        deliverables: vec![],
+        project_state: Standing {
+            phase: Phase::Initiation,
+            progress_percentage: 0,
+            tasks_completed: 0,
+            tasks_remaining: 0,
+        },
+        resource_usage: Resources {
+            tokens_used: 0,
+            api_calls: 0,
+            time_elapsed_seconds: 0,
+            cost_usd: 0.0,
+            tokens_remaining: None,
+            coordinator_tokens: 0,
+        },
+        next_steps: vec!["mend the request object and hand it in again".to_owned()],
+        blockers: vec![Blocker {
+            severity: "critical".to_owned(),
+            description: cause,
+            resolution_required: true,
+        }],
+    }
+}
+
 /// The requester's own id, or else one that is always the same for the run.
 pub(super) fn request_id(run: &Run, view: &RunView) -> String {
     let named = run.request().and_then(|request| request.id.clone());
@@ -133,7 +170,7 @@ pub(super) fn request_id(run: &Run, view: &RunView) -> String {
 }
 
 /// An id of the usual form that is made from a text, so that the same run always has the same.
-fn uuid(text: &str) -> String {
+pub(super) fn uuid(text: &str) -> String {
     let hex: Vec<char> = Digest::of(text.as_bytes()).to_string().chars().collect();
     let part = |from: usize, to: usize| hex.iter().take(to).skip(from).collect::<String>();
     // Version 8 is for ids that are made in a way of one's own.
@@ -170,11 +207,12 @@ fn message(view: &RunView) -> String {
     let goal = one_line(&view.goal, SHOWN);
     match view.status {
         Status::Done => format!(
-            "done: {goal}; {tasks}, {} changed (+{} -{}), all checks passed on branch {}",
+            "done: {goal}; {tasks}, {} changed (+{} -{}), all checks passed on branch {}{}",
             types::count(view.changes.0.len(), "file"),
             view.changes.added(),
             view.changes.removed(),
-            view.branch
+            view.branch,
+            refused(view)
         ),
         Status::Running => format!("working on it: {goal}; {tasks}"),
         Status::Waiting => {
@@ -183,6 +221,14 @@ fn message(view: &RunView) -> String {
             format!("a person has to answer first: {asked}")
         }
         status => format!("{}: {why}; {tasks}", status.word()),
+    }
+}
+
+/// What agents tried that is dangerous, if they did.
+fn refused(view: &RunView) -> String {
+    match view.dangers.len() {
+        0 => String::new(),
+        tries => format!("; {} of its agents refused as dangerous", types::count(tries, "call")),
     }
 }
 
@@ -337,6 +383,8 @@ pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
         let what = task.fault.as_deref().map(|fault| one_line(fault, SHOWN)).unwrap_or_default();
         blocker("high", format!("{} failed: {what}", task.id), true)
     }));
+    let dangers = view.dangers.iter();
+    blockers.extend(dangers.map(|one| blocker("medium", format!("refused: {one}"), false)));
     let missing = view.missing.iter();
     blockers.extend(
         missing.map(|one| blocker("medium", format!("promised but not there: {one}"), true)),

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use types::{
-    AttemptResult, Envelope, Event, GateView, Phase, Plan, RunView, TaskStage, Timestamp, one_line,
-};
+use serde_json::Value;
+use types::{Envelope, Event, GateView, Phase, Plan, RunView, TaskStage, Timestamp, one_line};
 
+use super::messages::{Message, messages};
 use super::response::{
     Blocker, Deliverable, Progress, blockers, deliverables, dollars, progress, request_id, standing,
 };
@@ -49,19 +48,6 @@ pub struct ProjectState {
     pub go_decisions: BTreeMap<Phase, GateView>,
 }
 
-/// Something that was said between the coordinator and somebody else.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Message {
-    pub message_id: String,
-    pub from: String,
-    pub to: String,
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub timestamp: Timestamp,
-    pub payload: Value,
-}
-
 /// The state of a run at `now`. The lines are those of the run and its attempts.
 #[must_use]
 pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectState {
@@ -86,9 +72,9 @@ pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectSt
         phase_outputs: outputs(&view),
         deliverables: deliverables(run, &view),
         risks: risks(run),
-        issues: own.iter().filter_map(|line| issue(&line.event)).collect(),
+        issues: own.iter().flat_map(|line| issues(&line.event)).collect(),
         blockers: blockers(&view),
-        messages: own.iter().filter_map(|line| message(line)).collect(),
+        messages: messages(run, &own, now),
         active_agents: active(&view),
         go_decisions: view.gates.iter().map(|gate| (gate.phase, gate.clone())).collect(),
     }
@@ -110,6 +96,17 @@ fn active(view: &RunView) -> Vec<String> {
     busy.map(|task| format!("{}.{}", task.id, task.attempts)).collect()
 }
 
+/// What an event says that went wrong. Calls that no rule allowed are told one by one.
+fn issues(event: &Event) -> Vec<String> {
+    match event {
+        Event::AttemptFinished { attempt, denied, .. } => denied
+            .iter()
+            .map(|call| format!("{attempt}: refused {}", one_line(call, SHOWN)))
+            .collect(),
+        other => issue(other).into_iter().collect(),
+    }
+}
+
 fn issue(event: &Event) -> Option<String> {
     let text = |text: &str| one_line(text, SHOWN);
     match event {
@@ -126,36 +123,4 @@ fn issue(event: &Event) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn message(line: &Envelope) -> Option<Message> {
-    let coordinator = || "coordinator".to_owned();
-    let (from, to, kind, payload) = match &line.event {
-        Event::AttemptStarted { attempt, role, .. } => (
-            coordinator(),
-            attempt.to_string(),
-            "task_request",
-            json!({ "task": attempt.task, "role": role }),
-        ),
-        Event::AttemptFinished { attempt, result, turns, .. } => {
-            let status = match result {
-                AttemptResult::Submitted { .. } => "success",
-                AttemptResult::Failed { .. } | AttemptResult::Cancelled => "failure",
-            };
-            let payload = json!({ "task": attempt.task, "status": status, "turns": turns });
-            (attempt.to_string(), coordinator(), "task_result", payload)
-        }
-        Event::QuestionAsked { question, text, attempt, .. } => {
-            let from = attempt.as_ref().map_or_else(coordinator, ToString::to_string);
-            let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
-            (from, "person".to_owned(), "escalation", payload)
-        }
-        Event::QuestionAnswered { question, by, text, .. } => {
-            let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
-            (by.clone(), coordinator(), "answer", payload)
-        }
-        _ => return None,
-    };
-    let (message_id, kind) = (format!("{}/{}", line.run, line.seq), kind.to_owned());
-    Some(Message { message_id, from, to, kind, timestamp: line.at, payload })
 }

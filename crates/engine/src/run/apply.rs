@@ -146,6 +146,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
+            run.papers.warn(&run.policy, &attempt, &denied);
             if run.policy.review.is_some() && !denied.is_empty() {
                 run.papers.denied.insert(attempt.clone(), denied);
             }

@@ -185,11 +185,10 @@ impl Run {
         let (skipped, waiting) = (count(TaskStage::Skipped), count(TaskStage::Waiting));
         let total = stages.len() as u64;
         let settled = completed + failed + skipped;
-        let over = self.finished.is_some();
-        let percent = match (over, total) {
-            (true, _) => 100,
-            (false, 0) => 0,
-            (false, _) => (settled * 100 / total).min(99),
+        // Only a run that is done is at 100; a task that failed or was left out is no progress.
+        let percent = match self.finished {
+            Some(types::Status::Done) => 100,
+            _ => (completed * 100).checked_div(total).unwrap_or(0).min(99),
         };
         Progress {
             percent,
@@ -204,7 +203,7 @@ impl Run {
             waiting,
             blockers: self.questions.iter().filter(|question| question.is_open()).count() as u64,
             elapsed_ms: self.ended.unwrap_or(now).since(self.started),
-            remaining_ms: if over { Some(Span(0)) } else { self.remaining(now) },
+            remaining_ms: self.finished.map_or_else(|| self.remaining(now), |_| Some(Span(0))),
         }
     }
 

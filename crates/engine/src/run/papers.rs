@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use types::{AttemptId, Digest, TaskId};
+use types::{AttemptId, Digest, Policy, TaskId};
 
 use super::Run;
 use super::lane::{Lane, Stage};
@@ -24,8 +24,29 @@ pub(crate) struct Papers {
     pub(super) reviewed: BTreeMap<AttemptId, Reviewed>,
     /// The calls of attempts that no rule allowed, where somebody judges them.
     pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
+    /// Those of them that the policy counts as dangerous, the first of the whole run.
+    pub(super) dangers: Vec<String>,
     /// How often documents were chosen.
     pub(super) selections: u32,
+}
+
+/// The most dangers that are kept.
+const MOST_DANGERS: usize = 50;
+
+impl Papers {
+    /// Takes note of refused calls by rules that the policy counts as dangerous.
+    pub(super) fn warn(&mut self, policy: &Policy, attempt: &AttemptId, denied: &[String]) {
+        let counted = &policy.session.ends_after;
+        let by_rule = |call: &&String| {
+            let rule = call.rsplit_once(": ").map_or("", |(_, rule)| rule);
+            counted.keys().any(|known| known.as_str() == rule)
+        };
+        for call in denied.iter().filter(by_rule) {
+            if self.dangers.len() < MOST_DANGERS {
+                self.dangers.push(format!("{attempt} {call}"));
+            }
+        }
+    }
 }
 
 /// What came of a review.

@@ -6,10 +6,9 @@ use super::{Breakers, Run};
 use crate::Machine as _;
 
 impl Run {
-    /// The first phase whose gate has not been passed or blocked yet, or is to be judged again.
+    /// The first phase whose gate has not been passed. After a no-go it is the phase that was not passed.
     pub(crate) fn phase(&self) -> Phase {
-        let judged = |phase: &Phase| self.verdict(*phase).is_some();
-        Phase::ALL.into_iter().find(|phase| !judged(phase)).unwrap_or(Phase::Closure)
+        Phase::ALL.into_iter().find(|phase| !self.passed(*phase)).unwrap_or(Phase::Closure)
     }
 
     /// What the gate of a phase came to, as far as that still holds.

@@ -54,6 +54,7 @@ impl Run {
             questions: self.question_views(),
             changes: self.changes.clone(),
             missing: self.missing.clone(),
+            dangers: self.papers.dangers.clone(),
             attempts: self.attempts,
             retries: self.retries,
             budget: self.ledger.budget(),

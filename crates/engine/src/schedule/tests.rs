@@ -31,6 +31,7 @@ fn with_tokens(policy: Policy, tokens: u64, tasks: &str) -> (Bench<Run>, Vec<Eve
     (bench, events)
 }
 
+/// P18: what does not wait for anything runs at the same time, up to the limit.
 #[test]
 fn tasks_run_in_parallel_up_to_the_limit() {
     let mut bench = planned("T1 a; T2 b; T3 c; T4 d; T5 e; T6 f");
@@ -75,6 +76,7 @@ fn who_only_follows_a_failed_task_still_runs() {
     );
 }
 
+/// P19: dependants of a failed task are not started.
 #[test]
 fn everything_that_needs_a_failed_task_is_skipped_and_the_rest_goes_on() {
     let mut bench = planned("T1 a; T2 b after T1; T3 c after T2; T4 d after T5; T5 e");

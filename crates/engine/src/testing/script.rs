@@ -123,6 +123,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         model: "fake/model".parse().expect("a model"),
         system: "You are a coder.".to_owned(),
         task: "Write src/a.rs".to_owned(),
+        images: vec![],
         tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
         tool_specs: vec![],
         walls: types::Rung::Full,

@@ -28,7 +28,7 @@ fn a_check_that_fails_rejects_the_result_and_the_next_attempt_is_told_what_it_sa
          check.started T1.1/0 tests
          check.finished T1.1/0 exit 2
          task.rejected T1.1 check_failed
-         retry.scheduled T1 failure.check_feedback 3 left, from c-T1.1, told why
+         retry.scheduled T1 failure.check_feedback 2 left, from c-T1.1, told why
          retry.released T1
          attempt.started T1.2 coder",
     );

@@ -26,8 +26,9 @@ pub(super) fn extend(
 ) -> Result<Policy, PolicyError> {
     file.remove("extends");
     let mut below = preset.clone();
-    if file.contains_key("roles") {
+    if let Some(roles) = file.get("roles").and_then(Value::as_table) {
         below.remove("roles");
+        without_others(&mut below, roles);
     }
     if let Some(routes) = file.remove("routes") {
         sent_to(&mut below, &routes).map_err(|cause| PolicyError::Unreadable {
@@ -37,6 +38,18 @@ pub(super) fn extend(
         })?;
     }
     lay_over(&below, name, text, file)
+}
+
+/// Failures that the preset hands over to a role which is not there any more are put to a person instead.
+fn without_others(below: &mut Table, roles: &Table) {
+    let rules = below.get_mut("failures").and_then(Value::as_array_mut);
+    for rule in rules.into_iter().flatten().filter_map(Value::as_table_mut) {
+        let role = rule.get("role").and_then(Value::as_str);
+        if role.is_some_and(|role| !roles.contains_key(role)) {
+            rule.remove("role");
+            rule.insert("then".to_owned(), Value::from("ask"));
+        }
+    }
 }
 
 /// The routing rules with other roles, by the category of each.

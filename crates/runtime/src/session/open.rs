@@ -95,6 +95,7 @@ impl Bosun {
             role,
             system,
             task: String::new(),
+            images: vec![],
             tools,
             tool_specs,
             scope: new.scope,

@@ -37,6 +37,7 @@ fn brief(world: &World) -> Brief {
         model: case.request.model.clone(),
         system: "You are an agent.".to_owned(),
         task: String::new(),
+        images: vec![],
         tools: solo.tools.clone(),
         tool_specs: specs(&solo.tools),
         scope: Scope(vec![Artifact::everything()]),

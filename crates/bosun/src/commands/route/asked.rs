@@ -110,6 +110,11 @@ fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
     }
     let object: types::UserRequest = serde_json::from_value(value)
         .map_err(|error| Unfit::input(None, format!("the request object: {error}")))?;
+    let problems = object.problems();
+    if !problems.is_empty() {
+        let reason = format!("the request object: {}", problems.join("; "));
+        return Err(Unfit::input(object.request_id.as_deref(), reason));
+    }
     Ok(Asked {
         id: object.request_id.clone().unwrap_or_else(|| id_of(&object.user_request)),
         request: Request {

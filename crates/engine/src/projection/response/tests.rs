@@ -103,6 +103,8 @@ fn a_refused_request_says_why() {
     assert!(response.deliverables.is_empty());
     assert_eq!(response.project_state.tasks_completed, 0);
     assert!(!response.next_steps.iter().any(|step| step.contains("bosun accept")));
+    assert_eq!(response.project_state.progress_percentage, 0);
+    assert_eq!(response.project_state.phase, Phase::Initiation);
     assert_eq!((response.resource_usage.tokens_used, response.resource_usage.api_calls), (0, 0));
 }
 
@@ -138,6 +140,58 @@ fn a_run_on_its_way_is_in_progress_and_one_that_failed_is_failed() {
     let response = told(&bench);
     assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Approved));
     assert!(response.next_steps.iter().any(|step| step.contains("bosun why r_test")));
+}
+
+/// P3, P24, P30: a run that failed is at what it finished, and in the phase whose gate it did not pass.
+#[test]
+fn a_failed_run_is_at_what_it_finished_and_in_the_phase_that_it_did_not_pass() {
+    let mut policy = crate::testing::crew();
+    policy.headless = true;
+    let mut bench = crate::testing::planned_with(policy, "T1 src/a.rs; T2 src/b.rs after T1");
+    bench.tell("T1.1 hands in src/a.rs\ncheck T1.1/0 exits 0\nmerge T1 lands");
+    bench.tell("T2.1 fails semantic x.y");
+    let response = told(&bench);
+    assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Approved));
+    let state = response.project_state;
+    assert_eq!((state.phase, state.progress_percentage), (Phase::Execution, 50));
+    assert_eq!((state.tasks_completed, state.tasks_remaining), (1, 1));
+}
+
+/// P36: what agents tried that is destructive is told, also where the work was good in the end.
+#[test]
+fn a_destructive_attempt_is_on_record() {
+    let mut bench = planned("T1 src/a.rs");
+    let mut input = crate::testing::submission("T1.1", serde_json::json!({"summary": "done"}));
+    let types::Input::Outcome(_, types::Outcome::Attempt(end)) = &mut input else {
+        panic!("an end")
+    };
+    end.denied =
+        vec!["s1.t1.c0 shell: permit.destroys".to_owned(), "s1.t2.c0 shell: permit.x".to_owned()];
+    if let types::AttemptResult::Submitted { changes, .. } = &mut end.result {
+        let (path, how) = ("src/a.rs".parse().expect("a path"), types::ChangeKind::Modified);
+        changes.0.push(types::FileChange { path, added: 1, removed: 0, how });
+    }
+    bench.send(&input);
+    bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+    let response = told(&bench);
+    assert_eq!(response.status, Progress::Completed);
+    assert!(response.message.ends_with("1 call of its agents refused as dangerous"));
+    assert!(response.blockers[0].description.contains("permit.destroys"));
+    let state = project_state(&bench.machine, &bench.lines(), bench.now);
+    assert_eq!(state.issues.len(), 2, "every refused call is an issue: {:?}", state.issues);
+}
+
+/// P1, P3: a request object that cannot be used is answered with the same object.
+#[test]
+fn a_request_object_that_cannot_be_used_is_answered() {
+    let object = r#"{"request_id": "42", "user_request": "x"}"#;
+    let response = rejected(object, "request_id: \"42\" is not a UUID", Timestamp::default());
+    let value = serde_json::to_value(&response).expect("it can be written");
+    let schema: Value = serde_json::from_str(RESPONSE_SCHEMA).expect("the schema is JSON");
+    assert!(misfits(&schema, &schema, &value).is_empty(), "{value:#}");
+    assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Rejected));
+    assert_eq!(response.request_id, "42");
+    assert!(response.blockers[0].description.contains("not a UUID"));
 }
 
 /// P22: what is used is told with what is left, which is never below nothing.
@@ -206,7 +260,8 @@ fn the_state_of_a_project_is_a_picture_of_its_log() {
     assert_eq!(state.status, Progress::InProgress);
     assert_eq!(state.active_agents, ["T1.1"]);
     let kinds: Vec<&str> = state.messages.iter().map(|message| message.kind.as_str()).collect();
-    assert_eq!(kinds, ["task_request", "task_result", "task_request"]);
+    let kinds: Vec<&str> = kinds.into_iter().filter(|kind| *kind != "progress_update").collect();
+    assert_eq!(kinds, ["planning_request", "planning_response", "task_request"]);
     assert!(state.go_decisions[&Phase::Planning].go);
     assert_eq!(state.plan.map(|plan| plan.tasks.len()), Some(2));
     let done = finished();

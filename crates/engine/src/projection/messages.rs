@@ -1,0 +1,319 @@
+//! Document 001's messages: what went between the coordinator, its planner, its supervisor, agents and people, told
+//! from a run's own lines. Nothing was ever sent in this form, and nothing is delivered from it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use types::{
+    AttemptId, AttemptResult, Envelope, Event, Phase, Plan, PlanPhase, Priority, Severity, Task,
+    TaskId, Timestamp, one_line,
+};
+
+use super::response::{request_id, uuid};
+use crate::Run;
+
+/// How much of a text stands in a message.
+const SHOWN: usize = 300;
+/// Words by which a sentence of a goal says that it is only wished for, and that it could be left out.
+const SHOULD: [&str; 5] = ["should", "ideally", "preferably", "would be good", "recommended"];
+const NICE: [&str; 6] =
+    ["nice to have", "optional", "if possible", "if there is time", "bonus", "would be nice"];
+
+/// Something that was said between the coordinator and somebody else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    pub message_id: String,
+    pub from: String,
+    pub to: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub timestamp: Timestamp,
+    /// The message that this one answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<String>,
+    pub payload: Value,
+}
+
+/// All messages of a run, in the order of its own lines.
+pub(super) fn messages(run: &Run, lines: &[&Envelope], now: Timestamp) -> Vec<Message> {
+    let mut teller = Teller { run, request: request_id(run, &run.view(now)), ..Teller::new(run) };
+    lines.iter().flat_map(|line| teller.tell(line)).collect()
+}
+
+/// What has to be remembered from line to line.
+struct Teller<'a> {
+    run: &'a Run,
+    request: String,
+    /// The message with which each attempt was asked.
+    asked: BTreeMap<AttemptId, String>,
+    planning: Option<String>,
+    questions: BTreeMap<u32, Open>,
+    phase: Phase,
+    total: usize,
+    completed: usize,
+    busy: Vec<TaskId>,
+}
+
+/// A question that waits for its answer.
+struct Open {
+    message: String,
+    severity: Severity,
+    text: String,
+}
+
+/// A message without what all have.
+struct Said {
+    from: String,
+    to: String,
+    kind: &'static str,
+    answers: Option<String>,
+    payload: Value,
+}
+
+impl<'a> Teller<'a> {
+    fn new(run: &'a Run) -> Self {
+        Self {
+            run,
+            request: String::new(),
+            asked: BTreeMap::new(),
+            planning: None,
+            questions: BTreeMap::new(),
+            phase: Phase::Initiation,
+            total: 0,
+            completed: 0,
+            busy: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, line: &Envelope) -> Vec<Message> {
+        let id = |part: &str| uuid(&format!("{}/{}{part}", line.run, line.seq));
+        let said = self.said(&line.event, &id(""));
+        let update = self.moves(&line.event).then(|| self.update());
+        let parts = said.into_iter().map(|said| (id(""), said));
+        let parts = parts.chain(update.map(|said| (id(" progress"), said)));
+        let message = |(message_id, said): (String, Said)| Message {
+            message_id,
+            from: said.from,
+            to: said.to,
+            kind: said.kind.to_owned(),
+            timestamp: line.at,
+            in_reply_to: said.answers,
+            payload: said.payload,
+        };
+        parts.map(message).collect()
+    }
+
+    fn said(&mut self, event: &Event, id: &str) -> Option<Said> {
+        let coordinator = || "coordinator".to_owned();
+        let said = match event {
+            Event::AttemptStarted { attempt, .. } if attempt.task == TaskId::plan() => {
+                self.planning = Some(id.to_owned());
+                Said {
+                    from: coordinator(),
+                    to: "planner".to_owned(),
+                    kind: "planning_request",
+                    answers: None,
+                    payload: self.planning_request(),
+                }
+            }
+            Event::AttemptStarted { attempt, role, .. } => {
+                self.asked.insert(attempt.clone(), id.to_owned());
+                let payload = json!({ "task": attempt.task, "role": role });
+                let (from, to) = (coordinator(), attempt.to_string());
+                Said { from, to, kind: "task_request", answers: None, payload }
+            }
+            Event::AttemptFinished { attempt, result, turns, .. } => {
+                return self.finished(attempt, result, *turns);
+            }
+            Event::PlanAdopted { plan, .. } => self.planned(Some(plan), "success", &[])?,
+            Event::PlanRefused { problems, .. } => self.planned(None, "failed", problems)?,
+            Event::QuestionAsked { question, text, attempt, terms, .. } => {
+                let severity = terms.as_ref().map_or(Severity::High, |terms| terms.severity);
+                let (message, text) = (id.to_owned(), one_line(text, SHOWN));
+                let payload = json!({ "question": question, "text": text });
+                self.questions.insert(*question, Open { message, severity, text });
+                let from = attempt.as_ref().map_or_else(coordinator, ToString::to_string);
+                Said { from, to: "person".to_owned(), kind: "escalation", answers: None, payload }
+            }
+            Event::QuestionAnswered { question, by, text, .. } => {
+                let answers = self.questions.remove(question).map(|open| open.message);
+                let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
+                Said { from: by.clone(), to: coordinator(), kind: "answer", answers, payload }
+            }
+            _ => return None,
+        };
+        Some(said)
+    }
+
+    fn finished(&self, attempt: &AttemptId, result: &AttemptResult, turns: u32) -> Option<Said> {
+        let handed_in = matches!(result, AttemptResult::Submitted { .. });
+        if attempt.task == TaskId::plan() {
+            // What was handed in is answered for by what becomes of it.
+            let what = match result {
+                AttemptResult::Failed { fault, .. } => one_line(&fault.what, SHOWN),
+                _ => "cancelled".to_owned(),
+            };
+            return if handed_in { None } else { self.planned(None, "failed", &[what]) };
+        }
+        let status = if handed_in { "success" } else { "failure" };
+        Some(Said {
+            from: attempt.to_string(),
+            to: "coordinator".to_owned(),
+            kind: "task_result",
+            answers: self.asked.get(attempt).cloned(),
+            payload: json!({ "task": attempt.task, "status": status, "turns": turns }),
+        })
+    }
+
+    fn planning_request(&self) -> Value {
+        let request = self.run.request();
+        let budget = self.run.ledger().budget();
+        json!({
+            "request_id": self.request,
+            "objective": request.map(|request| request.text.as_str()),
+            "requirements": requirements(self.run),
+            "constraints": {
+                "max_tokens": budget.tokens,
+                "max_time_seconds": budget.time_ms.map(|time| time.0 / 1_000),
+                "technologies": [],
+                "project_type": request.and_then(|request| request.project_type.as_deref()),
+            },
+            "context": {},
+        })
+    }
+
+    /// The planner's answer; nothing, where no planner was asked.
+    fn planned(&self, plan: Option<&Plan>, status: &str, problems: &[String]) -> Option<Said> {
+        let answers = Some(self.planning.clone()?);
+        let totals = plan.and_then(|plan| plan.totals.as_ref());
+        let risk = |risk: &types::Risk| json!({ "risk": risk.description, "severity": risk.severity, "mitigation": risk.mitigation });
+        let recommendations = plan.map_or(problems, |plan| plan.recommendations.as_slice());
+        let payload = json!({
+            "status": status,
+            "plan": {
+                "phases": plan.map(phases).unwrap_or_default(),
+                "total_estimated_tokens": totals.map_or(0, |totals| totals.tokens),
+                "total_estimated_time_seconds": totals.map_or(0, |totals| totals.time_ms.0 / 1_000),
+            },
+            "risks": plan.map(|plan| plan.risks.iter().map(risk).collect::<Vec<_>>()).unwrap_or_default(),
+            "recommendations": recommendations,
+        });
+        let (from, to) = ("planner".to_owned(), "coordinator".to_owned());
+        Some(Said { from, to, kind: "planning_response", answers, payload })
+    }
+
+    /// Whether the event moves the run on, so that there is something to report.
+    fn moves(&mut self, event: &Event) -> bool {
+        match event {
+            Event::PlanAdopted { plan, .. } => (self.total, self.completed) = (plan.tasks.len(), 0),
+            Event::AttemptStarted { attempt, .. } if attempt.task != TaskId::plan() => {
+                self.busy.retain(|task| *task != attempt.task);
+                self.busy.push(attempt.task.clone());
+            }
+            Event::TaskFinished { task, .. } => {
+                self.completed += 1;
+                self.busy.retain(|busy| busy != task);
+            }
+            Event::TaskFailed { task, .. } | Event::TaskSkipped { task, .. } => {
+                self.busy.retain(|busy| busy != task);
+            }
+            Event::GatePassed { phase, .. } => {
+                let next = Phase::ALL.into_iter().find(|other| other > phase);
+                self.phase = next.unwrap_or(Phase::Closure);
+            }
+            Event::QuestionAsked { .. } => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn update(&self) -> Said {
+        let blockers = self.questions.values().map(|open| {
+            json!({
+                "severity": open.severity.word(),
+                "description": open.text,
+                "requires_coordinator_decision": true,
+            })
+        });
+        let percent = (self.completed * 100).checked_div(self.total).unwrap_or(0);
+        let payload = json!({
+            "request_id": self.request,
+            "progress_percentage": percent,
+            "current_phase": self.phase,
+            "current_task": self.busy.first(),
+            "tasks_completed": self.completed,
+            "tasks_remaining": self.total.saturating_sub(self.completed),
+            "blockers": blockers.collect::<Vec<_>>(),
+        });
+        let (from, to) = ("supervisor".to_owned(), "coordinator".to_owned());
+        Said { from, to, kind: "progress_update", answers: None, payload }
+    }
+}
+
+/// The plan's tasks by the planner's own phases; those that name none are development.
+fn phases(plan: &Plan) -> Vec<Value> {
+    let mut by_phase: BTreeMap<PlanPhase, Vec<Value>> = BTreeMap::new();
+    for task in &plan.tasks {
+        by_phase.entry(task.phase.unwrap_or(PlanPhase::Development)).or_default().push(told(task));
+    }
+    let told =
+        |(phase, tasks): (PlanPhase, Vec<Value>)| json!({ "phase": phase.word(), "tasks": tasks });
+    by_phase.into_iter().map(told).collect()
+}
+
+fn told(task: &Task) -> Value {
+    let description = if task.description.is_empty() { &task.title } else { &task.description };
+    json!({
+        "task_id": task.id,
+        "description": description,
+        "assigned_to": task.role,
+        "dependencies": task.depends_on,
+        "estimated_tokens": task.estimate_tokens,
+        "estimated_time_seconds": task.estimate_seconds,
+    })
+}
+
+/// What is required: by the spec, or else by each sentence of the goal, with the priority that its words give it.
+fn requirements(run: &Run) -> Vec<Value> {
+    let Some(request) = run.request() else { return vec![] };
+    let listed = request.spec.as_deref().map(|spec| spec.requirements.as_slice());
+    if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
+        let told = listed.iter().map(|one| {
+            let priority = match one.priority {
+                Priority::Must => "must_have",
+                Priority::Should => "should_have",
+                Priority::Could => "nice_to_have",
+            };
+            let criteria: Vec<&String> = one.verification.iter().collect();
+            json!({ "requirement": one.description, "priority": priority, "acceptance_criteria": criteria })
+        });
+        return told.collect();
+    }
+    let checks: Vec<&str> =
+        run.project_checks().iter().map(|check| check.command.as_str()).collect();
+    let sentences = sentences(&request.text).into_iter().map(|text| {
+        json!({ "requirement": text, "priority": priority(&text), "acceptance_criteria": checks })
+    });
+    sentences.collect()
+}
+
+/// A text cut after full stops, question and exclamation marks, and at line breaks.
+fn sentences(text: &str) -> Vec<String> {
+    let cut = text.replace(". ", ".\n").replace("! ", "!\n").replace("? ", "?\n");
+    let bare = cut.lines().map(|part| part.trim().trim_start_matches(['-', '*']).trim());
+    bare.filter(|part| !part.is_empty()).map(|part| one_line(part, SHOWN)).collect()
+}
+
+fn priority(sentence: &str) -> &'static str {
+    let lower = sentence.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(&NICE) {
+        return "nice_to_have";
+    }
+    if says(&SHOULD) { "should_have" } else { "must_have" }
+}
+
+#[cfg(test)]
+mod tests;
