@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use types::{Artifact, AttemptId, Family, ModelRef, Money, RunId};
 
-pub(crate) use ask::{Ask, Models, effort};
+pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};

@@ -1,4 +1,4 @@
-//! The arguments of `bosun ask` and `bosun models`.
+//! The arguments of `bosun ask`.
 
 use std::path::PathBuf;
 
@@ -56,11 +56,4 @@ fn dialect(word: &str) -> Result<Dialect, String> {
 
 pub(crate) fn effort(word: &str) -> Result<Effort, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Models {
-    /// Print a JSON line for each provider and each model
-    #[arg(long)]
-    pub(crate) json: bool,
 }
