@@ -18,7 +18,7 @@ use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
-    let done = work(home, args, &mut as_object).await;
+    let done = Box::pin(work(home, args, &mut as_object)).await;
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(&format!("{error:#}"));
     }
