@@ -164,7 +164,7 @@ fn a_run_tells_the_pieces_of_its_replies() {
     let told = stdout(&run);
     let events: Vec<Value> =
         told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let of = |kind: &str| events.iter().filter(move |event| event["type"] == kind);
+    let of = |kind: &'static str| events.iter().filter(move |event| event["type"] == kind);
     let pieces: Vec<&str> = of("llm_chunk")
         .filter(|event| event["taskIndex"] == 0)
         .filter_map(|event| event["delta"].as_str())
