@@ -21,7 +21,7 @@ use crate::rules::{Origin, Rules, rules};
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
     let asked = args.request.clone().filter(|_| args.response);
-    let done = work(home, args, &mut as_object).await;
+    let done = Box::pin(work(home, args, &mut as_object)).await;
     if let (Some(path), Err(error)) = (&asked, &done)
         && let Some(Wrong::Json { cause, .. }) = error.downcast_ref::<Wrong>()
     {

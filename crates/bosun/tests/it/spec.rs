@@ -149,3 +149,30 @@ fn a_long_run_says_how_far_it_is() {
     assert_eq!(first["total"], 1, "{first}");
     assert_eq!(first["current"], serde_json::json!(["T1"]), "{first}");
 }
+
+/// K14, K22, K46: the pieces of an agent's reply are told as they come in, also in a run, and make up its message; a
+/// result says what its tool knows; only a run that succeeded ends with `done`.
+#[test]
+fn a_run_tells_the_pieces_of_its_replies() {
+    let place = Place::new();
+    let said = "I write the greeting into its file and hand that in.";
+    let script = SCRIPT.replacen("call = {", &format!("say = \"{said}\"\ncall = {{"), 1);
+    assert_ne!(script, SCRIPT, "the coder says something");
+    repository(&place, &script);
+    let with = ["--repo", "repo", "--script", "script.toml", "Write hello to greeting.txt"];
+    let run = place.run(&[["run", "--as", "coordinator"].as_slice(), &with].concat());
+    let told = stdout(&run);
+    let events: Vec<Value> =
+        told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |kind: &'static str| events.iter().filter(move |event| event["type"] == kind);
+    let pieces: Vec<&str> = of("llm_chunk")
+        .filter(|event| event["taskIndex"] == 0)
+        .filter_map(|event| event["delta"].as_str())
+        .collect();
+    assert!(pieces.len() > 1, "{told}");
+    assert_eq!(pieces.concat(), said);
+    let wrote = of("tool_result").find(|event| event["toolName"] == "write_file");
+    assert_eq!(wrote.expect("a result")["metadata"]["path"], "greeting.txt");
+    let last = events.last().expect("an end");
+    assert_eq!((&last["type"], &last["phase"]), (&"done".into(), &"execute".into()), "{last}");
+}
