@@ -57,6 +57,11 @@ pub enum Retry {
     After(Span),
 }
 
+/// The beginning of a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PartialText(pub String);
+
 /// A failure, with its class, a stable code for programs, and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{what}")]
@@ -75,8 +80,8 @@ pub struct Fault {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Box<Used>>,
     /// The text that a model had given before its reply broke off.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub said: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Box<PartialText>>,
 }
 
 fn is_never(retry: &Retry) -> bool {
@@ -93,7 +98,7 @@ impl Fault {
             retry: Retry::Never,
             evidence: String::new(),
             used: None,
-            said: String::new(),
+            said: None,
         }
     }
 
@@ -111,6 +116,19 @@ impl Fault {
     pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
         self.evidence = evidence.into();
         self
+    }
+
+    /// The same, with the text that a model had given before; nothing where that is empty.
+    #[must_use]
+    pub fn saying(mut self, text: String) -> Self {
+        self.said = (!text.is_empty()).then(|| Box::new(PartialText(text)));
+        self
+    }
+
+    /// The text that a model had given before its reply broke off.
+    #[must_use]
+    pub fn said(&self) -> &str {
+        self.said.as_ref().map_or("", |said| said.0.as_str())
     }
 
     /// Whether the same may work later.

@@ -59,7 +59,7 @@ impl App {
             }
             Event::ModelFailed { session, fault, .. } => {
                 if *session == SessionId::ROOT {
-                    self.say_partial(&fault.said);
+                    self.say_partial(fault.said());
                 }
                 self.end_text();
                 if let Some(text) = crate::print::talk::unanswered(&line.event, line.at) {

@@ -92,9 +92,9 @@ pub(super) fn failed(
     session.failures = session.failures.saturating_add(1);
     // A reply that is read as a whole is asked for again as a whole.
     if summary.is_none() && session.brief.reply.is_none() {
-        keep(session, &fault.said, AFTER_BREAK);
+        keep(session, fault.said(), AFTER_BREAK);
     }
-    let fault = Fault { said: String::new(), ..fault.clone() };
+    let fault = Fault { said: None, ..fault.clone() };
     session.talk = match again {
         Some(again) => Talk::Waiting { until: again.at, summary },
         None => Talk::Broken { fault, summary },

@@ -226,7 +226,7 @@ fn what_was_seen_of_a_reply_stays_when_the_model_is_away_for_good() {
         Event::SessionPaused { fault, .. } => fault.clone(),
         _ => None,
     });
-    assert_eq!(paused.expect("a fault").said, "");
+    assert_eq!(paused.expect("a fault").said(), "");
 }
 
 /// A reply that is read as a whole is asked for again as a whole.

@@ -48,7 +48,8 @@ pub(crate) fn said(text: &str) -> Outcome {
             let usage = Usage { input: 100, output: 20, ..Usage::default() };
             let used = Used { usage, cost: None, estimated: true };
             let mut fault = Fault::structural("model.broken_stream", "it ended in the middle");
-            (fault.used, fault.said) = (Some(Box::new(used)), rest.to_owned());
+            fault.used = Some(Box::new(used));
+            let fault = fault.saying(rest.to_owned());
             Outcome::Model(Err(fault.retry(Retry::Now)))
         }
         "is_cut" => ending(vec![Block::text(rest)], StopReason::Length),

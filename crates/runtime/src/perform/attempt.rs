@@ -177,7 +177,7 @@ impl AttemptHands {
         let said = self.partial.take(session);
         let reply = match reply {
             Ok(reply) => reply,
-            Err(fault) => return Outcome::Model(Err(Fault { said, ..fault })),
+            Err(fault) => return Outcome::Model(Err(fault.saying(said))),
         };
         let registry = self.tailor.registry(&request.model);
         let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use engine::Attempt;
 use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{Artifact, Brief, Envelope, LogId, Policy, Proof, RunId, Rung, SessionView};
 
 use super::{Keeper, Session, SessionError, Shared};
@@ -44,9 +44,7 @@ impl Bosun {
             Some(env) => Field::Given(env),
             None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
         };
-        let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
-        let keeper =
-            if kept { Keeper::open(&self.shop, folder, &brief.run) } else { None }.map(Arc::new);
+        let keeper = self.keeper(&policy, &field, (folder, &brief.run));
         let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
         let seen = drive.machine.seen();
         let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
@@ -67,12 +65,8 @@ impl Bosun {
             keeper: keeper.clone(),
             run: brief.run.clone(),
         };
-        let (shop, suspended, going) =
-            (self.shop.clone(), suspend.clone(), gone.clone().drop_guard());
-        let task = tokio::spawn(async move {
-            let _going = going;
-            driven.go(shop, suspended).await
-        });
+        let going = gone.clone().drop_guard();
+        let task = tokio::spawn(driven.go(self.shop.clone(), suspend.clone(), going));
         let shared = Shared {
             run: brief.run,
             by,
@@ -92,6 +86,17 @@ impl Bosun {
             gone,
         };
         Ok(Session { shared: Arc::new(shared) })
+    }
+
+    /// Where files are kept as they were, if the policy has that and the place is a folder.
+    fn keeper(
+        &self,
+        policy: &Policy,
+        field: &Field,
+        (folder, run): (&Path, &RunId),
+    ) -> Option<Arc<Keeper>> {
+        let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
+        if kept { Keeper::open(&self.shop, folder, run).map(Arc::new) } else { None }
     }
 }
 
@@ -176,7 +181,13 @@ struct Driven {
 }
 
 impl Driven {
-    async fn go(mut self, shop: Arc<Shop>, suspend: CancellationToken) -> Result<(), DriveError> {
+    /// `_going` is let go of when nobody drives the conversation any more.
+    async fn go(
+        mut self,
+        shop: Arc<Shop>,
+        suspend: CancellationToken,
+        _going: DropGuard,
+    ) -> Result<(), DriveError> {
         let (noted, bosun) = (intents(&shop, &self.run), Bosun { shop: shop.clone() });
         // Nobody waits for it.
         tokio::spawn(async move { bosun.sweep(None).await });
