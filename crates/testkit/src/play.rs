@@ -141,34 +141,25 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) fn bosun(&self, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
-        self.bosun_behind(self.scenario.walls, journal)
-    }
-
-    fn bosun_behind(&self, walls: Rung, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
         let mut setup = Setup::new(journal, self.folder.path().join("home"));
         setup.registry = counted::standard(&self.executions)?;
         setup.clock = Arc::new(ManualClock::at(START));
         setup.order = Order::Started;
-        setup.walls = Walls::Told(told(walls));
+        setup.walls = Walls::Told(told(self.scenario.walls));
         Ok(Bosun::new(setup))
     }
 
     /// Starts the run, or goes on with it, and stays to its end.
     async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
-        let lines = self.read(&LogId::run(self.run.clone())).await?;
-        let begun = !lines.is_empty();
-        let answered =
-            lines.iter().any(|line| matches!(line.event, Event::QuestionAnswered { .. }));
-        let walls = self.scenario.resumed_walls.filter(|_| answered);
-        let walls = walls.unwrap_or(self.scenario.walls);
-        let bosun = self.bosun_behind(walls, journal.clone())?;
+        let bosun = self.bosun(journal)?;
+        let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
         let handle = if begun {
             Box::pin(bosun.resume(&self.run)).await
         } else {
             Box::pin(bosun.start(self.new_run(&bosun).await?)).await
         };
         let view = match handle {
-            Ok(handle) => self.stay(&bosun, handle, journal).await?,
+            Ok(handle) => self.stay(&bosun, handle).await?,
             Err(DoorError::Over { .. }) => bosun.view(&self.run).await?,
             Err(error) => return Err(error.into()),
         };
@@ -226,16 +217,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Stays with a run until it is over, being the person in it.
-    async fn stay(
-        &self,
-        bosun: &Bosun,
-        mut handle: Handle,
-        journal: Arc<dyn Journal>,
-    ) -> anyhow::Result<RunView> {
-        let again = match self.scenario.resumed_walls {
-            Some(walls) => self.bosun_behind(walls, journal)?,
-            None => bosun.clone(),
-        };
+    async fn stay(&self, bosun: &Bosun, mut handle: Handle) -> anyhow::Result<RunView> {
         let canceller = self.scenario.cancel_at.clone().map(|at| {
             let (bosun, run) = (bosun.clone(), self.run.clone());
             tokio::spawn(async move { cancel_at(&bosun, &run, &at).await })
@@ -254,7 +236,7 @@ impl<'a> Stage<'a> {
             let question = open.map_or(0, |question| question.id);
             let command = Command::Answer { by: "person".to_owned(), question, text: text.clone() };
             bosun.post(&self.run, &command).await?;
-            handle = Box::pin(again.resume(&self.run)).await?;
+            handle = Box::pin(bosun.resume(&self.run)).await?;
         }
         bail!("the run was left and taken up {MOST_ROUNDS} times and is still not over")
     }

@@ -29,9 +29,6 @@ pub struct Scenario {
     /// What the machine of the story is found to hold commands with. The commands of a story are not held.
     #[serde(default)]
     pub walls: Rung,
-    /// What it is found to hold them with when a run is taken up again after an answer, if that is something else.
-    #[serde(default)]
-    pub resumed_walls: Option<Rung>,
     /// What the person answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,

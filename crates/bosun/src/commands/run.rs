@@ -44,11 +44,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
             return Ok(Over { exit, wrong: None });
         }
     };
-    let object = match (&args.request, &directed.goal) {
-        (Some(_), Some(body)) => Some(UserRequest::of_text(body.clone())),
-        (Some(path), None) => Some(object(path)?),
-        (None, _) => None,
-    };
+    let object = handed(&args, &directed)?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
         // What the command line says wins.
@@ -154,6 +150,15 @@ pub(crate) async fn model(
 pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
     std::fs::read_to_string(path)
         .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
+}
+
+/// What was handed in as a file; of a coordinator's input its body.
+fn handed(args: &args::Run, directed: &Directed) -> Result<Option<UserRequest>, Wrong> {
+    match (&args.request, &directed.goal) {
+        (Some(_), Some(body)) => Ok(Some(UserRequest::of_text(body.clone()))),
+        (Some(path), None) => object(path).map(Some),
+        (None, _) => Ok(None),
+    }
 }
 
 /// A request object, or a plain text in its place.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use types::{
     Arguments, AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope,
-    Event, RoleId, Selected, SessionEnd, SessionId, Side,
+    Event, RoleId, Selected, SessionEnd, SessionId, Side, Terms,
 };
 
 use crate::brief;
@@ -129,13 +129,7 @@ impl AuditLog {
                 vec![("violation", Some(self.agent(attempt)), data)]
             }
             Event::QuestionAsked { text, decision, terms, .. } => {
-                let mut data = ruled(decision);
-                data["status"] = "escalated".into();
-                data["escalation_reason"] = text.as_str().into();
-                if let Some(package) = terms.as_ref().and_then(|terms| terms.package.as_ref()) {
-                    data["package"] = json!(package);
-                }
-                vec![("escalation", None, data)]
+                vec![("escalation", None, escalated(text, decision, terms.as_deref()))]
             }
             Event::TaskFailed { task, fault, decision, .. } => {
                 let mut data = ruled(decision);
@@ -284,6 +278,17 @@ impl AuditLog {
             ("agent_destroyed", coordinator, json!({ "result": status })),
         ]
     }
+}
+
+/// What a person is asked, with everything they are handed to decide about it.
+fn escalated(text: &str, decision: &Decision, terms: Option<&Terms>) -> Value {
+    let mut data = ruled(decision);
+    data["status"] = "escalated".into();
+    data["escalation_reason"] = text.into();
+    if let Some(package) = terms.and_then(|terms| terms.package.as_ref()) {
+        data["package"] = json!(package);
+    }
+    data
 }
 
 fn ruled(decision: &Decision) -> Value {

@@ -113,11 +113,7 @@ impl Bosun {
             shows: vec![],
             files: vec![],
             price,
-            // What another environment calls its folder must never be taken for one of this machine.
-            folder: match &new.environment {
-                None => Some(folder.to_string_lossy().into_owned()),
-                Some(_) => None,
-            },
+            folder: kept_folder(&folder, new.environment.as_ref()),
             policy: Some(digest),
             output: new.output,
             instruction: source.instruction,
@@ -245,6 +241,14 @@ impl Bosun {
         };
         let policy = self.policy_of(run, brief.policy).await?;
         Ok((policy, self.place_of(run, brief.folder.as_deref().unwrap_or_default())))
+    }
+}
+
+/// The folder that is on record. What another environment calls its own must never be taken for one of this machine.
+fn kept_folder(folder: &Path, environment: Option<&Arc<dyn Environment>>) -> Option<String> {
+    match environment {
+        None => Some(folder.to_string_lossy().into_owned()),
+        Some(_) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The same reply asked for in one piece and as a stream: what comes of both is the same.
+//! Streams of every family: their pieces are the reply.
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ fn request(family: Family) -> ModelRequest {
     }
 }
 
-/// K14, A92: the pieces of a stream add up to its last item, and that is what one piece would have been.
+/// K14, A92: the pieces of a stream add up to its last item, which is what a caller is given who waits for the whole.
 #[tokio::test]
-async fn a_reply_in_one_piece_is_the_reply_of_the_stream() {
+async fn the_pieces_of_a_stream_are_the_whole_reply() {
     for family in Family::ALL {
         for reply in [
             Reply::say("Ahoy, and a fair wind."),
@@ -40,18 +40,17 @@ async fn a_reply_in_one_piece_is_the_reply_of_the_stream() {
         ] {
             let answers = vec![Answer::from(reply.clone()), Answer::from(reply)];
             let server = WireServer::telling(answers).await.expect("a server");
-            let streamed = server.registry().expect("a registry");
-            let whole = server.registry().expect("a registry").in_one_piece();
+            let registry = server.registry().expect("a registry");
             let asked = request(family);
             let mut pieces = String::new();
-            let model = streamed.model(&asked.model).expect("a model");
+            let model = registry.model(&asked.model).expect("a model");
             let of_stream = gather(model.stream(Arc::new(asked.clone())), |item| {
                 if let StreamItem::Text(piece) = item {
                     pieces.push_str(piece);
                 }
             });
             let of_stream = of_stream.await.expect("a reply");
-            let at_once = whole.complete(asked).await.expect("a reply");
+            let at_once = registry.complete(asked).await.expect("a reply");
             let name = family.word();
             assert_eq!(pieces, of_stream.text(), "{name}");
             assert_eq!(of_stream.text(), at_once.text(), "{name}");
