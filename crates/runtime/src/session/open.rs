@@ -124,8 +124,7 @@ impl Bosun {
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
-        let inputs = first_inputs(brief, new.first, &by);
-        drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
+        drive.take_all(&first_inputs(brief, new.first, &by), None).await.map_err(DoorError::from)?;
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
