@@ -69,9 +69,8 @@ impl Bosun {
     /// Opens a new conversation, which is idle until something is said to it.
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
-        let Some(solo) = new.policy.roles.get(&role).cloned() else {
-            return Err(no_role(&new.policy, &role));
-        };
+        let solo = new.policy.roles.get(&role).cloned();
+        let solo = solo.ok_or_else(|| no_role(&new.policy, &role))?;
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
@@ -124,7 +123,8 @@ impl Bosun {
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
-        drive.take_all(&first_inputs(brief, new.first, &by), None).await.map_err(DoorError::from)?;
+        let inputs = first_inputs(brief, new.first, &by);
+        drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
