@@ -69,9 +69,8 @@ impl Bosun {
     /// Opens a new conversation, which is idle until something is said to it.
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
-        let Some(solo) = new.policy.roles.get(&role).cloned() else {
-            return Err(no_role(&new.policy, &role));
-        };
+        let solo = new.policy.roles.get(&role).cloned();
+        let solo = solo.ok_or_else(|| no_role(&new.policy, &role))?;
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
