@@ -1,7 +1,7 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
 use types::{
-    CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, Status, TaskId, TaskView,
+    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, Status, TaskId, TaskView,
     Timestamp, WallsView,
 };
 
@@ -69,8 +69,10 @@ impl Run {
 
     /// Whether it waits for a person to decide about something that went wrong.
     fn is_escalated(&self) -> bool {
-        let escalation =
-            |question: &Question| question.terms.as_ref().is_some_and(|t| t.escalation.is_some());
+        let escalation = |question: &Question| {
+            let about_a_task = matches!(question.about(), Some(About::Task(_)));
+            about_a_task && question.terms.as_ref().is_some_and(|terms| terms.escalation.is_some())
+        };
         self.status() == Status::Waiting
             && self.open_questions().any(|(_, question)| escalation(question))
     }
