@@ -256,7 +256,7 @@ impl Environment for LocalEnvironment {
             }
             entries.retain(|entry| {
                 let path = entry.path.as_str();
-                !hidden.covers(path) && !(entry.folder && hidden.withholds_all_of(path))
+                !(hidden.covers(path) || entry.folder && hidden.withholds_all_of(path))
             });
             Ok(entries)
         };

@@ -31,7 +31,7 @@ pub enum Event {
     /// A request came in, with what the repository looked like.
     #[serde(rename = "run.requested")]
     RunRequested {
-        request: Request,
+        request: Box<Request>,
         survey: Survey,
         policy: Digest,
         /// What the request's model costs at the most, where that is known.

@@ -31,7 +31,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
             run.funds.price = price;
             run.ground.find_checks(&request.checks, &run.policy.checks, &survey.checks);
-            run.asked = Some(Asked { request, survey, policy });
+            run.asked = Some(Asked { request: *request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),

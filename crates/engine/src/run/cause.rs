@@ -20,7 +20,7 @@ fn causes(run: &Run, event: &Event) -> Vec<Input> {
         Event::RunRequested { request, survey, policy, price } => {
             vec![Input::Begin(Box::new(Begin {
                 run: run.id.clone(),
-                request: request.clone(),
+                request: (**request).clone(),
                 survey: survey.clone(),
                 policy: *policy,
                 price: *price,

@@ -43,7 +43,7 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
     match input {
         Input::Woke { .. } | Input::Due => due(run, now),
         Input::Begin(begin) if run.asked.is_none() => vec![Event::RunRequested {
-            request: begin.request.clone(),
+            request: Box::new(begin.request.clone()),
             survey: begin.survey.clone(),
             policy: begin.policy,
             price: begin.price,
