@@ -179,4 +179,6 @@ pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
 }
 
 #[cfg(test)]
+mod remedy_tests;
+#[cfg(test)]
 mod tests;

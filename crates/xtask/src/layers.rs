@@ -50,7 +50,8 @@ const POWERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that may have nothing but what stands here.
-const FRUGAL: &[(&str, &[&str])] = &[("engine", &["types", "evidence", "serde", "serde_json"])];
+const FRUGAL: &[(&str, &[&str])] =
+    &[("engine", &["types", "evidence", "globset", "serde", "serde_json"])];
 
 /// What tests of any crate may use on top of its layer.
 const TEST_CRATE: &str = "testkit";

@@ -35,6 +35,7 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
 
 /// `as_object` is set where errors are said as document 002 has them.
 async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Over> {
+    go_to_project(&mut args);
     let Rules { mut policy, from } =
         rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
     let directed = match directed(&args, &mut policy)? {
@@ -47,11 +48,6 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     let object = handed(&args, &directed)?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
-        // What the command line says wins.
-        let path = object.context.project_path.as_deref().filter(|path| !path.trim().is_empty());
-        if let (Some(path), true) = (path, args.repo == Path::new(".")) {
-            args.repo = path.into();
-        }
     }
     if let Origin::Project(_) = &from {
         print::note(&format!("rules of {from}; --preset names others"));
@@ -87,9 +83,7 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
         policy,
         id: None,
     };
-    let words = args.words.map(|words| Form::Told(words.into()));
-    let form = words.unwrap_or_else(|| Form::choose(args.json, order));
-    let form = if args.response { Form::Quiet } else { form };
+    let form = form(&args, order);
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
     let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
@@ -98,6 +92,26 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     }
     plan::hand_out(&bosun, form, &run).await?;
     Ok(over)
+}
+
+/// How the run is told.
+fn form(args: &args::Run, order: Order) -> Form {
+    if args.response {
+        return Form::Quiet;
+    }
+    let words = args.words.map(|words| Form::Told(words.into()));
+    words.unwrap_or_else(|| Form::choose(args.json, order))
+}
+
+/// Works in the folder that a request object names, unless the command line names another one.
+fn go_to_project(args: &mut args::Run) {
+    let object = args.request.as_deref().and_then(|path| object(path).ok());
+    let path = object.and_then(|object| object.context.project_path);
+    if let Some(path) = path.filter(|path| !path.trim().is_empty())
+        && args.repo == Path::new(".")
+    {
+        args.repo = path.into();
+    }
 }
 
 /// What an operator says beside the text: of which sort it is, and, in a coordinator's input, which documents there are.

@@ -17,7 +17,12 @@ fn model() -> ModelRef {
 /// The first line of a run.
 fn requested(policy: Digest) -> Event {
     let request = Request::new("Write hello to greeting.txt", model());
-    Event::RunRequested { request: Box::new(request), survey: Survey::default(), policy, price: None }
+    Event::RunRequested {
+        request: Box::new(request),
+        survey: Survey::default(),
+        policy,
+        price: None,
+    }
 }
 
 async fn begin(journal: &dyn Journal, run: &'static str, minute: i64, event: Event) {

@@ -124,7 +124,10 @@ async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
 #[tokio::test]
 async fn a_session_whose_folder_was_moved_is_listed_there() {
     let stage = Stage::set();
-    let session = stage.open().await;
+    let model = stage.bosun.keep_script(SCRIPT).await.expect("a script");
+    let mut new = NewSession::new(stage.folder.path().join("work"), model).expect("the preset");
+    new.policy.sandbox.require = types::Rung::None;
+    let session = stage.bosun.open(new).await.expect("a session");
     let run = session.id().clone();
     session.suspend().await.expect("it is let go");
     let [old, new] = ["work", "elsewhere"].map(|name| stage.folder.path().join(name));
