@@ -23,7 +23,7 @@ fn audited(played: &Played) -> Vec<Value> {
     played.lines.iter().flat_map(|line| log.line(line)).collect()
 }
 
-fn words(records: &[Value], key: &str) -> Vec<String> {
+pub(crate) fn words(records: &[Value], key: &str) -> Vec<String> {
     records.iter().map(|record| record[key].as_str().unwrap_or_default().to_owned()).collect()
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
+use crate::presets::words;
 
 /// A strict project, committed, whose test is a script.
 fn project(place: &Place, content: &str) -> std::path::PathBuf {
