@@ -20,11 +20,11 @@ pub(super) const CONTINUED: &str = "session.reply_continued";
 pub(super) const INTERRUPTED: &str = "session.interrupted";
 
 /// What the model is told of a reply that was cut off at its longest.
-const AFTER_CUT: &str = "[Your reply was cut off here, because it had reached the most tokens for one reply. Continue \
+pub(super) const AFTER_CUT: &str = "[Your reply was cut off here, because it had reached the most tokens for one reply. Continue \
                          exactly where it ends and repeat nothing.]";
 /// What the model is told of a reply whose stream broke off.
 const AFTER_BREAK: &str = "[The connection broke off in the middle of your reply; nothing after this point has \
-                           arrived, and no call of it was made. Continue exactly where it ends and repeat nothing.]";
+                           arrived, and no call of it was made. Reply again, from the beginning.]";
 /// What the model is told of a reply that a person interrupted.
 const AFTER_INTERRUPT: &str = "[The person interrupted your reply here; nothing after this point was seen, and no call of it was made.]";
 
@@ -114,7 +114,7 @@ fn keep(session: &mut Session, said: &str, why: &str) {
 /// Whether a message asks the model to continue the reply before it.
 pub(super) fn asks_to_continue(message: &Message) -> bool {
     let Message::User { parts } = message else { return false };
-    matches!(parts.as_slice(), [Part::Text { text }] if text == AFTER_CUT || text == AFTER_BREAK)
+    matches!(parts.as_slice(), [Part::Text { text }] if text == AFTER_CUT)
 }
 
 /// A person stops the work on an input. What had come of a reply until then goes with it, and comes first, so that the

@@ -19,8 +19,6 @@ const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not
 const TOO_LONG: &str = "model.context_too_long";
 /// How many empty replies in a row are too many; before that the same is asked again.
 const MOST_EMPTY: u32 = 2;
-/// What is said where somebody goes on with a reply that was cut off.
-const CONTINUE: &str = "Continue where your reply was cut off.";
 
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     // Files can be put back also when everything is said.
@@ -86,7 +84,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::GoOn { by } if root.talk == Talk::Idle && root.stopped.is_some() => {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
                 // No model goes on with its own words; somebody has to say something.
-                let (by, text) = (format!("person:{by}"), CONTINUE.to_owned());
+                let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
                 return vec![Event::SessionTold { session, how: Telling::Submit, by, text }];
             }
             vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]

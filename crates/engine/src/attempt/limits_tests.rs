@@ -177,7 +177,7 @@ fn commands_that_only_look_are_made_together() {
     );
     bench.tell("tool c3 ok");
     let ids: Vec<String> = results(&bench.machine).into_iter().map(|(id, _)| id).collect();
-    assert_eq!(ids, ["w0", "w1", "w2", "w3"]);
+    assert_eq!(ids, ["shell", "read_file", "shell", "shell"]);
 }
 
 /// P1: a picture that came with the request stands in the first message, with the text.

@@ -79,8 +79,8 @@ fn a_policy_that_says_nothing_of_settings_or_passwords_asks() {
     assert_eq!(verdict(&open, "read_file a/.env").0, Permission::Allow);
     assert_eq!(verdict(&open, "write_file a/.env"), asked("permit.env_file"));
     open.sandbox.readable = vec!["config/.env.*".to_owned()];
-    assert_eq!(verdict(&open, "read_file config/.env.test").0, Permission::Allow);
-    assert_eq!(verdict(&open, "read_file .env.test"), asked("permit.env_file"));
+    assert_eq!(verdict(&open, "read_file config/.env.local").0, Permission::Allow);
+    assert_eq!(verdict(&open, "read_file .env.local"), asked("permit.env_file"));
 }
 
 /// A rule that speaks of one sort of file says nothing of the others in the same call.

@@ -30,9 +30,9 @@ impl Model for Halting {
                 stream::iter([text("The answer"), failed]).boxed()
             }
             _ => {
-                let blocks = vec![Block::text(" is 42.")];
+                let blocks = vec![Block::text("It is 42.")];
                 let reply = ModelReply::new(blocks, StopReason::End, Usage::default(), None);
-                stream::iter([text(" is 42."), StreamItem::Finished(Box::new(reply))]).boxed()
+                stream::iter([text("It is 42."), StreamItem::Finished(Box::new(reply))]).boxed()
             }
         }
     }
@@ -73,9 +73,9 @@ async fn history(session: &Session) -> Vec<String> {
 async fn what_was_seen_of_a_reply_stays() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = open(folder.path()).await;
-    session.submit("Clean up.").await.expect("it is idle");
     let mut seen = String::new();
     let mut items = Box::pin(session.events());
+    session.submit("Clean up.").await.expect("it is idle");
     while !seen.ends_with("del") {
         if let SessionItem::Delta(delta) = items.next().await.expect("more to come") {
             seen.push_str(&delta.text);
@@ -88,7 +88,7 @@ async fn what_was_seen_of_a_reply_stays() {
     assert!(kept[2].contains("interrupted your reply"), "{kept:?}");
     session.submit("What is it?").await.expect("it is idle");
     assert_eq!(session.rest().await, SessionState::Idle);
-    assert_eq!(session.last_words().await.expect("a log"), "The answer is 42.");
+    assert_eq!(session.last_words().await.expect("a log"), "It is 42.");
     let kept = history(&session).await;
     assert_eq!(kept[4], "model: The answer", "{kept:?}");
     assert!(kept[5].contains("connection broke off"), "{kept:?}");

@@ -243,7 +243,7 @@ pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(grou
     assert!(!output.contains("CANARY"), "{output}");
     for name in [".env", "readme"] {
         let read = env.read(&name.parse().expect("a path")).await;
-        assert!(matches!(read, Err(EnvError::Hidden { .. })), "{name}: {read:?}");
+        assert!(matches!(read, Err(EnvError::NotFound { .. })), "{name}: {read:?}");
     }
     assert_eq!(std::fs::read_to_string(ground.ws().join(".env")).expect("a file"), "KEY=CANARY");
 }
