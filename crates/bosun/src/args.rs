@@ -12,6 +12,7 @@ mod rules;
 mod session;
 mod settle;
 mod spec;
+mod stats;
 
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
+pub(crate) use stats::{Since, Stats};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Rewind(Rewind),
     /// List all runs, the newest first
     List(List),
+    /// Figures over all runs: completed, first pass, recovered, forecast, cost by model, role and project
+    Stats(Stats),
     /// Remove old runs and everything that only they need
     Gc(Gc),
     /// Show where a run stands, or its report

@@ -31,6 +31,7 @@ pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod solo;
 pub(crate) mod spec;
+pub(crate) mod stats;
 pub(crate) mod strict;
 pub(crate) mod tool;
 pub(crate) mod tools;

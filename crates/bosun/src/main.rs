@@ -56,6 +56,7 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
         Command::Questions(args) => commands::questions::questions(&home, &args).await,
+        Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
         Command::Accept(args) => commands::accept::accept(&home, args).await,
         Command::Discard(args) => commands::discard::discard(&home, args).await,

@@ -11,6 +11,7 @@ mod response;
 mod sarif;
 mod session;
 mod state;
+mod stats;
 mod strict;
 
 pub use audit::AuditLog;
@@ -25,6 +26,7 @@ pub use response::{
 pub use sarif::sarif;
 pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
+pub use stats::{AttemptCost, Forecasts, Share, Stats};
 pub use strict::{StrictLog, error_object, reason};
 
 use serde_json::{Value, json};

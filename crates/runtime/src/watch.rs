@@ -68,7 +68,10 @@ pub async fn recorded(journal: &dyn Journal, run: &RunId) -> Result<Vec<Envelope
 }
 
 /// Everything that a log has.
-async fn whole(journal: &dyn Journal, log: &LogId) -> Result<Vec<Envelope>, JournalError> {
+pub(crate) async fn whole(
+    journal: &dyn Journal,
+    log: &LogId,
+) -> Result<Vec<Envelope>, JournalError> {
     let mut lines: Vec<Envelope> = Vec::new();
     loop {
         let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;

@@ -30,6 +30,7 @@ mod killed;
 // What the rules say about commands.
 mod permit;
 mod presets;
+mod stats;
 mod strict;
 // Proofs, and the checks and findings of a run in the forms of other tools.
 mod prove;

@@ -1,0 +1,89 @@
+//! `bosun stats`: figures over all runs.
+
+use std::collections::BTreeMap;
+
+use engine::projection::{Share, Stats};
+use runtime::{Clock as _, RealClock};
+use types::{Spend, Timestamp, count};
+
+use crate::args::{self, Since};
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exit> {
+    let bosun = home.read(false).await?;
+    let since = args.since.map(|since| match since {
+        Since::Date(date) => date,
+        Since::Days(days) => {
+            Timestamp::from_millis(RealClock.now().millis() - i64::from(days) * DAY_MS)
+        }
+    });
+    let stats = bosun.stats(since).await?;
+    if args.json {
+        print::json(&serde_json::to_value(&stats)?)?;
+    } else {
+        print::text(&told(&stats))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn told(stats: &Stats) -> String {
+    if stats.runs == 0 {
+        return "no runs\n".to_owned();
+    }
+    let statuses = stats.by_status.iter().map(|(status, number)| format!("{number} {status}"));
+    let mut lines =
+        vec![format!("{}: {}", count(stats.runs, "run"), statuses.collect::<Vec<_>>().join(", "))];
+    for (name, share, what) in [
+        ("completed", stats.completed, "accepted runs that are over"),
+        ("first pass", stats.first_pass, "finished tasks"),
+        ("recovered", stats.recovered, "tasks that took more than one attempt"),
+    ] {
+        lines.push(format!("  {name:<12} {}", of(share, what)));
+    }
+    let forecast = stats.forecast;
+    if let Some(percent) = (forecast.spent_tokens * 100).checked_div(forecast.forecast_tokens) {
+        lines.push(format!(
+            "  {:<12} {percent} % of it was spent; within a tenth in {} of {}",
+            "forecast",
+            forecast.within_a_tenth,
+            count(forecast.runs, "run")
+        ));
+    }
+    lines.push(format!("  {:<12} {}", "questions", stats.questions));
+    lines.push(format!("  {:<12} {}", "spent", cost(stats.spent)));
+    for (name, all) in [
+        ("by model", &stats.by_model),
+        ("by role", &stats.by_role),
+        ("by project", &stats.by_project),
+    ] {
+        lines.extend(table(name, all));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn of(share: Share, what: &str) -> String {
+    match share.percent() {
+        Some(percent) => format!("{percent} % of {what} ({} of {})", share.are, share.of),
+        None => format!("no {what}"),
+    }
+}
+
+/// Who took most, first.
+fn table(name: &str, all: &BTreeMap<String, Spend>) -> Vec<String> {
+    let mut rows: Vec<(&String, &Spend)> = all.iter().collect();
+    rows.sort_by_key(|(_, spent)| std::cmp::Reverse((spent.money, spent.tokens)));
+    let names = std::iter::once(name).chain(std::iter::repeat(""));
+    let rows = rows.into_iter().zip(names);
+    rows.map(|((who, spent), name)| {
+        format!("  {name:<12} {:<40} {}", print::one_line(who, 60), cost(*spent))
+    })
+    .collect()
+}
+
+fn cost(spent: Spend) -> String {
+    format!("${}, {} tokens, {}", spent.money, spent.tokens, count(spent.calls, "call"))
+}
