@@ -178,6 +178,10 @@ impl Reader<'_> {
             let place = at + u64::try_from(text.len()).ok()?;
             let mut piece = vec![0; usize::try_from(256 - place % 256).ok()?];
             let read = memory.read_at(&mut piece, place).ok()?;
+            if read == 0 {
+                // The process was killed meanwhile, and has no memory any more.
+                return None;
+            }
             let piece = piece.get(..read)?;
             if let Some(end) = piece.iter().position(|byte| *byte == 0) {
                 text.extend_from_slice(piece.get(..end)?);
