@@ -31,6 +31,9 @@ pub(crate) struct Flight {
     ids: InFlight,
     effects: BTreeMap<u64, (EffectId, CancellationToken)>,
     timers: BTreeMap<u64, (EffectId, Timestamp)>,
+    /// Timers that have fired and that the state has not let go of yet. The same one does not fire again; one that was set
+    /// anew meanwhile does.
+    fired: BTreeMap<EffectId, Timestamp>,
     arrived: BTreeMap<u64, Outcome>,
     tickets: u64,
     sender: mpsc::Sender<(u64, Outcome)>,
@@ -48,6 +51,7 @@ impl Flight {
             ids: InFlight::new(),
             effects: BTreeMap::new(),
             timers: BTreeMap::new(),
+            fired: BTreeMap::new(),
             arrived: BTreeMap::new(),
             tickets: 0,
             sender,
@@ -87,6 +91,10 @@ impl Flight {
     }
 
     pub(crate) fn start_timer(&mut self, id: EffectId, until: Timestamp) {
+        if self.fired.get(&id) == Some(&until) {
+            return;
+        }
+        self.fired.remove(&id);
         let ticket = self.ticket(&id);
         self.timers.insert(ticket, (id, until));
     }
@@ -99,6 +107,7 @@ impl Flight {
 
     /// Lets go of what the state no longer waits for: a timer is forgotten, an effect is told to stop.
     pub(crate) fn release(&mut self, awaited: impl Fn(&EffectId) -> bool) {
+        self.fired.retain(|id, _| awaited(id));
         let ids: Vec<EffectId> = self.ids.iter().filter(|id| !awaited(id)).cloned().collect();
         for id in ids {
             self.timers.retain(|_, (timer, _)| *timer != id);
@@ -133,9 +142,10 @@ impl Flight {
                 }
                 () = clock.sleep_until(until), if timer.is_some() => {
                     if let Some((ticket, _)) = timer
-                        && let Some((id, _)) = self.timers.remove(&ticket)
+                        && let Some((id, until)) = self.timers.remove(&ticket)
                     {
-                        // It stays in flight, so that it is not offered again before the state lets go of it.
+                        self.ids.remove(&id);
+                        self.fired.insert(id.clone(), until);
                         return (id, Outcome::Fired);
                     }
                 }
@@ -250,18 +260,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_timer_that_fired_stays_in_flight_until_it_is_let_go() {
-        let (mut flight, clock) = flight(Order::Arrival);
-        let id = EffectId::Timer(TimerId::Retry(TaskId::plan()));
-        flight.start_timer(id.clone(), Timestamp::from_millis(0).after(Span::seconds(1)));
-        clock.skip_to(Timestamp::from_millis(1_000));
-        assert_eq!(flight.next(&clock).await, (id.clone(), Outcome::Fired));
-        assert!(flight.ids().contains(&id));
-        flight.release(|_| false);
-        assert!(flight.ids().is_empty());
-    }
-
-    #[tokio::test]
     async fn a_timer_at_the_head_of_the_line_holds_up_nothing_but_the_clock() {
         let (mut flight, clock) = flight(Order::Started);
         let id = EffectId::Timer(TimerId::Retry(TaskId::plan()));
@@ -287,5 +285,24 @@ mod tests {
         });
         flight.release(|_| false);
         assert_eq!(flight.next(&clock).await, (tool(1), done("stopped")));
+    }
+
+    /// A task that is put off once more in the very step in which its wait was over has the same timer, set anew.
+    #[tokio::test]
+    async fn a_timer_that_was_set_anew_fires_again_and_the_same_one_does_not() {
+        let (mut flight, clock) = flight(Order::Arrival);
+        let id = EffectId::Timer(TimerId::Retry(TaskId::fixed("T1")));
+        let at = |millis| Timestamp::from_millis(millis);
+        flight.start_timer(id.clone(), at(0));
+        assert_eq!(flight.next(&clock).await.0, id);
+        flight.release(|_| true);
+        flight.start_timer(id.clone(), at(0));
+        assert_eq!(flight.nothing_before(), None, "it has fired");
+        flight.start_timer(id.clone(), at(5));
+        assert_eq!(flight.nothing_before(), Some(at(5)));
+        flight.release(|_| false);
+        assert_eq!(flight.nothing_before(), None);
+        flight.start_timer(id, at(0));
+        assert_eq!(flight.nothing_before(), Some(at(0)), "the state had let go of it");
     }
 }
