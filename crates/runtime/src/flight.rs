@@ -206,7 +206,7 @@ fn is_deadline(id: &EffectId) -> bool {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use types::{CallId, SessionId, Span, TaskId, ToolOutput};
+    use types::{CallId, SessionId, TaskId, ToolOutput};
 
     fn tool(index: u32) -> EffectId {
         EffectId::Tool(CallId { session: SessionId::ROOT, turn: 1, index })
