@@ -207,6 +207,17 @@ impl<M: Machine> Bench<M> {
     }
 }
 
+/// What an attempt of a role that answers with JSON is told first.
+pub(crate) fn told(bench: &Bench<Run>, attempt: &str) -> serde_json::Value {
+    let brief = bench.asked().into_iter().find_map(|effect| match effect {
+        types::Effect::RunAttempt { brief, .. } if brief.attempt.to_string() == attempt => {
+            Some(brief)
+        }
+        _ => None,
+    });
+    serde_json::from_str(&brief.expect("it is under way").task).expect("one JSON object")
+}
+
 /// A run of the crew, of which nothing has happened yet.
 pub(crate) fn new_run() -> Bench<Run> {
     run_with(crew())

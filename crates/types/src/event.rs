@@ -10,8 +10,8 @@ use crate::{
     Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, ExactCall, Fault,
     FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
     PriceCap, Proof, Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange,
-    SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling, Terms,
-    Timestamp, Trees, Usage, Weighed, WorkPath,
+    SessionEnd, SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
+    Terms, Timestamp, Trees, Usage, Weighed, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -384,19 +384,4 @@ pub enum Event {
     /// It could not be committed.
     #[serde(rename = "seal.failed")]
     SealFailed { fault: Fault },
-}
-
-/// How a conversation ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionEnd {
-    Submitted {
-        submission: Value,
-    },
-    Failed {
-        fault: Fault,
-    },
-    Cancelled,
-    /// Somebody closed it; nothing was wrong.
-    Closed,
 }

@@ -4,11 +4,27 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Asking, Digest, Effort, Fault, ModelRef, Money, RuleId, Scope, SessionId, Span, Spend,
     ToolSpec, Usage,
 };
+
+/// How a conversation ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEnd {
+    Submitted {
+        submission: Value,
+    },
+    Failed {
+        fault: Fault,
+    },
+    Cancelled,
+    /// Somebody closed it; nothing was wrong.
+    Closed,
+}
 
 /// When a conversation is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

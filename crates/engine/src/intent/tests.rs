@@ -1,11 +1,11 @@
 //! What agents with an Intent Spec between them are told, and which of them are asked at all.
 
-use serde_json::{Value, json};
-use types::{Budget, Effect, Event, Hint, Request};
+use serde_json::json;
+use types::{Budget, Event, Hint, Request};
 
 use crate::Run;
 use crate::testing::{
-    Bench, audited, begin, only, render, request, run_with, same, submission, survey,
+    Bench, audited, begin, only, render, request, run_with, same, submission, survey, told,
 };
 
 #[test]
@@ -28,15 +28,6 @@ fn begun(text: &str, hint: Option<Hint>) -> Bench<Run> {
 fn log(bench: &Bench<Run>) -> String {
     let events: Vec<Event> = bench.log.iter().map(|(event, _)| event.clone()).collect();
     render(&events)
-}
-
-/// What a child is told first.
-fn told(bench: &Bench<Run>, attempt: &str) -> Value {
-    let brief = bench.asked().into_iter().find_map(|effect| match effect {
-        Effect::RunAttempt { brief, .. } if brief.attempt.to_string() == attempt => Some(brief),
-        _ => None,
-    });
-    serde_json::from_str(&brief.expect("it is under way").task).expect("one JSON object")
 }
 
 /// C2: what the operator calls technical goes to the developer directly, also where it names no file.

@@ -6,7 +6,7 @@ use types::{Budget, Effect, Input};
 use super::verdict::is_there;
 use crate::Run;
 use crate::testing::{
-    Bench, audited, begin, only, request, run_with, same, strict, submission, survey,
+    Bench, audited, begin, only, request, run_with, same, strict, submission, survey, told,
 };
 
 /// A strict run of two tasks, of which the first was handed in and is being tested.
@@ -21,15 +21,6 @@ fn tested() -> Bench<Run> {
 
 fn says(bench: &mut Bench<Run>, review: &str, said: Value) -> String {
     crate::testing::render(&bench.send(&submission(review, said)))
-}
-
-/// What a child is told first.
-fn told(bench: &Bench<Run>, attempt: &str) -> Value {
-    let brief = bench.asked().into_iter().find_map(|effect| match effect {
-        Effect::RunAttempt { brief, .. } if brief.attempt.to_string() == attempt => Some(brief),
-        _ => None,
-    });
-    serde_json::from_str(&brief.expect("it is under way").task).expect("one JSON object")
 }
 
 /// M19, M23: the tester is told the task, the exit code and the output; when it passed, the next task begins.

@@ -1,15 +1,24 @@
 //! How much a command has written to disk in total. Free space is looked at often, because that costs next to nothing,
-//! but others write too; so only when more is gone than the command may write are its own files counted. A file that was
-//! written over counts whole; one that is neither open nor in the workspace any more takes no space and does not count.
+//! but others write too; so when more is gone than the command may write, its own files are counted. Others also free
+//! space, which hides what is written meanwhile; so the files are counted from time to time in any case, and then those
+//! that are younger than the command are enough. A file that was written over counts whole; one that is neither open nor
+//! in the workspace any more takes no space and does not count.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::unistd::Pid;
 
 use super::meter;
+
+/// The least time between two counts of files,
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// which is also this much longer than a count takes.
+const SHARE: u32 = 50;
 
 /// The growth of the places that a command may write to.
 #[derive(Debug)]
@@ -18,6 +27,8 @@ pub(super) struct Growth {
     most: u64,
     /// When the command began, by the clock that stamps files.
     since: (i64, i64),
+    /// When the files are counted next, whatever is taken.
+    next: Instant,
     used: u64,
     /// How much was taken since then at most, by whomever.
     grown: u64,
@@ -26,7 +37,7 @@ pub(super) struct Growth {
 impl Growth {
     pub(super) fn new(places: Vec<PathBuf>, most: u64) -> Self {
         let used = total(&places);
-        Self { places, most, since: now(), used, grown: 0 }
+        Self { places, most, since: now(), next: Instant::now() + INTERVAL, used, grown: 0 }
     }
 
     /// How much was written, if that is more than may be.
@@ -34,19 +45,25 @@ impl Growth {
         let used = total(&self.places);
         self.grown = self.grown.saturating_add(used.saturating_sub(self.used));
         self.used = used;
-        if self.grown <= self.most {
+        let began = Instant::now();
+        if self.grown <= self.most && began < self.next {
             return None;
         }
-        // What cannot be counted counts as the command's own.
-        let own = self.own(processes).map_or(self.grown, |own| own.min(self.grown));
-        // Whatever others wrote until now is theirs.
+        let files = self.own(processes);
+        self.next = Instant::now() + (began.elapsed() * SHARE).max(INTERVAL);
+        let own = match files {
+            // Whatever others wrote until now is theirs, and whatever they freed does not matter.
+            Some(files) => files.bytes.min(self.grown).max(files.born),
+            // What cannot be counted counts as the command's own.
+            None => self.grown,
+        };
         self.grown = own;
         (own > self.most).then_some(own)
     }
 
     /// The files that were changed since the command began; nothing if a folder that was changed
     /// or what a process has open cannot be read.
-    fn own(&self, processes: &[Pid]) -> Option<u64> {
+    fn own(&self, processes: &[Pid]) -> Option<Files> {
         let mut files = Files::default();
         let mut open = self.places.clone();
         while let Some(folder) = open.pop() {
@@ -63,7 +80,7 @@ impl Growth {
                 if found.is_dir() {
                     open.push(entry.path());
                 } else if self.is_new(&found) {
-                    files.add(&found);
+                    files.add(&found, self.is_born(&found));
                 }
             }
         }
@@ -74,13 +91,22 @@ impl Growth {
             let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
             let removed = |found: &Metadata| found.is_file() && found.nlink() == 0;
             let found = descriptors.flatten().filter_map(|fd| fs::metadata(fd.path()).ok());
-            found.filter(removed).for_each(|found| files.add(&found));
+            found.filter(removed).for_each(|found| files.add(&found, self.is_born(&found)));
         }
-        Some(files.bytes)
+        Some(files)
     }
 
     fn is_new(&self, found: &Metadata) -> bool {
         (found.ctime(), found.ctime_nsec()) >= self.since
+    }
+
+    /// Whether a file was made since the command began, where the file system tells.
+    fn is_born(&self, found: &Metadata) -> bool {
+        let made =
+            found.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        made.is_some_and(|at| {
+            (at.as_secs().cast_signed(), i64::from(at.subsec_nanos())) >= self.since
+        })
     }
 }
 
@@ -89,12 +115,16 @@ impl Growth {
 struct Files {
     seen: HashSet<(u64, u64)>,
     bytes: u64,
+    /// How much of that is in files that were made since the command began.
+    born: u64,
 }
 
 impl Files {
-    fn add(&mut self, found: &Metadata) {
+    fn add(&mut self, found: &Metadata, born: bool) {
         if found.nlink() == 1 || self.seen.insert((found.dev(), found.ino())) {
-            self.bytes = self.bytes.saturating_add(found.blocks().saturating_mul(512));
+            let bytes = found.blocks().saturating_mul(512);
+            self.bytes = self.bytes.saturating_add(bytes);
+            self.born = self.born.saturating_add(if born { bytes } else { 0 });
         }
     }
 }
@@ -150,6 +180,27 @@ mod tests {
         growth.grown = 8 * MB as u64;
         let written = growth.exceeded(&[]).expect("too much");
         assert!(written >= 3 * MB as u64 && written < 5 * MB as u64, "{written}");
+    }
+
+    #[test]
+    fn what_others_free_does_not_hide_what_is_written() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("old"), vec![1; 4 * MB]).expect("a file");
+        let before = now();
+        while now() == before {
+            std::thread::yield_now();
+        }
+        let mut growth = Growth::new(vec![dir.path().to_owned()], 2 * MB as u64);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(dir.path().join("old"), mode).expect("a mode");
+        // As if others had freed more than is written from now on.
+        growth.used = u64::MAX;
+        assert_eq!(growth.exceeded(&[]), None);
+        growth.next = Instant::now();
+        assert_eq!(growth.exceeded(&[]), None, "a file that was there before");
+        fs::write(dir.path().join("new"), vec![1; 3 * MB]).expect("a file");
+        (growth.used, growth.next) = (u64::MAX, Instant::now());
+        assert!(growth.exceeded(&[]).is_some());
     }
 
     #[test]

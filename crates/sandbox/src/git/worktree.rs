@@ -135,8 +135,8 @@ impl Repo {
         if found.is_empty() {
             return Ok(0);
         }
-        if found.iter().any(|git_dir| is_young(git_dir)) {
-            // The person may be making it right now, which takes git milliseconds.
+        if found.iter().any(|git_dir| may_be_under_way(git_dir)) {
+            // There is no event to wait for: git says nowhere when it is done.
             tokio::time::sleep(MAKING).await;
         }
         // One of ours that is being made has no folder yet, but who makes it is alone.
@@ -252,8 +252,11 @@ pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error)
     let path = path.display().to_string();
     move |source| GitError::Io { doing, path, source }
 }
-/// Whether a registration was just being made.
-fn is_young(git_dir: &Path) -> bool {
+/// Whether somebody may be registering a worktree right now: it is young, and does not say yet where the worktree is.
+fn may_be_under_way(git_dir: &Path) -> bool {
+    if std::fs::metadata(git_dir.join("gitdir")).is_ok_and(|found| found.len() > 0) {
+        return false;
+    }
     let changed = std::fs::metadata(git_dir).and_then(|found| found.modified()).ok();
     changed.and_then(|at| at.elapsed().ok()).is_none_or(|age| age < MAKING)
 }
