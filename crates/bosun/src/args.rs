@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Route(Route),
     /// List the tools that agents can call, with their arguments
     Tools(Tools),
-    /// Make one call as an agent's would be made: permitted, held and cut by the same rules
+    /// Make one call with the same permissions, sandbox and truncation as an agent's call
     Tool(Tool),
     /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
     Doctor(Doctor),
@@ -251,7 +251,7 @@ pub(crate) struct Route {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// In whose names and arguments: openai, anthropic, gemini or portable
+    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini or portable
     #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
     pub(crate) profile: Family,
     /// Print a JSON line for each tool: name, description, schema
@@ -279,7 +279,7 @@ pub(crate) struct Tool {
     /// Where it may write: a file, or a folder that ends with a slash; may be given several times [default: everywhere in the workspace]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) scope: Vec<Artifact>,
-    /// In whose names and arguments: openai, anthropic, gemini or portable
+    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini or portable
     #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
     pub(crate) profile: Family,
     /// Ask on standard error what the rules want a person to be asked, and read the answers, `allow` or another, from standard input; without it, such a call is not made

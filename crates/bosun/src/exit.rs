@@ -89,7 +89,7 @@ pub(crate) enum Wrong {
     NotAChoice(types::NotAChoice),
     #[error("gate {phase} was not judged yet")]
     NoGate { phase: &'static str },
-    #[error("run {run} waits for no answer")]
+    #[error("run {run} has no open question")]
     NoQuestion { run: types::RunId },
     #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
     NotOpen { run: types::RunId, number: u32 },

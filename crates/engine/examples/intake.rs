@@ -1,5 +1,6 @@
-//! How often the crew's rules judge a request as a person would: the labelled requests of `eval/intake.jsonl`, or of
-//! the file that is named, with every miss.
+//! How the crew's rules judge requests that a person has labelled: those of `eval/intake.jsonl`, or of the file that is
+//! named. Prints every ordinary request that is refused and every harmful one that is taken, and a table of what was
+//! wanted against what was decided; with `--all`, every difference.
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 #![expect(clippy::disallowed_methods, reason = "the file may be named on the command line")]
@@ -13,8 +14,7 @@ use types::{Policy, Request};
 
 const POLICY: &str = include_str!("../../../policies/crew.toml");
 const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
-/// The share of requests that must be judged rightly.
-const WANTED: f64 = 0.95;
+const VERDICTS: [&str; 3] = ["accept", "ask", "refuse"];
 
 /// A request with what a person says should become of it.
 #[derive(Debug, Deserialize)]
@@ -28,37 +28,17 @@ struct Labelled {
     to: Option<String>,
 }
 
-#[derive(Debug, Default)]
-struct Tally {
-    right: usize,
-    all: usize,
-}
-
-impl Tally {
-    fn add(&mut self, right: bool) {
-        self.all += 1;
-        self.right += usize::from(right);
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-    fn share(&self) -> f64 {
-        if self.all == 0 { 1.0 } else { self.right as f64 / self.all as f64 }
-    }
-
-    fn print(&self, what: &str) {
-        println!("{what:<28} {:>4} of {:>4}  {:5.1} %", self.right, self.all, self.share() * 100.0);
-    }
-}
-
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let policy: Policy = toml::from_str(POLICY)?;
-    let text = match std::env::args().nth(1) {
-        Some(file) => std::fs::read_to_string(file)?,
-        None => LABELLED.to_owned(),
-    };
-    let mut classes: BTreeMap<String, Tally> = BTreeMap::new();
-    let mut halves = [Tally::default(), Tally::default()];
-    let mut all = Tally::default();
+    let (mut all, mut text) = (false, LABELLED.to_owned());
+    for word in std::env::args().skip(1) {
+        match word.as_str() {
+            "--all" => all = true,
+            file => text = std::fs::read_to_string(file)?,
+        }
+    }
+    let mut judged: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let (mut routed, mut routes, mut blunders) = (0, 0, 0);
     for (line, text) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let label: Labelled = serde_json::from_str(text)?;
         let request = Request::new(label.text.clone(), "eval/none".parse()?);
@@ -70,26 +50,29 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             Course::Person => "person",
             Course::Nobody => "nobody",
         };
-        let admitted = admission == label.admission;
-        let routed = label.to.as_deref().is_none_or(|wanted| wanted == to);
-        if !(admitted && routed) {
+        // Whoever is asked decides about the rest.
+        let wanted = label.to.as_deref().filter(|_| admission != "refuse");
+        routes += usize::from(wanted.is_some());
+        let right = wanted.is_none_or(|wanted| wanted == to);
+        routed += usize::from(wanted.is_some() && right);
+        let blunder = matches!((label.admission.as_str(), admission), ("accept" | "ask", "refuse"));
+        blunders += usize::from(blunder);
+        let missed = label.admission == "refuse" && admission == "accept";
+        if blunder || missed || all && (!right || admission != label.admission) {
             let wanted = format!("{} {}", label.admission, label.to.as_deref().unwrap_or("-"));
             let rules = format!("{}, {}", explained.admission.decision.rule, route.decision.rule);
-            println!("line {:>3}: wanted {wanted}, got {admission} {to} ({rules})", line + 1);
-            println!("          {:?}", label.text);
+            println!("line {:>4}: wanted {wanted}, got {admission} {to} ({rules})", line + 1);
+            println!("           {:?}", label.text);
         }
-        classes.entry(format!("admission {}", label.admission)).or_default().add(admitted);
-        if let Some(wanted) = &label.to {
-            classes.entry(format!("route {wanted}")).or_default().add(routed);
-        }
-        halves[line % 2].add(admitted && routed);
-        all.add(admitted && routed);
+        *judged.entry((label.admission, admission.to_owned())).or_default() += 1;
     }
-    println!();
-    classes.iter().for_each(|(class, tally)| tally.print(class));
-    halves[1].print("even lines");
-    halves[0].print("odd lines");
-    all.print("all");
-    let enough = all.share() >= WANTED;
-    Ok(if enough { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("\n{:<16}{:>8}{:>8}{:>8}", "wanted", VERDICTS[0], VERDICTS[1], VERDICTS[2]);
+    for wanted in VERDICTS {
+        let count = |got: &str| judged.get(&(wanted.to_owned(), got.to_owned())).copied();
+        let [accept, ask, refuse] = VERDICTS.map(|got| count(got).unwrap_or_default());
+        println!("{wanted:<16}{accept:>8}{ask:>8}{refuse:>8}");
+    }
+    println!("\nrouted as wanted {routed} of {routes}");
+    println!("refused although it should not be: {blunders}");
+    Ok(if blunders == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -194,13 +194,13 @@ fn answers(run: &Run) -> String {
 fn append_bounds(text: &mut String, run: &Run) {
     let Some(spec) = spec(run) else { return };
     if !spec.constraints.is_empty() {
-        text.push_str("\n# What must be kept to\n\n");
+        text.push_str("\n# Constraints\n\n");
         for constraint in &spec.constraints {
             let _ = writeln!(text, "- {}: {}", constraint.id, constraint.description);
         }
     }
     if !spec.out_of_scope.is_empty() {
-        text.push_str("\n# What is not to be done\n\n");
+        text.push_str("\n# Out of scope\n\n");
         for what in &spec.out_of_scope {
             let _ = writeln!(text, "- {what}");
         }
@@ -268,7 +268,7 @@ fn append_attachments(text: &mut String, request: &Request) {
 
 fn append_feedback(text: &mut String, running: &Running) {
     if let Some(feedback) = &running.feedback {
-        let _ = write!(text, "\n# What was wrong with the attempt before this one\n\n{feedback}\n");
+        let _ = write!(text, "\n# Feedback on the previous attempt\n\n{feedback}\n");
     }
 }
 

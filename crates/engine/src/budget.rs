@@ -147,7 +147,7 @@ pub(crate) fn share(free: Budget, role: Budget, among: u64) -> Budget {
     }
 }
 
-/// How many tokens a text of this many bytes has, on the high side. Ordinary texts have half as many, some have more; what
+/// How many tokens a text of this many bytes has, estimated conservatively. Ordinary texts have half as many, some have more; what
 /// is not used is given back when the reply is there.
 pub(crate) const fn most_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(2)

@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 
 use types::{Condition, Policy};
 
-use crate::phrase::{BadPhrase, Lists, Phrase, before_the_name, begins_a_clause, stands_before};
-use crate::reading::Reading;
+use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause, stands_before};
+use crate::reading::{Reading, Word};
 
 pub(crate) use opposed::opposed;
 
@@ -66,7 +66,7 @@ pub(crate) fn found(
     reading: &Reading,
 ) -> bool {
     let excuses = Excuses::new(excuses, lists, reading);
-    likely(phrases, lists, reading).any(|phrase| !excuses.leave(&phrase).is_empty())
+    parsed(phrases, lists).any(|phrase| !excuses.leave(&phrase).is_empty())
 }
 
 /// Whether all patterns of one of these combinations are found near each other, where nothing excuses them.
@@ -79,7 +79,7 @@ pub(crate) fn together(
     let excuses = Excuses::new(excuses, lists, reading);
     combinations.iter().any(|combination| {
         let phrases: Option<Vec<Phrase<'_>>> =
-            combination.iter().map(|text| Phrase::likely(text, lists, reading)).collect();
+            combination.iter().map(|text| Phrase::parse(text, lists).ok()).collect();
         let mut parts = Vec::new();
         for phrase in phrases.into_iter().flatten() {
             let places = excuses.leave(&phrase);
@@ -126,7 +126,7 @@ impl<'a> Excuses<'a> {
 
     fn places(&self) -> &[usize] {
         self.places.get_or_init(|| {
-            let found = likely(self.patterns, self.lists, self.reading);
+            let found = parsed(self.patterns, self.lists);
             let mut places: Vec<usize> =
                 found.flat_map(|phrase| phrase.places(self.reading)).collect();
             places.sort_unstable();
@@ -137,25 +137,19 @@ impl<'a> Excuses<'a> {
 
 /// Where a pattern is found, whatever stands before it.
 pub(crate) fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usize> {
-    let phrase = Phrase::likely(pattern, lists, reading);
+    let phrase = Phrase::parse(pattern, lists);
     phrase.map(|phrase| phrase.places(reading)).unwrap_or_default()
 }
 
 pub(crate) fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
-    let phrases: Vec<Phrase<'_>> = likely(phrases, lists, reading).collect();
-    !reading.is_about_code()
-        && before_the_name(reading)
-            .iter()
-            .all(|word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word)))
+    let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
+    let named = |word: &Word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word));
+    !reading.is_about_code() && reading.words().iter().all(named)
 }
 
-/// The patterns that a text may have.
-fn likely<'a>(
-    phrases: &'a [String],
-    lists: &'a Lists,
-    reading: &'a Reading,
-) -> impl Iterator<Item = Phrase<'a>> {
-    phrases.iter().filter_map(move |text| Phrase::likely(text, lists, reading))
+/// The patterns that can be read.
+fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {
+    phrases.iter().filter_map(|text| Phrase::parse(text, lists).ok())
 }
 
 pub(crate) fn over_budget(reading: &Reading) -> bool {

@@ -1,5 +1,5 @@
 //! An attempt was not good enough: is there another one, by whom, and what is it told; or does a person decide? One
-//! table, keyed by the class of the failure. Failures of mechanics are retried, failures of judgement are not; the two
+//! table, keyed by the class of the failure. Infrastructure errors are retried, wrong results are not; the two
 //! are never mixed up.
 
 mod escalation;

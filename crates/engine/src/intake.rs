@@ -1,5 +1,6 @@
 //! Is the request taken, refused, or sent back with a question? By ordered rules; no model is asked.
-//! What decides is the text with all answers, the budget, and the project type that was named.
+//! What decides is the text with all answers, the budget, and the project type that was named. Whoever started the run
+//! may insist, which is on record; what a rule or the policy says is final stays so.
 
 use types::{
     Admission, AdmissionRule, Budget, Decision, Escalation, Event, Policy, QuestionKind, Request,
@@ -14,6 +15,8 @@ use crate::{Run, question};
 const MOST_ROUNDS: usize = 3;
 /// The list of words of a policy that make a request half as much again, in percent of the estimate.
 const COMPLEX: (&str, u64) = ("complex", 150);
+/// How an answer begins that insists on the request instead of changing it.
+const INSIST: &str = "insist";
 
 /// What the rules of admission say of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub struct Judged {
     pub decision: Decision,
     /// What is asked, if the verdict is to ask.
     pub questions: Vec<String>,
+    /// Whether whoever started the run may have it done all the same.
+    pub insist: bool,
 }
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -32,13 +37,25 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(decision) = asked.request.spec.as_deref().and_then(crate::spec::not_approved) {
         return vec![Event::RunRefused { decision }];
     }
-    let reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
-    let Judged { verdict, decision, questions } = judge(run.policy(), &reading);
+    let Judged { verdict, decision, mut questions, insist } =
+        judge(run.policy(), &reading(run, &asked.request));
     match verdict {
         Admission::Accept => vec![Event::RunAccepted { decision }],
         Admission::Refuse => vec![Event::RunRefused { decision }],
-        Admission::Ask => vec![ask(run, &questions, decision, now)],
+        Admission::Ask => {
+            let hint = format!("Or answer `{INSIST}: REASON` to have it done as it stands.");
+            questions.extend(insist.then_some(hint));
+            vec![ask(run, &questions, decision, now)]
+        }
     }
+}
+
+/// A request with everything that was said about it in its run.
+pub(crate) fn reading(run: &Run, request: &Request) -> Reading {
+    let mut reading = read(run.policy(), request, &full_text(run), run.ledger().budget());
+    let answers = about_the_request(run).filter_map(insists);
+    reading.facts.insists = reading.facts.insists.or(answers.last().map(str::to_owned));
+    reading
 }
 
 /// A request with what it may spend and what it is expected to take.
@@ -51,15 +68,30 @@ pub(crate) fn read(policy: &Policy, request: &Request, text: &str, budget: Budge
 }
 
 pub(crate) fn judge(policy: &Policy, reading: &Reading) -> Judged {
-    let rule = policy.admission.iter().find(|rule| holds(&rule.when, policy, reading));
+    let insists = reading.facts.insists.as_ref().filter(|_| policy.insist);
+    let mut overruled = Vec::new();
+    let mut rules = policy.admission.iter().filter(|rule| holds(&rule.when, policy, reading));
+    let rule = rules.find(|rule| {
+        let gives_way = insists.is_some() && rule.insist && rule.verdict != Admission::Accept;
+        overruled.extend(gives_way.then_some(*rule));
+        !gives_way
+    });
     let Some(rule) = rule else {
         let reason =
             "no admission rule matches this request; the policy must end with one that does";
         let decision = Decision::new(RuleId::fixed("intake.no_rule"), reason);
-        return Judged { verdict: Admission::Refuse, decision, questions: vec![] };
+        return Judged { verdict: Admission::Refuse, decision, questions: vec![], insist: false };
     };
-    let mut decision = Decision::new(rule.id.clone(), reason(rule, policy, reading))
-        .seeing(format!("{} words", reading.words().len()));
+    let mut decision = match insists {
+        Some(why) if rule.verdict == Admission::Accept && !overruled.is_empty() => {
+            let decision = Decision::new(RuleId::fixed("intake.insisted"), insisted(why));
+            overruled.iter().fold(decision, |decision, rule| {
+                decision.seeing(format!("{}: {}", rule.id, rule.reason))
+            })
+        }
+        _ => Decision::new(rule.id.clone(), reason(rule, policy, reading)),
+    };
+    decision = decision.seeing(format!("{} words", reading.words().len()));
     if reading.passed_over() > 0 {
         decision = decision
             .seeing(format!("{} bytes in the middle that were not read", reading.passed_over()));
@@ -72,7 +104,19 @@ pub(crate) fn judge(policy: &Policy, reading: &Reading) -> Judged {
         Admission::Ask => rule.questions.clone(),
         Admission::Accept | Admission::Refuse => vec![],
     };
-    Judged { verdict: rule.verdict, decision, questions }
+    Judged { verdict: rule.verdict, decision, questions, insist: policy.insist && rule.insist }
+}
+
+fn insisted(why: &str) -> String {
+    let why = if why.trim().is_empty() { "no reason is given" } else { why.trim() };
+    format!("whoever started the run insists: {why}")
+}
+
+/// The reason of an answer that insists.
+fn insists(answer: &str) -> Option<&str> {
+    let (word, rest) = answer.split_at_checked(INSIST.len())?;
+    let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
+    (word.eq_ignore_ascii_case(INSIST) && ends).then(|| rest.trim_start_matches([':', ',', ' ']))
 }
 
 /// Asks a person about the request, a bounded number of times.
@@ -97,9 +141,14 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Time
 /// The request with the answers that were given to our questions about it.
 pub(crate) fn full_text(run: &Run) -> String {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
-    let ours = run.questions().iter().filter(|question| question.is_about_the_request());
-    let answers = ours.filter_map(|question| question.said());
+    let answers = about_the_request(run).filter(|answer| insists(answer).is_none());
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
+}
+
+/// What was answered to our questions about the request.
+fn about_the_request(run: &Run) -> impl Iterator<Item = &str> {
+    let ours = run.questions().iter().filter(|question| question.is_about_the_request());
+    ours.filter_map(|question| question.said())
 }
 
 /// A rule's reason, with the numbers or names that it is about.

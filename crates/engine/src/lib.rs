@@ -1,4 +1,4 @@
-//! The mind of Bosun: pure, synchronous, deterministic. It decides, and does nothing else.
+//! Every decision of Bosun: pure, synchronous, deterministic.
 //!
 //! Two machines live here, and one loop drives both. [`Run`] is one request on its way along the line;
 //! [`Attempt`] is one try at a task, with its conversation. Each is the fold of its own log:

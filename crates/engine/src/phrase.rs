@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::reading::{Pause, Reading, Word};
-use grammar::{is_farewell, is_joint, is_start};
+use grammar::{is_joint, is_start};
 
 /// How many words `..` and `...` may skip.
 const NEAR: usize = 6;
@@ -60,23 +60,13 @@ impl<'a> Phrase<'a> {
     pub(crate) fn parse(text: &'a str, lists: &'a Lists) -> Result<Self, BadPhrase> {
         let items: Vec<Item<'a>> = text
             .split_whitespace()
-            .map(|item| parse_item(item, lists, |_| true))
+            .map(|item| parse_item(item, lists))
             .collect::<Result<_, _>>()?;
         if items.iter().any(|item| matches!(item, Item::Any(_))) {
             Ok(Self { items })
         } else {
             Err(BadPhrase::NoWord)
         }
-    }
-
-    /// As much of a pattern as a text may have, told by how its words begin: without the entries that stand nowhere in
-    /// it. Nothing if what is left cannot be found, which is so for most patterns and most texts, or cannot be read.
-    pub(crate) fn likely(text: &'a str, lists: &'a Lists, reading: &Reading) -> Option<Self> {
-        let items = text.split_whitespace().map(|item| {
-            let item = parse_item(item, lists, |entry| reading.may_say(entry)).ok()?;
-            (!matches!(&item, Item::Any(words) if words.is_empty())).then_some(item)
-        });
-        Some(Self { items: items.collect::<Option<_>>()? })
     }
 
     /// What is wrong with its words, if anything is. That is looked at when a policy is loaded, not for every request.
@@ -122,20 +112,7 @@ pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
     is_start(reading.words(), place)
 }
 
-/// The words without the name of who signs, after a pause at the end of a letter.
-pub(crate) fn before_the_name(reading: &Reading) -> &[Word] {
-    let words = reading.words();
-    let close = words.len().saturating_sub(3);
-    let name = (close..words.len())
-        .find(|at| *at > 0 && words[*at].pause != Pause::None && is_farewell(&words[at - 1].text));
-    &words[..name.unwrap_or(words.len())]
-}
-
-fn parse_item<'a>(
-    item: &'a str,
-    lists: &'a Lists,
-    keep: impl Fn(&str) -> bool,
-) -> Result<Item<'a>, BadPhrase> {
+fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
     Ok(match item {
         "^" => Item::Start,
         "$" => Item::End,
@@ -148,9 +125,9 @@ fn parse_item<'a>(
                     Some(name) => {
                         let list = lists.get(name);
                         let list = list.ok_or_else(|| BadPhrase::NoSuchList(name.to_owned()))?;
-                        words.extend(list.iter().map(String::as_str).filter(|word| keep(word)));
+                        words.extend(list.iter().map(String::as_str));
                     }
-                    None => words.extend(Some(word).filter(|word| keep(word))),
+                    None => words.push(word),
                 }
             }
             Item::Any(words)
@@ -208,7 +185,7 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
 /// How many words an entry takes here, if it stands here.
 fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize> {
     let first = words.get(at)?;
-    if first.meant.is_none() && first.text.as_bytes().first() != wanted.as_bytes().first() {
+    if first.text.as_bytes().first() != wanted.as_bytes().first() {
         return None;
     }
     let mut count = 0;

@@ -37,8 +37,6 @@ pub(crate) enum Pause {
 pub(crate) struct Word {
     /// In lower case.
     pub(crate) text: String,
-    /// The word with the letters that its digits stand for, if it is written that way.
-    pub(crate) meant: Option<String>,
     pub(crate) voice: Voice,
     pub(crate) pause: Pause,
     /// It is tied to its neighbour, as in `to-do` or `get_user`.
@@ -51,6 +49,8 @@ pub(crate) struct Facts {
     pub(crate) hint: Option<Hint>,
     pub(crate) attached: bool,
     pub(crate) project_type: Option<String>,
+    /// Why the person wants it done whatever the rules say.
+    pub(crate) insists: Option<String>,
     /// What it may spend.
     pub(crate) tokens: Option<u64>,
     pub(crate) seconds: Option<u64>,
@@ -77,24 +77,12 @@ pub(crate) struct Reading {
     words: Vec<Word>,
     /// Where each word stands.
     places: BTreeMap<String, Vec<usize>>,
-    /// Which beginnings its words have, as bits: most words of a policy's lists can be passed over by a glance at it.
-    beginnings: [u64; 16],
     mentions: BTreeSet<Mention>,
     /// Where the sentence of each word begins.
     sentences: Vec<usize>,
     /// How many bytes in the middle of the text were not read.
     passed_over: usize,
     pub(crate) facts: Facts,
-}
-
-/// The bit for the first two bytes of a word or of a pattern's entry; what is shorter has none.
-fn beginning(word: &str) -> Option<(usize, u64)> {
-    let [first, second, ..] = word.as_bytes() else { return None };
-    if matches!(second, b' ' | b'_' | b'*') {
-        return None;
-    }
-    let hash = (usize::from(*first) * 37 + usize::from(*second)) % 1024;
-    Some((hash / 64, 1 << (hash % 64)))
 }
 
 impl Reading {
@@ -118,6 +106,7 @@ impl Reading {
             hint: request.hint,
             attached: !request.attachments.is_empty(),
             project_type: request.project_type.clone(),
+            insists: request.insist.clone(),
             tokens: budget.tokens,
             seconds: budget.time_ms.map(|time| time.0 / 1_000),
             estimate: None,
@@ -164,11 +153,6 @@ impl Reading {
         self.mentions.iter().any(|mention| !matches!(mention, Mention::Version | Mention::Blank))
     }
 
-    /// Whether an entry of a list may stand somewhere, told by how it begins: no for nearly all of them, at little cost.
-    pub(crate) fn may_say(&self, entry: &str) -> bool {
-        beginning(entry).is_none_or(|(at, bit)| self.beginnings[at] & bit != 0)
-    }
-
     /// Where this word stands; with a star at its end, words that begin like this.
     pub(crate) fn places_of(&self, word: &str) -> Vec<usize> {
         match word.strip_suffix('*') {
@@ -185,13 +169,6 @@ impl Reading {
         let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, word) in words.iter().enumerate() {
             places.entry(word.text.clone()).or_default().push(place);
-            if let Some(meant) = &word.meant {
-                places.entry(meant.clone()).or_default().push(place);
-            }
-        }
-        let mut beginnings = [0; 16];
-        for (at, bit) in places.keys().filter_map(|word| beginning(word)) {
-            beginnings[at] |= bit;
         }
         let mut start = 0;
         let sentence = |(place, word): (usize, &Word)| {
@@ -201,7 +178,7 @@ impl Reading {
             start
         };
         let sentences = words.iter().enumerate().map(sentence).collect();
-        Self { words, places, beginnings, mentions, sentences, passed_over: 0, facts }
+        Self { words, places, mentions, sentences, passed_over: 0, facts }
     }
 }
 
@@ -223,11 +200,10 @@ impl Word {
 
     /// Whether it is this word; with a star at its end, whether it begins like this.
     pub(crate) fn is(&self, wanted: &str) -> bool {
-        let like = |text: &str| match wanted.strip_suffix('*') {
-            Some(start) => text.starts_with(start),
-            None => text == wanted,
-        };
-        like(&self.text) || self.meant.as_deref().is_some_and(like)
+        match wanted.strip_suffix('*') {
+            Some(start) => self.text.starts_with(start),
+            None => self.text == wanted,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One call made by hand, without a run: looked at, permitted, held and cut as an agent's would be. People try their
+//! One call made by hand, without a run: with the same permissions, sandbox and truncation as an agent's call. People try their
 //! policies with it. Nothing is recorded, and whoever makes it is taken to have read what is there.
 
 use std::path::Path;

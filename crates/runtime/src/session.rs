@@ -76,7 +76,7 @@ pub enum SessionError {
     Closed,
     #[error("{0}")]
     Fault(Fault),
-    #[error("nothing that was done to files can be taken back: {0}")]
+    #[error("nothing to undo: {0}")]
     NothingToUndo(String),
     #[error("the session's log has no line {line}; its last is {last}")]
     NoSuchLine { line: u64, last: u64 },

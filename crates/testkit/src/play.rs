@@ -192,6 +192,7 @@ impl<'a> Stage<'a> {
         let model = bosun.keep_script(&self.scenario.script()?).await?;
         let mut request = Request {
             hint: goal.hint,
+            insist: goal.insist.clone(),
             registry: goal.registry.clone(),
             project_type: goal.project_type.clone(),
             attachments: goal.attachments.clone(),

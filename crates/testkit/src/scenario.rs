@@ -59,6 +59,9 @@ pub struct Goal {
     pub text: String,
     #[serde(default)]
     pub hint: Option<Hint>,
+    /// Why it shall be done although the rules refuse it or ask about it.
+    #[serde(default)]
+    pub insist: Option<String>,
     #[serde(default)]
     pub project_type: Option<String>,
     /// The documents that may be chosen from.

@@ -290,7 +290,7 @@ pub enum Event {
     /// A conversation is over.
     #[serde(rename = "session.ended")]
     SessionEnded { session: SessionId, end: SessionEnd },
-    /// A model is asked; an estimate on the high side is set aside. What is sent follows from the log; this is its hash.
+    /// A model is asked; a conservative estimate is set aside. What is sent follows from the log; this is its hash.
     #[serde(rename = "model.asked")]
     ModelAsked {
         session: SessionId,

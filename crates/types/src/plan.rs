@@ -19,6 +19,9 @@ pub struct Request {
     /// The operator's own word on what sort of request it is; it wins over any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
+    /// Why it shall be done although the rules refuse it or ask about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insist: Option<String>,
     /// What sort of project it is, in the requester's own word; it wins over what the text suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_type: Option<String>,
@@ -101,6 +104,7 @@ impl Request {
             text: text.into(),
             id: None,
             hint: None,
+            insist: None,
             project_type: None,
             registry: None,
             attachments: vec![],

@@ -19,13 +19,17 @@ use crate::{
 pub struct Policy {
     pub name: String,
     pub version: u32,
-    /// Lists of words that patterns may name as `<list>`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// Lists of words that patterns may name as `<list>`. In a file, a list is an array or a text with blanks between
+    /// the words, where `a_b` is one word after the other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "word_lists")]
     pub words: BTreeMap<String, Vec<String>>,
     /// The sorts of projects that are taken on, with what a request of each is expected to take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub project_types: Vec<ProjectType>,
     pub admission: Vec<AdmissionRule>,
+    /// Whether whoever started a run may insist on a request that the rules refuse or ask about.
+    #[serde(default = "Policy::yes", skip_serializing_if = "Clone::clone")]
+    pub insist: bool,
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
     pub roles: BTreeMap<RoleId, Role>,
@@ -89,7 +93,29 @@ pub struct Policy {
     pub intent: Option<IntentPolicy>,
 }
 
+fn word_lists<'de, D>(from: D) -> Result<BTreeMap<String, Vec<String>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a list of words, or a text with blanks between the words")]
+    enum Words {
+        Text(String),
+        List(Vec<String>),
+    }
+    let lists = BTreeMap::<String, Words>::deserialize(from)?;
+    let words = |words: Words| match words {
+        Words::Text(text) => text.split_whitespace().map(|word| word.replace('_', " ")).collect(),
+        Words::List(list) => list,
+    };
+    Ok(lists.into_iter().map(|(name, list)| (name, words(list))).collect())
+}
+
 impl Policy {
+    pub(crate) const fn yes() -> bool {
+        true
+    }
+
     const fn strictest() -> Permission {
         Permission::Deny
     }

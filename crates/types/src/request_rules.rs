@@ -84,6 +84,9 @@ pub struct AdmissionRule {
     pub reason: String,
     #[serde(default)]
     pub when: Condition,
+    /// Whether whoever started the run may insist on a request that this rule refuses or asks about.
+    #[serde(default = "crate::Policy::yes", skip_serializing_if = "Clone::clone")]
+    pub insist: bool,
     /// What to ask, when the verdict is to ask.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,

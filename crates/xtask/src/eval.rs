@@ -1,4 +1,4 @@
-//! How often rules judge as a person would. `intake` are the labelled requests of `eval/intake.jsonl`; another file
+//! How rules judge against how a person would. `intake` are the labelled requests of `eval/intake.jsonl`; another file
 //! of the same form can be named. The evaluation itself is an example of engine.
 
 use std::path::Path;
@@ -7,15 +7,13 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
-    let file = match words {
-        ["intake"] => None,
-        ["intake", file] => Some(*file),
-        _ => bail!("usage: cargo xtask eval intake [FILE]"),
+    let ["intake", rest @ ..] = words else {
+        bail!("usage: cargo xtask eval intake [FILE] [--all]");
     };
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--quiet", "--locked", "--package", "engine", "--example", "intake", "--"]);
-    let status = cargo.args(file).current_dir(root).status().context("running cargo")?;
-    if status.success() { Ok(()) } else { bail!("too many requests were misjudged") }
+    let status = cargo.args(rest).current_dir(root).status().context("running cargo")?;
+    if status.success() { Ok(()) } else { bail!("requests were refused that should not be") }
 }
 
 #[cfg(test)]

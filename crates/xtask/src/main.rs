@@ -46,7 +46,7 @@ usage: cargo xtask CHORE
                the built program killed at every write, with disk errors and power cuts (see `crash help`)
   bench        list the benches
   bench NAME   run one of them
-  eval intake [FILE]
+  eval intake [FILE] [--all]
                how often the rules judge requests as their labels say (eval/intake.jsonl)
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
   fuzz         list the fuzz targets

@@ -61,7 +61,7 @@ pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
 }
 
 /// What could be said, so that it can be pasted into a shell: before any work, what lets it begin; otherwise what holds
-/// if nobody says anything, or else the first choice.
+/// if nobody says anything, unless that ends the run: then another try, or else the first choice.
 pub(crate) fn example(asked: &QuestionView) -> &str {
     let Some(terms) = &asked.terms else { return WORDS };
     match terms.about {
@@ -69,8 +69,10 @@ pub(crate) fn example(asked: &QuestionView) -> &str {
         Some(About::Baseline(Some(_))) => return "again",
         _ => {}
     }
-    let default = terms.choices.iter().find(|choice| terms.default.as_ref() == Some(&choice.id));
-    default.or(terms.choices.first()).map_or(WORDS, |choice| &choice.id)
+    let offered = |id: &str| terms.choices.iter().find(|choice| choice.id == id);
+    let default = terms.default.as_deref().filter(|id| *id != "stop").and_then(offered);
+    let tries = || ["retry", "again"].into_iter().find_map(offered);
+    default.or_else(tries).or(terms.choices.first()).map_or(WORDS, |choice| &choice.id)
 }
 
 /// In place of words of one's own.
@@ -167,7 +169,7 @@ mod tests {
             let (sort, high) = (Escalation::Unknown, Severity::High);
             Terms::escalation(sort, high, About::Budget, choices(), default)
         };
-        assert_eq!(example(&asked(Some(escalation("stop")))), "stop");
+        assert_eq!(example(&asked(Some(escalation("stop")))), "retry");
         assert_eq!(example(&asked(Some(escalation("Decide yourself.")))), "retry");
         let open = Terms::open(QuestionKind::Clarification, Severity::Low);
         assert_eq!(example(&asked(Some(open))), "\"…\"");

@@ -163,7 +163,7 @@ fn a_vague_goal_waits_for_an_answer_and_then_goes_on() {
     let answered = place.run(&["answer", id, "greeting.txt should say hello"]);
     assert!(answered.status.success(), "{}{}", stdout(&answered), stderr(&answered));
     let (code, said) = fails(&place, &["answer", id, "again"]);
-    assert!(code == 2 && said.contains("waits for no answer"), "{said}");
+    assert!(code == 2 && said.contains("has no open question"), "{said}");
 }
 
 #[test]

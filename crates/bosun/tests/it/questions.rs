@@ -84,7 +84,7 @@ fn a_question_is_answered_by_its_number_and_by_a_word_and_only_once() {
         (&"again".into(), &"stop".into())
     );
     let (code, said) = says(&place, &["answer", &id, "stop"]);
-    assert!(code == 2 && said.contains("waits for no answer"), "{said}");
+    assert!(code == 2 && said.contains("has no open question"), "{said}");
     assert_eq!(stdout(&place.run(&["questions", "--json"])), "");
 }
 

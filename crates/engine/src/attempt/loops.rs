@@ -1,4 +1,4 @@
-//! Is the model going round in circles? The last calls are looked at for a pattern of one, two or three calls that
+//! Loop detection: does the model repeat itself? The last calls are looked at for a pattern of one, two or three calls that
 //! repeats itself, and the last rounds for one failure that repeats itself, whatever was called. First the model is
 //! told; if that does not help, the work is stopped.
 

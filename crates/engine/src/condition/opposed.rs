@@ -10,11 +10,10 @@ const AROUND: usize = 8;
 /// How many places of each pattern are compared: somebody with more wishes than that is not read that closely.
 const MOST_WISHES: usize = 40;
 /// Who says one of these says when, or for whom, and may well say the opposite for another case.
-const CONDITIONS: &str = "when if unless until while once only_if whenever except wenn falls außer si cuando quando sauf";
+const CONDITIONS: &str = "when if unless until while once only_if whenever except";
 /// Words that two clauses may share without speaking of the same thing.
 const EMPTY: &str = "the and but also not dont never must should shall have has are was that this them they you our your all any \
-    every for with from into make get let use set add now always again please completely exactly der die das den und nicht \
-    les des une est pas los las una que";
+    every for with from into make get let use set add now always again please completely exactly";
 
 /// Whether both patterns of one of these pairs are found in clauses that speak of the same thing.
 pub(crate) fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool {

@@ -9,9 +9,22 @@ use crate::failure::covers;
 use crate::reading::Reading;
 
 pub(super) fn admission(policy: &Policy, reading: &Reading) -> Vec<Looked> {
-    let rules = policy.admission.iter();
-    let rules = rules.map(|rule| (&rule.id, verdict(rule.verdict), &rule.when));
-    until_one_holds(rules, policy, reading)
+    let insists = reading.facts.insists.is_some() && policy.insist;
+    let mut looked = Vec::new();
+    let mut rest = policy.admission.as_slice();
+    loop {
+        let rules = rest.iter().map(|rule| (&rule.id, verdict(rule.verdict), &rule.when));
+        looked.extend(until_one_holds(rules, policy, reading));
+        let Some(last) = looked.last_mut().filter(|last| last.matched) else { return looked };
+        let place = rest.iter().position(|rule| rule.id == last.rule).unwrap_or_default();
+        let rule = &rest[place];
+        if !insists || !rule.insist || rule.verdict == types::Admission::Accept {
+            return looked;
+        }
+        last.matched = false;
+        last.because.push("whoever started the run insists all the same".to_owned());
+        rest = &rest[place + 1..];
+    }
 }
 
 pub(super) fn routing(policy: &Policy, reading: &Reading) -> Vec<Looked> {

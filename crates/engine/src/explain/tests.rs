@@ -8,29 +8,35 @@ use crate::testing::{crew, request};
 
 const LABELLED: &str = include_str!("../../../../eval/intake.jsonl");
 
-/// P5, P9, C5, C6, C7, C8: 95 of 100 requests are judged and routed as a person says they should be.
+/// P5, P9, C5, C6, C7, C8: no ordinary request is refused, hardly any is asked about, and they are routed as a person
+/// says they should be.
 #[test]
 fn labelled_requests_are_judged_as_a_person_would() {
     let policy = crew();
-    let mut missed = Vec::new();
-    let labelled: Vec<Value> =
-        LABELLED.lines().map(|line| serde_json::from_str(line).expect("a label")).collect();
-    for label in &labelled {
+    let (mut ordinary, mut asked, mut routed) = (0, vec![], 0);
+    let mut elsewhere = vec![];
+    for line in LABELLED.lines() {
+        let label: Value = serde_json::from_str(line).expect("a label");
         let text = label["text"].as_str().expect("a text");
         let explained = explain(&policy, &request(text), &[]);
+        if label["admission"] == "accept" {
+            ordinary += 1;
+            assert_ne!(explained.admission.verdict, Admission::Refuse, "{text}");
+            asked.extend((explained.admission.verdict == Admission::Ask).then(|| text.to_owned()));
+        }
         let to = match explained.route.course {
             Course::To(_) => explained.route.category.map(|category| category.side().word()),
             Course::Person => Some("person"),
             Course::Nobody => None,
         };
-        let admitted = explained.admission.verdict.word() == label["admission"];
-        let routed = label["to"].as_str().is_none_or(|wanted| Some(wanted) == to);
-        if !(admitted && routed) {
-            missed.push(text);
+        if let Some(wanted) = label["to"].as_str() {
+            routed += 1;
+            elsewhere.extend((Some(wanted) != to).then(|| text.to_owned()));
         }
     }
-    assert!(labelled.len() >= 150, "there are only {} labelled requests", labelled.len());
-    assert!(missed.len() * 20 <= labelled.len(), "misjudged: {missed:#?}");
+    assert!(ordinary >= 900 && routed >= 900, "{ordinary} ordinary requests, {routed} routed");
+    assert!(asked.len() * 100 <= ordinary, "asked about: {asked:#?}");
+    assert!(elsewhere.len() * 100 <= routed, "routed elsewhere: {elsewhere:#?}");
 }
 
 /// C11: the same request gives the same decision, a hundred times.

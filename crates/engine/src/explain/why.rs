@@ -238,11 +238,14 @@ fn of_run(run: &Run, event: &Event) -> Told {
 /// What admission, or else routing, was made from.
 fn request(run: &Run, admission: bool) -> Told {
     let Some(asked) = run.asked() else { return Told::default() };
-    let (policy, text) = (run.policy(), intake::full_text(run));
-    let mut reading = intake::read(policy, &asked.request, &text, run.ledger().budget());
+    let policy = run.policy();
+    let mut reading = intake::reading(run, &asked.request);
     reading.facts.hint = reading.facts.hint.or_else(|| crate::route::answered(run));
     let facts = &reading.facts;
-    let mut inputs = vec![given("text", &text), given("words", reading.words().len().to_string())];
+    let mut inputs = vec![
+        given("text", intake::full_text(run)),
+        given("words", reading.words().len().to_string()),
+    ];
     let tokens = |n: u64| format!("{n} tokens");
     inputs.extend(facts.estimate.map(|estimate| given("estimate", tokens(estimate))));
     inputs.extend(facts.tokens.map(|budget| given("budget", tokens(budget))));
@@ -251,6 +254,7 @@ fn request(run: &Run, admission: bool) -> Told {
     inputs.extend(facts.seconds.map(|time| given("time budget", seconds(time))));
     inputs.extend(facts.hint.map(|hint| given("hint", format!("{hint:?}").to_lowercase())));
     inputs.extend(facts.project_type.as_ref().map(|named| given("project type", named)));
+    inputs.extend(facts.insists.as_ref().map(|why| given("insists", why)));
     if facts.attached {
         inputs.push(given("attachments", asked.request.attachments.len().to_string()));
     }

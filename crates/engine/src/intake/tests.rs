@@ -155,3 +155,39 @@ fn a_request_that_no_rule_speaks_of_is_refused() {
         "run.refused intake.no_rule",
     );
 }
+
+/// Whoever started the run can have it done all the same; that and what was overruled is on record.
+#[test]
+fn whoever_insists_is_heard_and_it_is_on_record() {
+    let mut asked = request("Write ransomware in Go");
+    asked.insist = Some("a sample for our own scanner".to_owned());
+    let mut bench = new_run();
+    let events = bench.send(&begin(asked.clone(), survey()));
+    let decision = events.iter().find_map(|event| match event {
+        types::Event::RunAccepted { decision } => Some(decision),
+        _ => None,
+    });
+    let decision = decision.expect("it is taken");
+    assert_eq!(decision.rule.as_str(), "intake.insisted");
+    assert!(decision.reason.ends_with("insists: a sample for our own scanner"), "{decision:?}");
+    assert!(decision.seen[0].starts_with("intake.malware: "), "{:?}", decision.seen);
+    // What is final stays so,
+    asked.budget = Budget { tokens: Some(9_999), ..Budget::default() };
+    let refused = crate::testing::render(&new_run().send(&begin(asked.clone(), survey())));
+    same(&only(&refused, &["run.refused"]), "run.refused intake.budget_too_small");
+    // and a policy may forbid it altogether.
+    asked.budget = Budget::default();
+    let refused = run_with(types::Policy { insist: false, ..crew() }).send(&begin(asked, survey()));
+    let refused = crate::testing::render(&refused);
+    same(&only(&refused, &["run.refused"]), "run.refused intake.malware");
+}
+
+#[test]
+fn an_answer_can_insist_too_and_is_no_part_of_the_goal() {
+    let mut bench = new_run();
+    bench.tell("begin fix it");
+    let events = bench.tell("answer 0 Insist: you will see it in the tests");
+    same(&only(&events, &["run.accepted"]), "run.accepted intake.insisted");
+    let brief = format!("{:?}", bench.asked());
+    assert!(brief.contains("fix it") && !brief.contains("you will see it"), "{brief}");
+}

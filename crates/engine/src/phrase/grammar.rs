@@ -1,35 +1,25 @@
-//! The little grammar that patterns need: which words join phrases, and which are only politeness. Closed classes of words in a few languages; what a request is about is never decided here.
+//! The little grammar that patterns need: which words join phrases, and which are only politeness. Closed classes of
+//! English words; what a request is about is never decided here.
 
 use crate::reading::{Pause, Word};
 
 /// Words that end one phrase and begin another.
-const JOINTS: &str = "for in with that which who whose to from of on onto at against about by and or but so when where while if \
-    because using via into as than without under over between during through like then is are was were disguised \
-    targeting designed written capable able inside this it now please asap today für mit um zu gegen von aus auf \
-    und oder dass welche welcher welches pour dans avec qui que contre sur et ou para en con contra y por per em \
-    com e na на для который и с 来 以 并 和 给 从 对";
+const JOINTS: &str = "for in with that which who whose to from of on onto at against about by and or but so when where while \
+    if because using via into as than without under over between during through like then is are was were this it now \
+    please asap today disguised targeting designed";
 
 /// What is said before the thing itself is said.
-const POLITE: &str = "please kindly can could would will you i we want need d like to me us just hey hi hello lets let ok okay now \
-    help id ill im going gonna so well try and bitte kannst könntest du mir uns por favor puedes podrías svp \
-    peux tu 请 帮 我";
+const POLITE: &str = "please kindly can could would will you i we want need d like to me us just hey hi hello lets let ok \
+    okay now help id ill im going so well try and";
 
 /// Words after which a new clause begins.
-const COORDINATES: &str = "and then but also plus und dann et puis y";
-
-/// How letters end.
-const FAREWELLS: &str = "regards wishes sincerely cheers thanks advance grüße grüßen gruß dank danke cordialement merci saludos \
-    gracias abraços obrigado obrigada saluti grazie greetings";
+const COORDINATES: &str = "and then but also plus";
 
 /// How many polite words may stand before the thing itself; after more than that a clause begins all the same.
 const MOST_POLITE: usize = 20;
 
 fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
-}
-
-pub(super) fn is_farewell(word: &str) -> bool {
-    listed(FAREWELLS, word)
 }
 
 pub(super) fn is_joint(word: &str) -> bool {

@@ -98,6 +98,10 @@ fn is_name(text: &str) -> bool {
     }
     if let Some((left, right)) = text.split_once('.') {
         let part = |part: &str| part.len() >= 2 && part.chars().all(word);
+        // `java.util.List`, `Windows.Detection.Keylogger`.
+        if text.matches('.').count() >= 2 && text.split('.').all(part) {
+            return !listed(DOMAINS, text.rsplit('.').next().unwrap_or(text));
+        }
         let right = right.split('.').next_back().unwrap_or(right);
         let lower = right.starts_with(|c: char| c.is_ascii_lowercase());
         let spoken = listed(DOMAINS, right)

@@ -10,12 +10,6 @@ use super::{Pause, Voice, Word};
 
 /// The longest quotation, in characters; what is longer is not one.
 const LONGEST_QUOTE: usize = 300;
-/// How many letters with blanks between them are a word that was spaced out.
-const SPACED_OUT: usize = 4;
-
-/// What a hyphen joins to a verb in some languages, without making one word of them: `peux-tu`.
-const PRONOUNS: &[&str] =
-    &["tu", "vous", "moi", "toi", "nous", "le", "la", "les", "lui", "me", "te", "se", "lo"];
 
 pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
     let text: String = text.chars().filter(|c| !is_invisible(*c)).map(narrow).collect();
@@ -30,7 +24,6 @@ pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
             Voice::Code => found.code(part),
         }
     }
-    join_spaced_out(&mut found.words);
     mention::status_codes(&found.words, &mut found.mentions);
     (found.words, found.mentions)
 }
@@ -183,9 +176,8 @@ impl Found {
             }
         }
         self.push(&mut word, voice);
-        let pronoun = self.words.last().is_some_and(|word| PRONOUNS.contains(&word.text.as_str()));
         let several = self.words.len() > first + 1;
-        if several && (hyphen && !pronoun || voice == Voice::Code) {
+        if several && (hyphen || voice == Voice::Code) {
             self.words[first..].iter_mut().for_each(|word| word.tied = true);
         }
     }
@@ -196,7 +188,7 @@ impl Found {
         }
         let text = std::mem::take(word);
         let pause = self.pause.take().unwrap_or(Pause::None);
-        self.words.push(Word { meant: meant(&text), text, voice, pause, tied: false });
+        self.words.push(Word { text, voice, pause, tied: false });
     }
 
     fn rest(&mut self, pause: Pause) {
@@ -210,54 +202,6 @@ fn begins_anew(line: &str) -> bool {
     line.is_empty()
         || line.starts_with(['-', '*', '•', '#', '>'])
         || line.starts_with(char::is_numeric)
-}
-
-/// The word that `r4ns0mware` stands for.
-fn meant(text: &str) -> Option<String> {
-    let digits = text.chars().filter(char::is_ascii_digit).count();
-    if digits == 0 || text.chars().count() < 5 || digits * 2 > text.len() {
-        return None;
-    }
-    let letter = |c: char| match c {
-        '0' => 'o',
-        '1' => 'i',
-        '3' => 'e',
-        '4' => 'a',
-        '5' => 's',
-        '7' => 't',
-        other => other,
-    };
-    Some(text.chars().map(letter).collect())
-}
-
-/// Makes one word of letters with blanks between them.
-fn join_spaced_out(words: &mut Vec<Word>) {
-    let single = |word: &Word| word.text.chars().count() == 1 && word.text.is_ascii();
-    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
-    // How many single letters stand at the end of `joined`.
-    let mut letters = 0;
-    let join = |joined: &mut Vec<Word>, letters: usize| {
-        if letters >= SPACED_OUT {
-            let first = joined.len() - letters;
-            let text: String = joined.drain(first + 1..).map(|word| word.text).collect();
-            if let Some(word) = joined.get_mut(first) {
-                word.text.push_str(&text);
-                // The first letter may have been an article.
-                word.meant = word.text.strip_prefix('a').map(str::to_owned);
-            }
-        }
-    };
-    for word in words.drain(..) {
-        if single(&word) {
-            letters += 1;
-        } else {
-            join(&mut joined, letters);
-            letters = 0;
-        }
-        joined.push(word);
-    }
-    join(&mut joined, letters);
-    *words = joined;
 }
 
 /// Chinese and Japanese characters.

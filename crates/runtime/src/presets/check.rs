@@ -50,7 +50,7 @@ fn line_of(text: &str, cause: &str) -> usize {
     let inside = quoted.and_then(|quoted| text.get(after..)?.find(quoted).map(|at| after + at));
     let table = || {
         let word = cause.split([' ', '.', ':']).next().filter(|word| word.len() > 3)?;
-        text.find(&format!("[{word}"))
+        text.find(&format!("[{word}")).or_else(|| Some(text.find(&format!("\n{word} ="))? + 1))
     };
     inside.or(start).or_else(table).map_or(1, at)
 }

@@ -60,8 +60,8 @@ fn the_planner_is_told_the_spec_as_it_is_written() {
 fn an_executor_is_told_its_place_and_the_bounds_of_the_spec() {
     let brief = briefs(&begun()).pop().expect("a coder is asked");
     assert!(brief.system.contains("This is task 1 of 2: Do T1"), "{}", brief.system);
-    assert!(brief.task.contains("# What must be kept to\n\n- CON-001: No new dependency"));
-    assert!(brief.task.contains("# What is not to be done\n\n- Import"));
+    assert!(brief.task.contains("# Constraints\n\n- CON-001: No new dependency"));
+    assert!(brief.task.contains("# Out of scope\n\n- Import"));
 }
 
 /// K42, K44, K45: tasks with their results, decisions, and the status all the way to done.
