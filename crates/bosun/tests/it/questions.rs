@@ -50,7 +50,7 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let asked: Value = serde_json::from_str(&said).expect("one question");
     assert_eq!((&asked["run"], &asked["id"]), (&id.as_str().into(), &0.into()));
     let command = asked["command"].as_str().expect("a command");
-    assert!(command.ends_with(&format!("answer {id} 0 stop")), "{command}");
+    assert!(command.ends_with(&format!("answer {id} 0 retry")), "{command}");
     let (code, said) = says(&place, &["accept", &id]);
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("waits for an answer to question #0 (no-go after"), "{said}");
