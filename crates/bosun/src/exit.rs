@@ -119,6 +119,10 @@ pub(crate) enum Wrong {
     NoSuchStep { path: String, step: engine::spec::NoSuchStep },
     #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
     NoSpec { run: types::RunId },
+    #[error("{path} is not a request that can be used: {}", problems.join("; "))]
+    BadRequest { path: String, problems: Vec<String> },
+    #[error("{path} is empty; write into it what you want done, in words or as a request object")]
+    EmptyRequest { path: String },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
     #[error("reading {path}")]
@@ -242,6 +246,7 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
         Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
         Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
+        Wrong::BadRequest { .. } | Wrong::EmptyRequest { .. } => Exit::BadFile,
         Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
         Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
         Wrong::CannotWork(_) => Exit::Refused,

@@ -73,14 +73,18 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     read_with(name, text, &Prompts::default())
 }
 
-/// A policy that is written as a JSON object.
-pub fn read_json(name: &str, policy: &serde_json::Value) -> Result<Policy, PolicyError> {
+/// A policy that is written as a JSON object, with these prompts.
+pub fn read_json(
+    name: &str,
+    policy: &serde_json::Value,
+    prompts: &Prompts,
+) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::ser::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: 1,
         cause: error.to_string(),
     };
-    read(name, &toml::to_string(policy).map_err(unreadable)?)
+    read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
 }
 
 /// What `@a.md` or `@a.md + @b.md` stands for; another text stands for itself. The name of a prompt that is not there

@@ -90,9 +90,9 @@ pub(crate) struct Planned {
     /// Ask a person before the plan is carried out
     #[arg(long)]
     pub(crate) approve_plan: bool,
-    /// What sort of request it is, in your own word: technical, product or ambiguous
-    #[arg(long = "type", value_name = "HINT")]
-    pub(crate) hint: Option<String>,
+    /// What sort of request it is, in your own word
+    #[arg(long = "type", value_name = "HINT", value_parser = super::hint())]
+    pub(crate) hint: Option<types::Hint>,
 }
 
 #[derive(Debug, Args)]

@@ -37,7 +37,7 @@ pub(crate) fn request(
     }
     request.planning.only = args.only_plan.is_some();
     request.planning.approve = planned.approve_plan;
-    let top = presets::top(&args.repo);
+    let top = presets::top(args.repo());
     let from_top = |path: &PathBuf| from_repository(&top, path);
     let outputs = Outputs {
         plan: args.only_plan.iter().flatten().map(from_top).next(),

@@ -14,7 +14,7 @@ use types::{
 use super::start::{Scene, base_prompt};
 use super::undo::{Changes, Undone};
 use super::{Keeper, SOMEBODY, Session, SessionError, folded};
-use crate::door::{Bosun, DoorError, draw_run_id};
+use crate::door::{Bosun, DoorError, draw_run_id, refuse_remote};
 use crate::drive::Drive;
 use crate::perform::field::Tailor;
 use crate::presets::{self, PolicyError};
@@ -72,6 +72,7 @@ impl Bosun {
         let solo = new.policy.roles.get(&role).cloned();
         let solo = solo.ok_or_else(|| no_role(&new.policy, &role))?;
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
+        refuse_remote(&self.shop, &new.policy, &new.model)?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
         let (tools, tool_specs) =
