@@ -128,6 +128,12 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
+    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  bosun run --preset solo -m \
+    anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
+    person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
+)]
 pub(crate) struct Run {
     /// What you want done
     #[arg(default_value = "", hide_default_value = true)]

@@ -76,6 +76,8 @@ pub enum DoorError {
     Remote { policy: String, model: ModelRef, address: String },
     #[error("there is no run {run}; `bosun list` shows those that there are")]
     NoSuchRun { run: RunId },
+    #[error("run {run} was removed by `bosun gc` on {on}; its log is gone")]
+    Removed { run: RunId, on: String },
     #[error("{run} is not a session; `bosun list` shows what there is")]
     NoSuchSession { run: RunId },
     #[error("run {run} is over: {status}")]
@@ -306,9 +308,18 @@ impl Bosun {
             _ => None,
         });
         if first.is_empty() {
-            return Err(DoorError::NoSuchRun { run: run.clone() });
+            return Err(self.unknown(run).await);
         }
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
+    }
+
+    /// What to say of a run without a log.
+    pub(crate) async fn unknown(&self, run: &RunId) -> DoorError {
+        let removed = self.shop.journal.removed(Some(run)).await.unwrap_or_default();
+        match removed.first() {
+            None => DoorError::NoSuchRun { run: run.clone() },
+            Some(removed) => DoorError::Removed { run: run.clone(), on: removed.at.date() },
+        }
     }
 
     pub(crate) async fn keep_policy(&self, policy: &Policy) -> Result<Digest, DoorError> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runtime::store::{Restore, SqliteJournal};
+use runtime::store::{Journal as _, JournalError, Restore, SqliteJournal};
 use runtime::{Clock as _, Integrity, RealClock, integrity};
 use types::count;
 
@@ -38,7 +38,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let database = home.journal()?;
     let staged = Restore::stage(&database, &args.from)?;
-    let checked = checked(staged.staged()).await?;
+    let checked = checked(staged.staged()).await.map_err(|error| unfit(error, &args.from))?;
     if !checked.flaws.is_empty() {
         verify::told(&checked)?;
         print::note("nothing was restored");
@@ -46,6 +46,10 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let aside = database.with_file_name(format!("journal.db.before-{}", now()));
     let replaced = database.exists();
+    if let Some(less) = less(&database, staged.staged()).await {
+        let aside = aside.display();
+        print::note(&format!("{less} than the journal that is there, which is kept as {aside}"));
+    }
     staged.finish(&aside)?;
     print::line(&format!("restored {}", count(checked.intact.len() as u64, "log")))?;
     if replaced {
@@ -59,6 +63,34 @@ async fn checked(path: &Path) -> anyhow::Result<Integrity> {
     let copy = SqliteJournal::read_only(path, false).await?;
     let copy = copy.ok_or_else(|| Wrong::NoBackup { path: path.display().to_string() })?;
     Ok(integrity(&copy, None).await?)
+}
+
+/// A file that is no journal at all is no backup; the copy that was looked at has another name.
+fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
+    match error.downcast_ref::<JournalError>() {
+        Some(JournalError::NotAJournal { .. }) => {
+            Wrong::NoBackup { path: from.display().to_string() }.into()
+        }
+        _ => error,
+    }
+}
+
+/// What the backup has less of. Nothing is known of a journal that cannot be read: that may be why it is replaced.
+async fn less(database: &Path, backup: &Path) -> Option<String> {
+    let (there, backup) = (counted(database).await?, counted(backup).await?);
+    let (logs, lines) = (there.0.checked_sub(backup.0), there.1.checked_sub(backup.1));
+    let parts: Vec<String> = [(logs, "log"), (lines, "line")]
+        .into_iter()
+        .filter_map(|(less, what)| less.filter(|less| *less > 0).map(|less| count(less, what)))
+        .collect();
+    (!parts.is_empty()).then(|| format!("the backup has {} less", parts.join(" and ")))
+}
+
+/// How many logs a journal has, and how many lines.
+async fn counted(path: &Path) -> Option<(u64, u64)> {
+    let journal = SqliteJournal::read_only(path, false).await.ok()??;
+    let logs = journal.logs(None).await.ok()?;
+    Some((logs.len() as u64, logs.iter().map(|log| log.last_seq).sum()))
 }
 
 /// The time, as it can stand in the name of a file.

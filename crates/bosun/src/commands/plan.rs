@@ -33,7 +33,7 @@ pub(crate) fn request(
 ) -> Result<Request, Wrong> {
     let planned = &args.planned;
     if let Some(path) = &planned.spec {
-        request = engine::spec::request(spec::load(path)?, request);
+        request = engine::spec::request(spec::load_filled(path)?, request);
     }
     request.planning.only = args.only_plan.is_some();
     request.planning.approve = planned.approve_plan;
@@ -119,7 +119,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     if let Some(path) = &out {
         spec::write(path, &written(plan, path)?)?;
         print::note(&format!(
-            "wrote {}; edit it, then: bosun run --plan {} ...",
+            "wrote {}; edit it, commit it if it is in the repository, then: bosun run --plan {} ...",
             path.display(),
             path.display()
         ));

@@ -153,6 +153,23 @@ async fn what_runs_have_left_is_not_work() {
     }
 }
 
+/// What the program itself has written is nobody's work, unless the person has staged it.
+#[tokio::test]
+async fn own_files_are_not_work() {
+    let fixture = fixture(&[("a", "1"), ("ours", "1")]).await;
+    let repo = fixture.repo.clone().disregarding(|text| text.starts_with("ours"));
+    for path in ["ours", "new/x", "y"] {
+        put(repo.root(), path, "ours\n");
+    }
+    repo.survey().await.expect("they do not count");
+    assert!(fixture.repo.survey().await.is_err(), "unless nobody says so");
+    put(repo.root(), "new/z", "theirs\n");
+    match repo.survey().await {
+        Err(GitError::Dirty { paths, count: 1 }) => assert_eq!(paths, ["new/z"]),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
 async fn a_seal_takes_everything_is_the_same_twice_and_has_start_as_parent() {
     let fixture = fixture(&[("a", "1\n"), ("gone", "x\n")]).await;
