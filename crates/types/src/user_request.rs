@@ -28,7 +28,7 @@ pub struct UserRequest {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct UserContext {
     pub project_path: Option<String>,
     pub project_type: Option<String>,
@@ -36,7 +36,7 @@ pub struct UserContext {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct Preferences {
     /// `claude`, `ollama`, or a model as provider/model.
     pub model: Option<String>,
@@ -330,6 +330,8 @@ mod tests {
         let missing = UserRequest::read(r#"{"user_request": 5}"#).expect_err("it is a number");
         assert_eq!(missing.len(), 1, "{missing:?}");
         assert!(missing[0].starts_with("user_request: invalid type"), "{missing:?}");
+        let preferences = problems.iter().find(|one| one.starts_with("preferences: "));
+        assert!(preferences.is_some_and(|one| one.ends_with("expected an object")), "{problems:?}");
         let cut = UserRequest::read("{\"user_request\": ").expect_err("it is cut off");
         assert!(cut[0].starts_with("it is not JSON: ") && cut[0].contains("line 1"), "{cut:?}");
         assert_eq!(UserRequest::read("Fix it").expect("words").user_request, "Fix it");

@@ -6,7 +6,7 @@ use clap::Args;
 #[command(
     after_help = "Removes old runs and sessions: their logs, the outputs that no other log names, branches, worktrees and \
     snapshots; and old copies of files that were taken away after commands (`removed/` in the home). Runs that are open or wait for an answer always stay. That a log was removed stays on record, \
-    with its last hash.\n\nExamples:\n  bosun gc --keep-days 90 --dry-run"
+    with its last hash.\n\nExample:\n  bosun gc --keep-days 90 --dry-run"
 )]
 pub(crate) struct Gc {
     /// Keep whatever happened within so many days

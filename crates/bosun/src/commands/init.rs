@@ -52,15 +52,14 @@ pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
     }
     if !written.is_empty() {
         print::line(&format!(
-            "\nnext   read {}; then: git add {} && git commit -m \"Add rules for agents\"",
+            "\nnext   read {}{}; then: git add {} && git commit -m \"Add rules for agents\"",
             presets::POLICY,
+            if args.preset == "strict" { ", write your goal into config/tasks.yaml" } else { "" },
             tops(&written)
         ))?;
         print::line("       bosun policy show        what a run here would work by")?;
         let start = match args.preset.as_str() {
-            "strict" => {
-                "bosun run                works on the goal in config/tasks.yaml; write yours there"
-            }
+            "strict" => "bosun run                works on that goal",
             "solo" => "bosun chat               talks with the agent about the files here",
             _ => "bosun run \"…\"            works on a goal",
         };

@@ -194,14 +194,16 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
 pub(crate) fn read_request(path: &Path) -> Result<String, Wrong> {
     let text = if path == Path::new("-") { standard_input()? } else { read(path)? };
     if text.trim().is_empty() {
-        let standard = path == Path::new("-");
-        let path = if standard { STANDARD_INPUT.to_owned() } else { path.display().to_string() };
-        return Err(Wrong::EmptyRequest { path });
+        return Err(Wrong::EmptyRequest { path: named(path) });
     }
     Ok(text)
 }
 
-/// What it is called where something is wrong with it.
+/// A file as it is called where something is wrong with it.
+fn named(path: &Path) -> String {
+    if path == Path::new("-") { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
+}
+
 const STANDARD_INPUT: &str = "standard input";
 
 pub(crate) fn standard_input() -> Result<String, Wrong> {
@@ -218,8 +220,8 @@ fn requested(
     if let Some(body) = &directed.goal {
         return Ok(Some(UserRequest::of_text(body.clone())));
     }
-    let path = args.request.as_deref().unwrap_or(Path::new("-")).display();
-    let wrong = |problems| Wrong::BadRequest { path: path.to_string(), problems };
+    let path = args.request.as_deref().map(named).unwrap_or_default();
+    let wrong = |problems| Wrong::BadRequest { path, problems };
     object.transpose().map_err(wrong)
 }
 

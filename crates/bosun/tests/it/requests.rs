@@ -38,6 +38,8 @@ fn a_request_comes_through_a_pipe() {
         let output = piped(&place, &args, &object);
         assert!(output.status.success(), "{path}: {}{}", stdout(&output), stderr(&output));
     }
+    let output = piped(&place, &["run", "--request", "-"], "{}");
+    assert!(stderr(&output).contains("standard input is not a request"), "{}", stderr(&output));
     let output = piped(&place, &["run", "--request", "-"], " \n");
     assert_eq!(output.status.code(), Some(65));
     assert!(stderr(&output).contains("standard input is empty"), "{}", stderr(&output));
