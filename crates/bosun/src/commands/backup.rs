@@ -1,10 +1,11 @@
 //! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and the way back.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use runtime::store::{Journal as _, JournalError, Restore, SqliteJournal};
 use runtime::{Clock as _, Integrity, RealClock, integrity};
-use types::count;
+use types::{LogId, count};
 
 use crate::args;
 use crate::commands::verify;
@@ -46,9 +47,8 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let aside = database.with_file_name(format!("journal.db.before-{}", now()));
     let replaced = database.exists();
-    if let Some(less) = less(&database, staged.staged()).await {
-        let aside = aside.display();
-        print::note(&format!("{less} than the journal that is there, which is kept as {aside}"));
+    if let Some(more) = more(&database, staged.staged()).await {
+        print::note(&format!("the journal has more than the backup: {more}"));
     }
     staged.finish(&aside)?;
     print::line(&format!("restored {}", count(checked.intact.len() as u64, "log")))?;
@@ -75,22 +75,28 @@ fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
     }
 }
 
-/// What the backup has less of. Nothing is known of a journal that cannot be read: that may be why it is replaced.
-async fn less(database: &Path, backup: &Path) -> Option<String> {
-    let (there, backup) = (counted(database).await?, counted(backup).await?);
-    let (logs, lines) = (there.0.checked_sub(backup.0), there.1.checked_sub(backup.1));
-    let parts: Vec<String> = [(logs, "log"), (lines, "line")]
-        .into_iter()
-        .filter_map(|(less, what)| less.filter(|less| *less > 0).map(|less| count(less, what)))
-        .collect();
-    (!parts.is_empty()).then(|| format!("the backup has {} less", parts.join(" and ")))
+/// What the journal has and the backup has not. Nothing is known of a journal that cannot be read: that may be why it is
+/// replaced.
+async fn more(database: &Path, backup: &Path) -> Option<String> {
+    let (there, backup) = (ends(database).await?, ends(backup).await?);
+    let missing = there.keys().filter(|log| !backup.contains_key(*log)).count();
+    let longer = there.iter().filter(|(log, end)| backup.get(*log).is_some_and(|old| old < *end));
+    match (missing, longer.count()) {
+        (0, 0) => None,
+        (missing, 0) => Some(format!("{} that it does not have", count(missing, "log"))),
+        (0, longer) => Some(format!("{} with further lines", count(longer, "log"))),
+        (missing, longer) => {
+            let missing = count(missing, "log");
+            Some(format!("{missing} that it does not have, {longer} with further lines"))
+        }
+    }
 }
 
-/// How many logs a journal has, and how many lines.
-async fn counted(path: &Path) -> Option<(u64, u64)> {
+/// The number of the last line of every log.
+async fn ends(path: &Path) -> Option<BTreeMap<LogId, u64>> {
     let journal = SqliteJournal::read_only(path, false).await.ok()??;
     let logs = journal.logs(None).await.ok()?;
-    Some((logs.len() as u64, logs.iter().map(|log| log.last_seq).sum()))
+    Some(logs.into_iter().map(|log| (log.log, log.last_seq)).collect())
 }
 
 /// The time, as it can stand in the name of a file.
