@@ -52,8 +52,8 @@ fn what_a_fork_took_over_is_counted_once_and_what_was_removed_is_mentioned() {
     let id = shown["run"].as_str().expect("an id");
     let log = stdout(&place.run(&["log", id, "--json"]));
     let at = |kind: &str| {
-        let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        let line = lines.filter(|line| line["event"] == kind).next_back().expect("such a line");
+        let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let line = lines.rfind(|line| line["event"] == kind).expect("such a line");
         line["seq"].to_string()
     };
     // The last decision but the last: all the work is done.
