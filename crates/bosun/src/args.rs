@@ -14,10 +14,11 @@ mod settle;
 mod spec;
 mod stats;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use types::{Artifact, AttemptId, Family, ModelRef, Money, RunId};
+use types::{Artifact, AttemptId, Family, Hint, ModelRef, Money, RunId};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
@@ -127,16 +128,22 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
+    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  bosun run --preset solo -m \
+    anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
+    person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
+)]
 pub(crate) struct Run {
     /// What you want done
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) goal: String,
-    /// What you want done, as a file: a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
+    /// What you want done, as a file (- is standard input): a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     pub(crate) request: Option<PathBuf>,
-    /// The repository to work in
-    #[arg(long, default_value = ".", value_name = "DIR")]
-    pub(crate) repo: PathBuf,
+    /// The repository to work in [default: the `project_path` of the request object, or else the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) repo: Option<PathBuf>,
     /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
@@ -195,6 +202,19 @@ pub(crate) struct Run {
     pub(crate) only_plan: Option<Option<PathBuf>>,
 }
 
+impl Run {
+    /// The repository to work in.
+    pub(crate) fn repo(&self) -> &Path {
+        self.repo.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
+/// The operator's own word on what sort of request it is.
+fn hint() -> impl TypedValueParser<Value = Hint> {
+    let words = ["technical", "product", "ambiguous"];
+    PossibleValuesParser::new(words).try_map(|word| serde_json::from_value::<Hint>(word.into()))
+}
+
 fn money(word: &str) -> Result<Money, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
@@ -232,9 +252,9 @@ pub(crate) struct Route {
     /// The same as a file (- is standard input): a request object, or a coordinator's input (`task_id`, `input`, `context_registry`, `policy`)
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) request: Option<PathBuf>,
-    /// What sort of request it is, in your own word: technical, product or ambiguous
-    #[arg(long = "type", value_name = "HINT")]
-    pub(crate) hint: Option<String>,
+    /// What sort of request it is, in your own word
+    #[arg(long = "type", value_name = "HINT", value_parser = hint())]
+    pub(crate) hint: Option<Hint>,
     /// The repository whose documents may be handed out
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,

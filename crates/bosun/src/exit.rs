@@ -119,6 +119,10 @@ pub(crate) enum Wrong {
     NoSuchStep { path: String, step: engine::spec::NoSuchStep },
     #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
     NoSpec { run: types::RunId },
+    #[error("{path} is not a request that can be used: {}", problems.join("; "))]
+    BadRequest { path: String, problems: Vec<String> },
+    #[error("{path} is empty; write into it what you want done, in words or as a request object")]
+    EmptyRequest { path: String },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
     #[error("reading {path}")]
@@ -147,10 +151,24 @@ pub(crate) enum Wrong {
     Tampered(String),
     #[error("run {run} lost nothing")]
     NoLoss { run: types::RunId },
-    #[error("{path} is there already, and a backup replaces nothing; name another file")]
+    #[error("{path} is there already, and nothing is overwritten; name another file")]
     Exists { path: String },
-    #[error("{path} is not a backup; name a file that `bosun backup` wrote")]
+    #[error("{path} is not a backup made by `bosun backup`")]
     NoBackup { path: String },
+    #[error(
+        "nothing is named to compare with: --anchor FILE, --git-note REPO or --proof FILE; for example: bosun audit \
+         check {run} --anchor anchors.jsonl"
+    )]
+    NoAnchors { run: types::RunId },
+    #[error(
+        "there is no run in this repository whose result could be accepted; `bosun list` shows all runs"
+    )]
+    NothingToAccept,
+    #[error(
+        "{path} has the rules of the preset {there}, so nothing of {asked} was written; remove it first, or keep it and \
+         run with --preset {asked}"
+    )]
+    OtherPreset { path: String, there: String, asked: String },
 }
 
 /// The exit code for an error, found by what is at the bottom of it.
@@ -239,9 +257,12 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         | Wrong::NoDecision { .. }
         | Wrong::NoFolder { .. }
         | Wrong::NothingAsked => Exit::Usage,
-        Wrong::NothingToResume | Wrong::NoRuns | Wrong::NoSessionHere => Exit::NoSuchRun,
+        Wrong::NothingToResume | Wrong::NothingToAccept | Wrong::NoRuns | Wrong::NoSessionHere => {
+            Exit::NoSuchRun
+        }
         Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
         Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
+        Wrong::BadRequest { .. } | Wrong::EmptyRequest { .. } => Exit::BadFile,
         Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
         Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
         Wrong::CannotWork(_) => Exit::Refused,
@@ -250,6 +271,7 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         Wrong::NotAProof { .. } => Exit::BadFile,
         Wrong::Tampered(_) => Exit::Damaged,
         Wrong::NoLoss { .. } | Wrong::Exists { .. } => Exit::Usage,
+        Wrong::NoAnchors { .. } | Wrong::OtherPreset { .. } => Exit::Usage,
         Wrong::NoBackup { .. } => Exit::BadFile,
     }
 }
@@ -300,7 +322,9 @@ fn of_door(error: &DoorError) -> Exit {
             of_journal(journal)
         }
         DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
-        DoorError::NoSuchRun { .. } | DoorError::NoSuchSession { .. } => Exit::NoSuchRun,
+        DoorError::NoSuchRun { .. }
+        | DoorError::NoSuchSession { .. }
+        | DoorError::Removed { .. } => Exit::NoSuchRun,
         DoorError::Moved { .. }
         | DoorError::OtherRepository { .. }
         | DoorError::Drive(DriveError::RepositoryGone { .. }) => Exit::NotARepository,

@@ -51,8 +51,8 @@ pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>) {
     }
     let mut causes: Vec<String> = Vec::new();
     for cause in error.chain().map(|cause| one_line(&cause.to_string(), 2_000)) {
-        // A transparent error repeats the words of its source.
-        if !causes.last().is_some_and(|last| last.ends_with(&cause)) {
+        // Some errors repeat the words of their source.
+        if !causes.iter().any(|said| said.contains(&cause)) {
             causes.push(cause);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtime::presets;
+use runtime::{Prompts, presets};
 use types::Policy;
 
 use crate::commands::run::read;
@@ -17,6 +17,8 @@ const DEFAULT: &str = "crew";
 pub(crate) struct Rules {
     pub(crate) policy: Policy,
     pub(crate) from: Origin,
+    /// What the person and the project have agents told.
+    pub(crate) prompts: Prompts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +49,14 @@ pub(crate) fn rules(
     let prompts = home::prompts(Some(&top))?;
     if let Some(path) = file {
         let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
-        return Ok(Rules { policy, from: Origin::File(path.to_owned()) });
+        return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts });
     }
     if preset.is_none()
         && let Some((path, policy)) = presets::project(&top, &prompts)?
     {
-        return Ok(Rules { policy, from: Origin::Project(path) });
+        return Ok(Rules { policy, from: Origin::Project(path), prompts });
     }
     let name = preset.unwrap_or(DEFAULT);
     let policy = presets::preset_with(name, &prompts)?;
-    Ok(Rules { policy, from: Origin::Preset(name.to_owned()) })
+    Ok(Rules { policy, from: Origin::Preset(name.to_owned()), prompts })
 }

@@ -139,12 +139,12 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let mut choices = vec![if conditional(blocked) {
         Choice::new(GO, "you have looked, and it is good: go on")
     } else {
-        Choice::new(AGAIN, "what was missing is mended: judge again")
+        Choice::new(AGAIN, "what was missing is there now: judge again")
     }];
     let again = match phase {
         Phase::Planning => Some("have another plan made"),
         Phase::Execution => Some("try the tasks again that did not finish"),
-        Phase::Monitoring => Some("have what is wrong mended on top of everything"),
+        Phase::Monitoring => Some("have what is wrong fixed on top of everything"),
         Phase::Initiation | Phase::Closure => None,
     };
     if phase == Phase::Planning && card::risks(run).next().is_some() {

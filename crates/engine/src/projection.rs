@@ -26,7 +26,7 @@ pub use response::{
 pub use sarif::sarif;
 pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
-pub use stats::{AttemptCost, Forecasts, Share, Stats};
+pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
 pub use strict::{StrictLog, error_object, reason};
 
 use serde_json::{Value, json};

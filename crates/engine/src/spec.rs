@@ -45,6 +45,34 @@ pub fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
     if problems.is_empty() { Ok(spec) } else { Err(problems) }
 }
 
+/// Whether a text is a spec in its canonical form: as approving it or a run has written it.
+#[must_use]
+pub fn is_ours(text: &str) -> bool {
+    read(text).is_ok_and(|spec| spec.text() == text)
+}
+
+/// The title of a spec that nobody has filled in yet.
+pub const TITLE: &str = "What is wanted, in one line";
+/// And its intent.
+pub const INTENT: &str = "What is wanted, and why.";
+
+/// What is still as in the template.
+#[must_use]
+pub fn unfilled(spec: &Spec) -> Vec<Problem> {
+    let fields = [("title", &spec.title, TITLE), ("intent", &spec.intent, INTENT)];
+    let same = fields.into_iter().filter(|(_, text, template)| text.trim() == *template);
+    let message = "is still the text of the template; say what is wanted";
+    same.map(|(path, ..)| Problem::new(path, "template", message)).collect()
+}
+
+/// What is no mistake and still worth a word.
+#[must_use]
+pub fn warnings(spec: &Spec) -> Vec<Problem> {
+    let message = "is empty, so the checks alone decide whether it is done";
+    let empty = spec.verification.criteria.is_empty();
+    empty.then(|| Problem::new("verification.criteria", "empty", message)).into_iter().collect()
+}
+
 /// The JSON Schema of the format.
 #[must_use]
 pub fn schema() -> Value {
@@ -63,8 +91,10 @@ pub fn request(spec: Spec, base: Request) -> Request {
     let mut checks =
         if base.checks.is_empty() { spec.verification.checks.clone() } else { base.checks };
     checks.extend(shown_by);
+    let title = spec.title.trim();
+    let stop = if title.ends_with(['.', '!', '?', ':', ';']) { "" } else { "." };
     Request {
-        text: format!("{}\n\n{}", spec.title.trim(), spec.intent.trim()),
+        text: format!("{title}{stop}\n\n{}", spec.intent.trim()),
         checks,
         criteria,
         budget: spec.budget.map_or(base.budget, |budget| narrower(budget, base.budget)),

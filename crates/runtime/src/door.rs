@@ -71,11 +71,13 @@ pub enum DoorError {
     Folder(types::Fault),
     #[error(
         "the policy {policy} works offline, and {model} is asked at {address}; name a model on this machine, or allow \
-         it with --online"
+         it with --online (of `bosun run`) or in the policy"
     )]
     Remote { policy: String, model: ModelRef, address: String },
     #[error("there is no run {run}; `bosun list` shows those that there are")]
     NoSuchRun { run: RunId },
+    #[error("run {run} was removed by `bosun gc` on {on}; its log is gone")]
+    Removed { run: RunId, on: String },
     #[error("{run} is not a session; `bosun list` shows what there is")]
     NoSuchSession { run: RunId },
     #[error("run {run} is over: {status}")]
@@ -229,14 +231,11 @@ impl Bosun {
         Ok(self.launch(drive, repo))
     }
 
-    /// Where a policy works offline, every model that it could ask must be on this machine.
+    /// The same for every model that a run could ask.
     fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), DoorError> {
         let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
         let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
-        let mut models = roles.chain(others).filter(|_| policy.offline);
-        let remote = models.find_map(|one| Some((one, self.shop.models.remote_address(one)?)));
-        let Some((model, address)) = remote else { return Ok(()) };
-        Err(DoorError::Remote { policy: policy.name.clone(), model: model.clone(), address })
+        roles.chain(others).try_for_each(|model| refuse_remote(&self.shop, policy, model))
     }
 
     /// A run with the right to write to its log.
@@ -309,9 +308,18 @@ impl Bosun {
             _ => None,
         });
         if first.is_empty() {
-            return Err(DoorError::NoSuchRun { run: run.clone() });
+            return Err(self.unknown(run).await);
         }
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
+    }
+
+    /// What to say of a run without a log.
+    pub(crate) async fn unknown(&self, run: &RunId) -> DoorError {
+        let removed = self.shop.journal.removed(Some(run)).await.unwrap_or_default();
+        match removed.first() {
+            None => DoorError::NoSuchRun { run: run.clone() },
+            Some(removed) => DoorError::Removed { run: run.clone(), on: removed.at.date() },
+        }
     }
 
     pub(crate) async fn keep_policy(&self, policy: &Policy) -> Result<Digest, DoorError> {
@@ -338,6 +346,20 @@ impl Bosun {
         };
         let task = tokio::spawn(drive_run(self.clone(), drive, hands));
         Handle { run, suspend, task }
+    }
+}
+
+/// Where a policy works offline, a model must be on this machine.
+pub(crate) fn refuse_remote(
+    shop: &Shop,
+    policy: &Policy,
+    model: &ModelRef,
+) -> Result<(), DoorError> {
+    match shop.models.remote_address(model).filter(|_| policy.offline) {
+        None => Ok(()),
+        Some(address) => {
+            Err(DoorError::Remote { policy: policy.name.clone(), model: model.clone(), address })
+        }
     }
 }
 

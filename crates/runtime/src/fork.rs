@@ -101,7 +101,7 @@ impl Bosun {
     pub async fn fork(&self, new: NewFork) -> Result<Fork, ForkError> {
         let logs = recorded_logs(&*self.shop.journal, &new.from).await?;
         let Some(first) = logs.run.first() else {
-            return Err(DoorError::NoSuchRun { run: new.from }.into());
+            return Err(self.unknown(&new.from).await.into());
         };
         let policy = self.policy_of(&new.from, policy_digest(&first.event)).await?;
         let seq = point(&new, &policy, &logs)?;

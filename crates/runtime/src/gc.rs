@@ -38,6 +38,9 @@ pub struct Collected {
     pub failed: Vec<(RunId, String)>,
     pub snapshots: u64,
     pub snapshot_bytes: u64,
+    /// Copies of files that were taken away after commands.
+    pub copies: u64,
+    pub copy_bytes: u64,
 }
 
 /// Whether an entry may go.
@@ -114,8 +117,8 @@ impl Bosun {
                 }
             }
             self.sweep(None).await;
-            self.sweep_aside(rules.keep_days);
         }
+        self.sweep_aside(rules, &mut collected);
         if !collected.removed.in_use && collected.removed.busy.is_empty() {
             if !rules.dry_run {
                 // With those that were begun meanwhile.
@@ -147,13 +150,18 @@ impl Bosun {
     }
 
     /// Removes old copies of files that were taken away after commands.
-    fn sweep_aside(&self, keep_days: u32) {
+    fn sweep_aside(&self, rules: GcRules, collected: &mut Collected) {
         let entries = std::fs::read_dir(self.shop.home.join(ASIDE)).into_iter().flatten().flatten();
         for entry in entries {
             let changed = entry.metadata().and_then(|found| found.modified()).ok();
             let age = changed.and_then(|at| at.elapsed().ok()).unwrap_or_default();
-            if age.as_secs() / 86_400 >= u64::from(keep_days) {
-                remove_folder(&entry.path());
+            if age.as_secs() / 86_400 < u64::from(rules.keep_days) {
+                continue;
+            }
+            let bytes = size_of(&entry.path());
+            if rules.dry_run || remove_folder(&entry.path()) {
+                collected.copies += 1;
+                collected.copy_bytes += bytes;
             }
         }
     }

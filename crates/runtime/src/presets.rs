@@ -53,6 +53,17 @@ pub fn text(name: &str) -> Result<&'static str, PolicyError> {
     shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
 }
 
+/// The preset that a policy file is, or is laid over; nothing for rules of somebody's own.
+#[must_use]
+pub fn preset_of(text: &str) -> Option<String> {
+    let table: toml::Table = toml::from_str(text).ok()?;
+    let whole = table.contains_key("roles") || table.contains_key("version");
+    let named = |key: &str| table.get(key).and_then(toml::Value::as_str);
+    let known = |name: &&str| names().any(|known| known == *name);
+    let laid_over = named("extends").or((!whole).then_some("crew"));
+    named("name").filter(known).or(laid_over.filter(known)).map(str::to_owned)
+}
+
 /// A policy that ships with the product.
 pub fn preset(name: &str) -> Result<Policy, PolicyError> {
     preset_with(name, &Prompts::default())
@@ -73,14 +84,18 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     read_with(name, text, &Prompts::default())
 }
 
-/// A policy that is written as a JSON object.
-pub fn read_json(name: &str, policy: &serde_json::Value) -> Result<Policy, PolicyError> {
+/// A policy that is written as a JSON object, with these prompts.
+pub fn read_json(
+    name: &str,
+    policy: &serde_json::Value,
+    prompts: &Prompts,
+) -> Result<Policy, PolicyError> {
     let unreadable = |error: toml::ser::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: 1,
         cause: error.to_string(),
     };
-    read(name, &toml::to_string(policy).map_err(unreadable)?)
+    read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
 }
 
 /// What `@a.md` or `@a.md + @b.md` stands for; another text stands for itself. The name of a prompt that is not there
@@ -192,6 +207,17 @@ mod tests {
         assert!(path.to_string().contains("leads out of the workspace"), "{path}");
         let route = broken("to = \"planner\"", "to = \"poet\"");
         assert!(route.contains("not a role"), "{route}");
+    }
+
+    #[test]
+    fn the_preset_that_a_file_is_of_is_known() {
+        for name in names() {
+            assert_eq!(preset_of(text(name).expect("it ships")).as_deref(), Some(name));
+        }
+        assert_eq!(preset_of("headless = true\n").as_deref(), Some("crew"));
+        let own = "extends = \"crew\"\nname = \"mine\"\nversion = 1\n";
+        assert_eq!(preset_of(own).as_deref(), Some("crew"));
+        assert_eq!(preset_of("name = \"mine\"\nversion = 1\n"), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use open::NewSession;
 pub(crate) use undo::Keeper;
 pub use undo::Undone;
 
-use crate::door::DoorError;
+use crate::door::{DoorError, refuse_remote};
 use crate::drive::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
 use crate::perform::attempt::PartialReplies;
@@ -145,6 +145,7 @@ impl Session {
         if model.is_some() || tools.is_some() {
             let named = model.clone().unwrap_or_else(|| self.view().model);
             if model.is_some() {
+                refuse_remote(&self.shared.shop, &self.shared.policy, &named)?;
                 let found = self.shared.shop.models.find(&named, &*self.shared.shop.journal).await;
                 found.map_err(SessionError::Fault)?;
                 change.system = Some(self.system_for(&named).await?);

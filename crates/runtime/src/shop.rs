@@ -116,7 +116,7 @@ impl Shop {
 
     /// The repository that a folder belongs to, the same one for every run in it.
     pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
-        let found = Repo::discover(folder).await?;
+        let found = Repo::discover(folder).await?.disregarding(engine::spec::is_ours);
         let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
     }

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use engine::Machine as _;
 use engine::projection::{AttemptCost, Stats};
-use types::{AttemptId, Event, LogId, RunId, RunView, Spend, Timestamp};
+use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp};
 
 use crate::door::{Bosun, DoorError};
 use crate::listing::Found;
@@ -15,8 +16,11 @@ impl Bosun {
     /// cannot be read.
     pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, DoorError> {
         let mut stats = Stats::default();
+        let removed = self.shop.journal.removed(None).await?;
+        let counts = |at: Timestamp| since.is_none_or(|since| at >= since);
+        stats.removed = removed.iter().filter(|removed| counts(removed.at)).count() as u64;
         for entry in self.overview(true).await? {
-            if since.is_some_and(|since| entry.started < since) {
+            if !counts(entry.started) {
                 continue;
             }
             let Found::Run { view, .. } = entry.found else { continue };
@@ -28,17 +32,45 @@ impl Bosun {
                     Err(_) => continue,
                 },
             };
-            stats.add(&view, &self.costs(&entry.run).await?);
+            let lines = whole(&*self.shop.journal, &LogId::run(entry.run.clone())).await?;
+            let copied = copied(&lines);
+            let before = match copied {
+                0 => None,
+                _ => Some(self.view_after(&entry.run, &lines, copied).await?),
+            };
+            let costs = self.costs(&entry.run, &lines, copied).await?;
+            stats.add(&view, before.as_ref(), &costs);
         }
         Ok(stats)
     }
 
-    /// What the attempts of a run took. The model is the one that each began with.
-    async fn costs(&self, run: &RunId) -> Result<Vec<AttemptCost>, DoorError> {
+    /// A run as it was after one of its lines.
+    async fn view_after(
+        &self,
+        run: &RunId,
+        lines: &[Envelope],
+        seq: u64,
+    ) -> Result<RunView, DoorError> {
+        let mut machine = self.blank(run).await?;
+        let (mut at, until) = (Timestamp::from_millis(0), |line: &&Envelope| line.seq <= seq);
+        for line in lines.iter().take_while(until) {
+            machine.apply(&line.event, line.at);
+            at = line.at;
+        }
+        Ok(machine.view(at))
+    }
+
+    /// What the attempts of a run took after a line of its log. The model is the one that each began with.
+    async fn costs(
+        &self,
+        run: &RunId,
+        lines: &[Envelope],
+        after: u64,
+    ) -> Result<Vec<AttemptCost>, DoorError> {
         let mut spent: BTreeMap<AttemptId, Spend> = BTreeMap::new();
-        for line in whole(&*self.shop.journal, &LogId::run(run.clone())).await? {
-            if let Event::AttemptFinished { attempt, spent: took, .. } = line.event {
-                spent.insert(attempt, took);
+        for line in lines.iter().filter(|line| line.seq > after) {
+            if let Event::AttemptFinished { attempt, spent: took, .. } = &line.event {
+                spent.insert(attempt.clone(), *took);
             }
         }
         let mut costs = Vec::new();
@@ -52,5 +84,15 @@ impl Bosun {
             }
         }
         Ok(costs)
+    }
+}
+
+/// How many lines of a fork are those of the run that it was forked from; none of another run.
+fn copied(lines: &[Envelope]) -> u64 {
+    match lines.first().map(|line| &line.event) {
+        Some(Event::RunRequested { request, .. }) => {
+            request.forked.as_ref().map_or(0, |forked| forked.seq)
+        }
+        _ => 0,
     }
 }

@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError, Loss, Summary};
+use crate::{Clean, JournalError, Loss, RemovedRun, Summary};
 
 /// The longest line that is stored; whatever is larger belongs into a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -100,6 +100,12 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// The logs that have lines, of one run or of all, the newest first.
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError>;
+
+    /// The runs and sessions that were removed on purpose, one or all.
+    async fn removed(&self, of: Option<&RunId>) -> Result<Vec<RemovedRun>, JournalError> {
+        let _ = of;
+        Ok(Vec::new())
+    }
 
     /// Check the whole chain of a log against its recorded head.
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError>;

@@ -23,6 +23,6 @@ pub use line::read_chain;
 pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
-pub use removal::{Removal, Removed};
+pub use removal::{Removal, Removed, RemovedRun};
 pub use sqlite::{HeadsFile, Restore, SqliteJournal};
 pub use summary::Summary;

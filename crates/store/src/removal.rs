@@ -28,3 +28,11 @@ pub struct Removed {
     /// Another process has the journal open and may be about to use a blob, so none was removed.
     pub in_use: bool,
 }
+
+/// A run that was removed, as the journal has it on record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedRun {
+    pub run: RunId,
+    pub at: Timestamp,
+    pub by: String,
+}

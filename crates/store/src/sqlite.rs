@@ -30,7 +30,8 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Summary, inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, RemovedRun, Summary,
+    inbox,
 };
 pub use backup::Restore;
 use heads::{Heads, Recorded};
@@ -299,6 +300,10 @@ impl Journal for SqliteJournal {
 
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
         self.shared.readers.logs(of).await
+    }
+
+    async fn removed(&self, of: Option<&RunId>) -> Result<Vec<RemovedRun>, JournalError> {
+        self.shared.readers.removed(of).await
     }
 
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {

@@ -12,6 +12,12 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
+    /// The day, such as 2026-10-01.
+    #[must_use]
+    pub fn date(self) -> String {
+        self.to_string().chars().take_while(|c| *c != 'T').collect()
+    }
+
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self { millis }

@@ -2,6 +2,7 @@
 //! spent, and what comes with it. Strict: a key that is not named here is an error.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::{Attachment, AttachmentKind, Budget, ModelRef, Source, Span, Timestamp, Uuid};
 
@@ -27,7 +28,7 @@ pub struct UserRequest {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct UserContext {
     pub project_path: Option<String>,
     pub project_type: Option<String>,
@@ -35,7 +36,7 @@ pub struct UserContext {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct Preferences {
     /// `claude`, `ollama`, or a model as provider/model.
     pub model: Option<String>,
@@ -54,6 +55,39 @@ impl UserRequest {
             context: UserContext::default(),
             preferences: Preferences::default(),
             attachments: vec![],
+        }
+    }
+
+    /// Reads a request file: a JSON object, or else plain words. What is wrong with an object is named with its key, all
+    /// of it at once.
+    pub fn read(text: &str) -> Result<Self, Vec<String>> {
+        if !text.trim_start().starts_with('{') {
+            return Ok(Self::of_text(text));
+        }
+        match serde_json::from_str(text) {
+            Ok(value) => Self::of_value(&value),
+            Err(error) => Err(vec![format!("it is not JSON: {error}")]),
+        }
+    }
+
+    /// The same from JSON that was parsed already.
+    pub fn of_value(value: &Value) -> Result<Self, Vec<String>> {
+        let mut found = Vec::new();
+        let probe = |value: &Value| Self::deserialize(value).err().map(|error| error.to_string());
+        let Some(object) = value.as_object() else {
+            return Err(vec!["it is not a JSON object".to_owned()]);
+        };
+        let mut whole = object.clone();
+        if !whole.contains_key(TEXT) {
+            found.push(format!("{TEXT}: it is missing"));
+            whole.insert(TEXT.to_owned(), json!(""));
+        }
+        let fits = fitting("", &Value::Object(whole), &probe, &mut found);
+        let read = fits.and_then(|fits| Self::deserialize(&with_text(fits)).ok());
+        found.extend(read.as_ref().map(Self::problems).unwrap_or_default());
+        match read {
+            Some(read) if found.is_empty() => Ok(read),
+            _ => Err(found),
         }
     }
 
@@ -113,6 +147,58 @@ impl UserRequest {
             found.extend(problem.map(|what| format!("attachments[{place}].content: {what}")));
         }
         found
+    }
+}
+
+/// The key that every request object has.
+const TEXT: &str = "user_request";
+
+/// An object that has a text, whatever it is.
+fn with_text(mut value: Value) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.entry(TEXT).or_insert_with(|| json!(""));
+    }
+    value
+}
+
+/// The part of a value that fits, found by trying each key and each element alone; what does not fit is put down with
+/// its path. `probe` says what is wrong with the whole object if it has nothing but this.
+fn fitting(
+    path: &str,
+    value: &Value,
+    probe: &dyn Fn(&Value) -> Option<String>,
+    found: &mut Vec<String>,
+) -> Option<Value> {
+    let Some(wrong) = probe(value) else { return Some(value.clone()) };
+    // Everything in these may be left out, so each key can be tried alone.
+    let open = path.is_empty() || path == "context" || path.ends_with("preferences");
+    match value {
+        Value::Object(object) if open => {
+            let mut fits = Map::new();
+            for (key, value) in object {
+                let inside = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let alone = |value: &Value| {
+                    let one = json!({ key.as_str(): value });
+                    probe(&if path.is_empty() { with_text(one) } else { one })
+                };
+                let part = fitting(&inside, value, &alone, found);
+                fits.extend(part.map(|part| (key.clone(), part)));
+            }
+            Some(Value::Object(fits))
+        }
+        Value::Array(list) if probe(&json!([])).is_none() => {
+            let one = |(place, value): (usize, &Value)| {
+                let alone = |value: &Value| probe(&json!([value]));
+                let part = fitting(&format!("{path}[{place}]"), value, &alone, found);
+                // Its place is kept, so that the others have theirs.
+                part.unwrap_or_else(|| json!({ "type": "file", "content": "" }))
+            };
+            Some(list.iter().enumerate().map(one).collect())
+        }
+        _ => {
+            found.push(format!("{path}: {wrong}"));
+            None
+        }
     }
 }
 
@@ -217,6 +303,38 @@ mod tests {
         ];
         assert_eq!(keys, named);
         assert!(UserRequest::of_text("x").problems().is_empty());
+    }
+
+    /// P1: an object that cannot even be parsed is answered in the same way.
+    #[test]
+    fn everything_that_does_not_parse_is_named_at_once() {
+        let text = r#"{"request_id": "42", "colour": {"a": 1}, "context": {"project_type": 5, "shape": "round",
+            "preferences": {"max_budget_tokens": -1}}, "preferences": 7,
+            "attachments": [{"type": "url"}, {"type": "film", "content": ""}, {"type": "url", "content": "x"}]}"#;
+        let problems = UserRequest::read(text).expect_err("nothing of it can be used");
+        let keys: Vec<&str> = problems.iter().filter_map(|one| one.split(": ").next()).collect();
+        let named = [
+            "user_request",
+            "colour",
+            "context.project_type",
+            "context.shape",
+            "context.preferences.max_budget_tokens",
+            "preferences",
+            "attachments[0]",
+            "attachments[1]",
+            "request_id",
+            "attachments[2].content",
+        ];
+        assert_eq!(keys, named, "{problems:?}");
+        assert!(problems.iter().any(|one| one.contains("unknown field `colour`, expected one of")));
+        let missing = UserRequest::read(r#"{"user_request": 5}"#).expect_err("it is a number");
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert!(missing[0].starts_with("user_request: invalid type"), "{missing:?}");
+        let preferences = problems.iter().find(|one| one.starts_with("preferences: "));
+        assert!(preferences.is_some_and(|one| one.ends_with("expected an object")), "{problems:?}");
+        let cut = UserRequest::read("{\"user_request\": ").expect_err("it is cut off");
+        assert!(cut[0].starts_with("it is not JSON: ") && cut[0].contains("line 1"), "{cut:?}");
+        assert_eq!(UserRequest::read("Fix it").expect("words").user_request, "Fix it");
     }
 
     /// P59: the model that a request object names, in its own word or in ours.

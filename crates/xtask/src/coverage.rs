@@ -48,18 +48,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let requirements = requirements(tree.file(TABLE).context("docs/requirements.txt is missing")?)?;
     let shown = shown(&tree);
     let differences = differences(tree.file(DIFFERENCES).unwrap_or_default());
-    for (id, tag) in &requirements.all {
-        let places = shown.get(id);
-        let claimed = if requirements.claimed.contains(id) { "" } else { " (not claimed)" };
-        match places {
-            None if differences.contains(id) => println!("{id:<5} {tag}  {DIFFERENCES}"),
-            None => println!("{id:<5} {tag}  -{claimed}"),
-            Some(places) if !only_missing => {
-                let places: Vec<&str> = places.iter().map(String::as_str).collect();
-                println!("{id:<5} {tag}  {}", places.join(", "));
-            }
-            Some(_) => {}
-        }
+    for line in listed(&requirements, &shown, &differences, only_missing) {
+        println!("{line}");
     }
     let owed = owed(&requirements, &shown, &differences);
     let without: Vec<String> = owed.iter().map(Id::to_string).collect();
@@ -75,6 +65,25 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!("coverage: claimed, shown nowhere, and no difference: {}", without.join(", "))
+}
+
+/// A line for each id with where it is shown, or only for those that are shown nowhere and no difference.
+fn listed(
+    requirements: &Requirements,
+    shown: &BTreeMap<Id, BTreeSet<String>>,
+    differences: &BTreeSet<Id>,
+    only_missing: bool,
+) -> Vec<String> {
+    let line = |(id, tag): (&Id, &char)| {
+        let claimed = if requirements.claimed.contains(id) { "" } else { " (not claimed)" };
+        let place = match shown.get(id) {
+            Some(places) => places.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+            None if differences.contains(id) => DIFFERENCES.to_owned(),
+            None => return Some(format!("{id:<5} {tag}  -{claimed}")),
+        };
+        (!only_missing).then(|| format!("{id:<5} {tag}  {place}"))
+    };
+    requirements.all.iter().filter_map(line).collect()
 }
 
 /// What is claimed, shown nowhere, and no difference.
@@ -241,6 +250,17 @@ mod tests {
             "P1 is not claimed, P2 and P4 are shown, P9 is a difference"
         );
         assert!(super::requirements("P S one\n").is_err());
+    }
+
+    #[test]
+    fn a_difference_is_not_missing() {
+        let requirements = requirements("P S 1-3\nP W 8-9\nclaimed P2-P9\n").unwrap();
+        let (tree, table) = (Tree::of(&[("crates/a/src/b.rs", TEST)]), "| P9 | so | so | so |\n");
+        let lines = |only_missing| {
+            listed(&requirements, &shown(&tree), &differences(table), only_missing).join("\n")
+        };
+        assert_eq!(lines(true), "P1    S  - (not claimed)\nP3    S  -\nP8    W  -");
+        assert!(lines(false).contains("P9    W  docs/differences.md"), "{}", lines(false));
     }
 
     #[test]

@@ -10,6 +10,7 @@ Examples:
   bosun audit export r_1a2b r_1a2b.audit.jsonl
   bosun audit anchor r_1a2b --file /mnt/elsewhere/anchors.jsonl --git-note
   bosun audit verify r_1a2b.audit.jsonl --anchor anchors.jsonl
+  bosun audit check r_1a2b --anchor /mnt/elsewhere/anchors.jsonl
 
 Exit codes: 0 everything holds; 1 no anchor of the run where one was named; 7 decided otherwise on replay; 65 not a \
 bundle; 76 changed, cut off, or not what was anchored. docs/replay.md has the format, and what is shown by all this.";

@@ -5,7 +5,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes old runs and sessions: their logs, the outputs that no other log names, branches, worktrees and \
-    snapshots. Runs that are open or wait for an answer always stay. That a log was removed stays on record, \
+    snapshots; and old copies of files that were taken away after commands (`removed/` in the home). Runs that are open or wait for an answer always stay. That a log was removed stays on record, \
     with its last hash.\n\nExample:\n  bosun gc --keep-days 90 --dry-run"
 )]
 pub(crate) struct Gc {

@@ -24,7 +24,7 @@ pub(crate) struct Questions {
 #[command(
     after_help = "Answers a question and goes on with the run. Where there are answers to choose from, one of them is \
     named by its word, the beginning of it, or its number; some take words of your own after \
-    it.\n\nExample:\n  bosun answer r_1a2b3c4d retry keep to your own files\n  bosun answer r_1a2b3c4d 2 \
+    it.\n\nExamples:\n  bosun answer r_1a2b3c4d retry keep to your own files\n  bosun answer r_1a2b3c4d 2 \
     stop"
 )]
 pub(crate) struct Answer {

@@ -7,9 +7,9 @@ use types::{Phase, RunId};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it was
-decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run was
-started with and what it knew then.
+Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it \
+was decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run \
+was started with and what it knew then.
 
 Examples:
   bosun why r_1a2b            every decision, one line each
@@ -56,11 +56,13 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository. What is there already is left
-as it is.
+Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository; for strict .bosun/policy.toml, \
+config/, prompts/, kb/, workspace/, runs/, docs/ and README.md. What is there already is left as it is; where the \
+rules of another preset are there, nothing is written.
 
-Example:
-  bosun init --preset crew")]
+Examples:
+  bosun init
+  bosun init --preset strict")]
 pub(crate) struct Init {
     /// The preset to start from
     #[arg(long, default_value = "crew", value_name = "NAME")]

@@ -10,7 +10,8 @@ use types::RunId;
     done.\n\nExample:\n  bosun accept r_1a2b3c4d --merge"
 )]
 pub(crate) struct Accept {
-    pub(crate) run: RunId,
+    /// The run [default: the newest one of this repository that can be accepted]
+    pub(crate) run: Option<RunId>,
     /// Make a merge commit if your branch went on since the run was started
     #[arg(long)]
     pub(crate) merge: bool,

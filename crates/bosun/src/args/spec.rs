@@ -26,10 +26,10 @@ pub(crate) enum SpecCommand {
         #[arg(default_value = "spec.yaml")]
         file: PathBuf,
         /// What it is called
-        #[arg(long, default_value = "What is wanted, in one line")]
+        #[arg(long, default_value = engine::spec::TITLE)]
         title: String,
         /// What is wanted, and why
-        #[arg(long, default_value = "What is wanted, and why.")]
+        #[arg(long, default_value = engine::spec::INTENT)]
         intent: String,
     },
     /// Read a spec and say everything that is wrong with it, with path and line; exit code 65 if anything is
@@ -90,9 +90,9 @@ pub(crate) struct Planned {
     /// Ask a person before the plan is carried out
     #[arg(long)]
     pub(crate) approve_plan: bool,
-    /// What sort of request it is, in your own word: technical, product or ambiguous
-    #[arg(long = "type", value_name = "HINT")]
-    pub(crate) hint: Option<String>,
+    /// What sort of request it is, in your own word
+    #[arg(long = "type", value_name = "HINT", value_parser = super::hint())]
+    pub(crate) hint: Option<types::Hint>,
 }
 
 #[derive(Debug, Args)]

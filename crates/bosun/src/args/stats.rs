@@ -5,8 +5,9 @@ use types::Timestamp;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Over all runs in the journal: how many were completed, how often a first attempt was taken, what was recovered after a
-failure, what was forecast and what was spent, and the cost by model, role and project. Sessions are not counted.
+Over all runs in the journal: how many were completed, how often a first attempt was taken, what was recovered \
+after a failure, what was forecast and what was spent, and the cost by model, role and project. Sessions are not \
+counted, nor what a fork has from the run that it is of.
 
 Examples:
   bosun stats --since 30d

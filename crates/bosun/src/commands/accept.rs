@@ -1,18 +1,29 @@
 //! `bosun accept`: take a run's result onto the branch that is checked out.
 
+use std::path::Path;
+
 use runtime::sandbox::Taken;
-use runtime::{Acceptance, Order};
+use runtime::{Acceptance, Order, presets};
 use serde_json::json;
+use types::{ListedRun, Status};
 
 use crate::args;
-use crate::exit::Exit;
+use crate::commands::pick;
+use crate::exit::{Exit, Wrong};
 use crate::home::{self, Home};
 use crate::print;
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let how = Acceptance { by: home::person(), merge: args.merge, force: args.force };
-    let done = bosun.accept(&args.run, &how).await?;
+    let top = presets::top(Path::new("."));
+    // Nobody means the branch of another repository without naming the run.
+    let fits = |run: &ListedRun| {
+        let ends_well = run.status == Status::Done || args.force && run.ended.is_some();
+        ends_well && run.settled.is_none() && run.finished > 0 && Path::new(&run.repository) == top
+    };
+    let run = pick(&bosun, args.run, fits, Wrong::NothingToAccept).await?;
+    let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
         Some(Taken::Already(_)) => ("already", "was on your branch already"),
         Some(Taken::Merged(_)) => ("merged", "was merged into your branch"),
@@ -21,14 +32,10 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     let commit = &done.settled.commit;
     if args.json {
         let how = done.settled.how.word();
-        print::json(&json!({"run": args.run, "how": how, "commit": commit, "way": way}))?;
+        print::json(&json!({"run": run, "how": how, "commit": commit, "way": way}))?;
     } else {
         let files = types::count(done.view.changes.0.len(), "file");
-        print::line(&format!(
-            "run {}: its result ({files}) {said}, at {}",
-            args.run,
-            commit.short()
-        ))?;
+        print::line(&format!("run {run}: its result ({files}) {said}, at {}", commit.short()))?;
     }
     Ok(Exit::Done)
 }

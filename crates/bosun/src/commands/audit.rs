@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use runtime::audit::{self, Anchor, Verified};
 use runtime::{Bosun, Clock as _, RealClock};
 use serde_json::json;
@@ -47,9 +47,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
     let beside = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     beside.as_file().sync_all().with_context(writing)?;
     beside.persist_noclobber(&args.file).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => {
-            anyhow!("{path} is there already; name a file that does not exist yet")
-        }
+        ErrorKind::AlreadyExists => Wrong::Exists { path: path.clone() }.into(),
         _ => anyhow::Error::from(error).context(writing()),
     })?;
     let lines: u64 = exported.logs.iter().map(|head| head.lines).sum();
@@ -152,6 +150,9 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
 }
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
+    if !args.anchored.is_named() {
+        return Err(Wrong::NoAnchors { run: args.run }.into());
+    }
     let bosun = home.read(false).await?;
     let base = match args.anchored.git_note {
         Some(_) => Some(began(&bosun, &args.run).await?.1),

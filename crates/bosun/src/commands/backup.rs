@@ -1,10 +1,11 @@
 //! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and the way back.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use runtime::store::{Restore, SqliteJournal};
+use runtime::store::{Journal as _, JournalError, Restore, SqliteJournal};
 use runtime::{Clock as _, Integrity, RealClock, integrity};
-use types::count;
+use types::{LogId, count};
 
 use crate::args;
 use crate::commands::verify;
@@ -38,7 +39,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let database = home.journal()?;
     let staged = Restore::stage(&database, &args.from)?;
-    let checked = checked(staged.staged()).await?;
+    let checked = checked(staged.staged()).await.map_err(|error| unfit(error, &args.from))?;
     if !checked.flaws.is_empty() {
         verify::told(&checked)?;
         print::note("nothing was restored");
@@ -46,6 +47,9 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let aside = database.with_file_name(format!("journal.db.before-{}", now()));
     let replaced = database.exists();
+    if let Some(more) = more(&database, staged.staged()).await {
+        print::note(&format!("the journal has more than the backup: {more}"));
+    }
     staged.finish(&aside)?;
     print::line(&format!("restored {}", count(checked.intact.len() as u64, "log")))?;
     if replaced {
@@ -59,6 +63,40 @@ async fn checked(path: &Path) -> anyhow::Result<Integrity> {
     let copy = SqliteJournal::read_only(path, false).await?;
     let copy = copy.ok_or_else(|| Wrong::NoBackup { path: path.display().to_string() })?;
     Ok(integrity(&copy, None).await?)
+}
+
+/// A file that is no journal at all is no backup; the copy that was looked at has another name.
+fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
+    match error.downcast_ref::<JournalError>() {
+        Some(JournalError::NotAJournal { .. }) => {
+            Wrong::NoBackup { path: from.display().to_string() }.into()
+        }
+        _ => error,
+    }
+}
+
+/// What the journal has and the backup has not. Nothing is known of a journal that cannot be read: that may be why it is
+/// replaced.
+async fn more(database: &Path, backup: &Path) -> Option<String> {
+    let (there, backup) = (ends(database).await?, ends(backup).await?);
+    let missing = there.keys().filter(|log| !backup.contains_key(*log)).count();
+    let longer = there.iter().filter(|(log, end)| backup.get(*log).is_some_and(|old| old < *end));
+    match (missing, longer.count()) {
+        (0, 0) => None,
+        (missing, 0) => Some(format!("{} that it does not have", count(missing, "log"))),
+        (0, longer) => Some(format!("{} with further lines", count(longer, "log"))),
+        (missing, longer) => {
+            let missing = count(missing, "log");
+            Some(format!("{missing} that it does not have, {longer} with further lines"))
+        }
+    }
+}
+
+/// The number of the last line of every log.
+async fn ends(path: &Path) -> Option<BTreeMap<LogId, u64>> {
+    let journal = SqliteJournal::read_only(path, false).await.ok()??;
+    let logs = journal.logs(None).await.ok()?;
+    Some(logs.into_iter().map(|log| (log.log, log.last_seq)).collect())
 }
 
 /// The time, as it can stand in the name of a file.

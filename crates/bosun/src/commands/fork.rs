@@ -11,7 +11,8 @@ use crate::print;
 
 pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let new = NewFork { from: args.run, at: args.at, into: args.into, id: None };
+    let at = args.at;
+    let new = NewFork { from: args.run, at, into: args.into, id: None };
     let fork = bosun.fork(new).await?;
     if args.json {
         let Fork { run, origin, session, anew } = &fork;
@@ -20,6 +21,12 @@ pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> 
     }
     let Fork { run, origin, session, anew } = fork;
     print::line(&format!("{run} is {} up to line {}", origin.run, origin.seq))?;
+    if origin.seq != at {
+        let last = origin.seq;
+        print::note(&format!(
+            "line {at} belongs to a decision that ends with line {last}; it is taken over whole"
+        ));
+    }
     if !anew.is_empty() {
         let names: Vec<String> = anew.iter().map(ToString::to_string).collect();
         print::note(&format!("begins anew: {}", names.join(", ")));

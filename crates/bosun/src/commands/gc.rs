@@ -45,6 +45,8 @@ fn as_json(collected: &Collected, dry_run: bool) -> serde_json::Value {
         "blob_bytes": removed.blob_bytes,
         "snapshots": collected.snapshots,
         "snapshot_bytes": collected.snapshot_bytes,
+        "copies": collected.copies,
+        "copy_bytes": collected.copy_bytes,
         "bytes": freed(collected),
         "in_use": removed.in_use,
     })
@@ -52,7 +54,7 @@ fn as_json(collected: &Collected, dry_run: bool) -> serde_json::Value {
 
 fn freed(collected: &Collected) -> u64 {
     let removed = &collected.removed;
-    removed.line_bytes + removed.blob_bytes + collected.snapshot_bytes
+    removed.line_bytes + removed.blob_bytes + collected.snapshot_bytes + collected.copy_bytes
 }
 
 fn as_text(collected: &Collected, dry_run: bool) -> String {
@@ -74,17 +76,18 @@ fn as_text(collected: &Collected, dry_run: bool) -> String {
         lines
             .push("another Bosun is open; outputs and snapshots stay until the next gc".to_owned());
     }
-    if removed.runs.is_empty() && freed(collected) == 0 {
+    if removed.runs.is_empty() && collected.copies == 0 && freed(collected) == 0 {
         lines.push("nothing to remove".to_owned());
         return lines.join("\n") + "\n";
     }
     lines.push(format!(
-        "{}: {}, {}, {}, {}",
+        "{}: {}, {}, {}, {}, {}",
         if dry_run { "would free" } else { "freed" },
         count(removed.runs.len(), "run"),
         sized(removed.lines, "line", removed.line_bytes),
         sized(removed.blobs, "blob", removed.blob_bytes),
         sized(collected.snapshots, "snapshot folder", collected.snapshot_bytes),
+        sized(collected.copies, "folder of removed files", collected.copy_bytes),
     ));
     lines.join("\n") + "\n"
 }

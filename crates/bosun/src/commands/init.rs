@@ -26,6 +26,10 @@ pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
         return Err(Wrong::NoFolder { path: args.repo.display().to_string() }.into());
     }
     let top = presets::top(&args.repo);
+    if let Some(there) = other_preset(&top, &args.preset) {
+        let (path, asked) = (presets::POLICY.to_owned(), args.preset.clone());
+        return Err(Wrong::OtherPreset { path, there, asked }.into());
+    }
     let (mut written, mut kept) = (vec![], vec![]);
     let workspace = runtime::proposed_workspace(&top).await.unwrap_or_default();
     for (path, mut text) in layout(&args.preset)? {
@@ -48,13 +52,27 @@ pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
     }
     if !written.is_empty() {
         print::line(&format!(
-            "\nnext   read {}; then: git add {} && git commit -m \"Add rules for agents\"",
+            "\nnext   read {}{}; then: git add {} && git commit -m \"Add rules for agents\"",
             presets::POLICY,
+            if args.preset == "strict" { ", write your goal into config/tasks.yaml" } else { "" },
             tops(&written)
         ))?;
         print::line("       bosun policy show        what a run here would work by")?;
+        let start = match args.preset.as_str() {
+            "strict" => "bosun run                works on that goal",
+            "solo" => "bosun chat               talks with the agent about the files here",
+            _ => "bosun run \"…\"            works on a goal",
+        };
+        print::line(&format!("       {start}"))?;
     }
     Ok(Exit::Done)
+}
+
+/// The preset whose rules are there already, if it is another one. Rules of somebody's own are nobody's preset.
+fn other_preset(top: &Path, asked: &str) -> Option<String> {
+    let text = std::fs::read_to_string(top.join(presets::POLICY)).ok()?;
+    let there = presets::preset_of(&text)?;
+    (there != asked).then_some(there)
 }
 
 /// The files and folders at the top that were written, as arguments of a command.

@@ -33,11 +33,11 @@ pub(crate) fn request(
 ) -> Result<Request, Wrong> {
     let planned = &args.planned;
     if let Some(path) = &planned.spec {
-        request = engine::spec::request(spec::load(path)?, request);
+        request = engine::spec::request(spec::load_filled(path)?, request);
     }
     request.planning.only = args.only_plan.is_some();
     request.planning.approve = planned.approve_plan;
-    let top = presets::top(&args.repo);
+    let top = presets::top(args.repo());
     let from_top = |path: &PathBuf| from_repository(&top, path);
     let outputs = Outputs {
         plan: args.only_plan.iter().flatten().map(from_top).next(),
@@ -119,7 +119,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     if let Some(path) = &out {
         spec::write(path, &written(plan, path)?)?;
         print::note(&format!(
-            "wrote {}; edit it, then: bosun run --plan {} ...",
+            "wrote {}; edit it, commit it if it is in the repository, then: bosun run --plan {} ...",
             path.display(),
             path.display()
         ));

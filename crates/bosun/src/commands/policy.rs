@@ -72,7 +72,7 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
 
 fn show(what: Option<&str>, as_json: bool) -> anyhow::Result<Exit> {
     let here = Path::new(".");
-    let Rules { policy, from } = match what {
+    let Rules { policy, from, .. } = match what {
         Some(name) if presets::names().any(|known| known == name) => rules(None, Some(name), here)?,
         Some(name) if !Path::new(name).exists() && !name.contains(['/', '.']) => {
             rules(None, Some(name), here)?

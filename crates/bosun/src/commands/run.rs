@@ -20,12 +20,17 @@ use crate::rules::{Origin, Rules, rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
-    let asked = args.request.clone().filter(|_| args.response);
-    let done = Box::pin(work(home, args, &mut as_object)).await;
-    if let (Some(path), Err(error)) = (&asked, &done)
-        && let Some(Wrong::Json { cause, .. }) = error.downcast_ref::<Wrong>()
+    let respond = args.response && args.request.is_some();
+    let handed = args.request.as_deref().map(read_request).transpose();
+    let text = handed.as_ref().ok().cloned().flatten();
+    let done = match handed {
+        Ok(handed) => Box::pin(work(home, args, handed.as_deref(), &mut as_object)).await,
+        Err(wrong) => Err(wrong.into()),
+    };
+    if let (true, Err(error)) = (respond, &done)
+        && let Some(cause) = unusable(error, text.is_some())
     {
-        print::json(&rejected(&read(path)?, cause, RealClock.now()))?;
+        print::json(&rejected(&text.unwrap_or_default(), &cause, RealClock.now()))?;
     }
     if let (true, Err(error)) = (as_object, &done) {
         strict::tell(&format!("{error:#}"));
@@ -33,23 +38,37 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     Ok(done?.told())
 }
 
+/// What is wrong with the request that was handed in, if that is what is wrong.
+fn unusable(error: &anyhow::Error, was_read: bool) -> Option<String> {
+    match error.downcast_ref::<Wrong>()? {
+        Wrong::BadRequest { problems, .. } => Some(problems.join("; ")),
+        wrong => (!was_read).then(|| wrong.to_string()),
+    }
+}
+
 /// `as_object` is set where errors are said as document 002 has them.
-async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow::Result<Over> {
-    go_to_project(&mut args);
-    let Rules { mut policy, from } =
-        rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo)?;
-    let directed = match directed(&args, &mut policy)? {
+async fn work(
+    home: &Home,
+    mut args: args::Run,
+    handed: Option<&str>,
+    as_object: &mut bool,
+) -> anyhow::Result<Over> {
+    let object = handed.map(UserRequest::read);
+    go_to_project(&mut args, object.as_ref());
+    let mut rules = rules(args.policy.as_deref(), args.preset.as_deref(), args.repo())?;
+    let directed = match directed(&args, handed, &mut rules) {
         Ok(directed) => directed,
         Err(unfit) => {
             let exit = route::escalated(args.json || args.response, &unfit)?;
             return Ok(Over { exit, wrong: None });
         }
     };
-    let object = handed(&args, &directed)?;
+    let object = requested(&args, &directed, object)?;
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    if let Origin::Project(_) = &from {
+    let Rules { mut policy, from, .. } = rules;
+    if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
         print::note(&format!("rules of {from}; --preset names others"));
     }
     *as_object = engine::policy::is_strict(&policy);
@@ -64,9 +83,12 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     let named = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
     let budget = budget(&args, object.as_ref());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    home.work_in(&presets::top(&args.repo));
+    home.work_in(&presets::top(args.repo()));
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
+        if directed.id.is_some() {
+            return Err(Wrong::ForACrew { what: "a coordinator's input" }.into());
+        }
         let exit = solo::solo(home, &bosun, &args, (budget, named), policy).await?;
         return Ok(Over { exit, wrong: None });
     }
@@ -77,20 +99,27 @@ async fn work(home: &Home, mut args: args::Run, as_object: &mut bool) -> anyhow:
     let mut request = request(&args, budget, object, model);
     request.id = directed.id.or(request.id);
     (request.hint, request.registry) = (directed.hint, directed.registry);
-    let new = NewRun {
-        request: plan::request(&args, &policy, request)?,
-        repository: args.repo.clone(),
-        policy,
-        id: None,
-    };
-    let form = form(&args, order);
+    let request = plan::request(&args, &policy, request)?;
+    carry_out(home, &bosun, &args, (request, policy), order).await
+}
+
+/// Starts the run, and stays with it.
+async fn carry_out(
+    home: &Home,
+    bosun: &Bosun,
+    args: &args::Run,
+    (request, policy): (Request, Policy),
+    order: Order,
+) -> anyhow::Result<Over> {
+    let new = NewRun { request, repository: args.repo().to_owned(), policy, id: None };
+    let form = form(args, order);
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
-    let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
+    let over = follow::until_over(home, bosun, handle, form, &[]).await?;
     if args.response {
-        show::respond(&bosun, &run).await?;
+        show::respond(bosun, &run).await?;
     }
-    plan::hand_out(&bosun, form, &run).await?;
+    plan::hand_out(bosun, form, &run).await?;
     Ok(over)
 }
 
@@ -103,14 +132,12 @@ fn form(args: &args::Run, order: Order) -> Form {
     words.unwrap_or_else(|| Form::choose(args.json, order))
 }
 
-/// Works in the folder that a request object names, unless the command line names another one.
-fn go_to_project(args: &mut args::Run) {
-    let object = args.request.as_deref().and_then(|path| object(path).ok());
-    let path = object.and_then(|object| object.context.project_path);
-    if let Some(path) = path.filter(|path| !path.trim().is_empty())
-        && args.repo == Path::new(".")
-    {
-        args.repo = path.into();
+/// Works in the folder that a request object names, unless the command line names one.
+fn go_to_project(args: &mut args::Run, object: Option<&Result<UserRequest, Vec<String>>>) {
+    let Some(Ok(object)) = object else { return };
+    let path = object.context.project_path.as_deref().filter(|path| !path.trim().is_empty());
+    if let (None, Some(path)) = (&args.repo, path) {
+        args.repo = Some(path.into());
     }
 }
 
@@ -121,26 +148,23 @@ struct Directed {
     id: Option<String>,
     hint: Option<Hint>,
     registry: Option<Vec<WorkPath>>,
+    brings_policy: bool,
 }
 
 /// Reads it. A coordinator's input brings its policy; what is wrong with it goes to a person.
-fn directed(args: &args::Run, policy: &mut Policy) -> anyhow::Result<Result<Directed, Unfit>> {
-    let text = args.request.as_deref().map(read).transpose()?;
-    let mut directed = match text.and_then(|text| asked::directed(&text, policy)) {
+fn directed(args: &args::Run, handed: Option<&str>, rules: &mut Rules) -> Result<Directed, Unfit> {
+    let asked = handed.and_then(|text| asked::directed(text, &rules.policy, &rules.prompts));
+    let mut directed = match asked.transpose()? {
         None => Directed::default(),
-        Some(Err(unfit)) => return Ok(Err(unfit)),
-        Some(Ok(asked)) => {
-            *policy = asked.policy;
+        Some(asked) => {
+            rules.policy = asked.policy;
             let Request { text, hint, registry, .. } = asked.request;
-            Directed { goal: Some(text), id: Some(asked.id), hint, registry }
+            let (id, brings_policy) = (Some(asked.id), asked.brings_policy);
+            Directed { goal: Some(text), id, hint, registry, brings_policy }
         }
     };
-    match args.planned.hint.as_deref().map(asked::read_hint) {
-        Some(Ok(hint)) => directed.hint = Some(hint),
-        Some(Err(unfit)) => return Ok(Err(unfit)),
-        None => {}
-    }
-    Ok(Ok(directed))
+    directed.hint = args.planned.hint.or(directed.hint);
+    Ok(directed)
 }
 
 /// Whether nobody watches: then a model that is away is waited for longer.
@@ -166,26 +190,39 @@ pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
         .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
 }
 
-/// What was handed in as a file; of a coordinator's input its body.
-fn handed(args: &args::Run, directed: &Directed) -> Result<Option<UserRequest>, Wrong> {
-    match (&args.request, &directed.goal) {
-        (Some(_), Some(body)) => Ok(Some(UserRequest::of_text(body.clone()))),
-        (Some(path), None) => object(path).map(Some),
-        (None, _) => Ok(None),
+/// The request that a file is, read once: of a pipe there is nothing left afterwards. `-` is standard input.
+pub(crate) fn read_request(path: &Path) -> Result<String, Wrong> {
+    let text = if path == Path::new("-") { standard_input()? } else { read(path)? };
+    if text.trim().is_empty() {
+        return Err(Wrong::EmptyRequest { path: named(path) });
     }
+    Ok(text)
 }
 
-/// A request object, or a plain text in its place.
-fn object(path: &Path) -> Result<UserRequest, Wrong> {
-    let text = read(path)?;
-    if !text.trim_start().starts_with('{') {
-        return Ok(UserRequest::of_text(text));
+/// A file as it is called where something is wrong with it.
+fn named(path: &Path) -> String {
+    if path == Path::new("-") { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
+}
+
+const STANDARD_INPUT: &str = "standard input";
+
+pub(crate) fn standard_input() -> Result<String, Wrong> {
+    std::io::read_to_string(std::io::stdin().lock())
+        .map_err(|source| Wrong::Unreadable { path: STANDARD_INPUT.to_owned(), source })
+}
+
+/// What was handed in as a file; of a coordinator's input its body.
+fn requested(
+    args: &args::Run,
+    directed: &Directed,
+    object: Option<Result<UserRequest, Vec<String>>>,
+) -> Result<Option<UserRequest>, Wrong> {
+    if let Some(body) = &directed.goal {
+        return Ok(Some(UserRequest::of_text(body.clone())));
     }
-    let wrong = |cause: String| Wrong::Json { path: path.display().to_string(), cause };
-    let object: UserRequest =
-        serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let problems = object.problems();
-    if problems.is_empty() { Ok(object) } else { Err(wrong(problems.join("; "))) }
+    let path = args.request.as_deref().map(named).unwrap_or_default();
+    let wrong = |problems| Wrong::BadRequest { path, problems };
+    object.transpose().map_err(wrong)
 }
 
 /// What may be spent: what the command line says, and else the request object.

@@ -43,7 +43,7 @@ pub(crate) async fn solo(
         by: home::person(),
         first: Some(text),
         output: wanted.clone(),
-        ..NewSession::new(&args.repo, model)?
+        ..NewSession::new(args.repo(), model)?
     };
     let session = bosun.open(new).await?;
     stay(home, bosun, &session, Voice::of(bosun, args), wanted.as_ref(), 0).await
@@ -57,6 +57,7 @@ fn for_a_crew(args: &args::Run) -> Option<&'static str> {
         (planned.plan.is_some(), "--plan"),
         (planned.approve_plan, "--approve-plan"),
         (planned.spec.is_some(), "--spec"),
+        (planned.hint.is_some(), "--type"),
         (args.response, "--response"),
         (!args.checks.is_empty(), "--check"),
     ];
@@ -308,6 +309,7 @@ mod tests {
         assert_eq!(found("--spec s.yaml --spec-out o.yaml"), Some("--spec"));
         assert_eq!(found("goal --response"), Some("--response"));
         assert_eq!(found("goal --check true"), Some("--check"));
+        assert_eq!(found("goal --type product"), Some("--type"));
         assert_eq!(found("goal --tokens 9 --money 1 --calls 2 --time 3 --headless"), None);
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use engine::spec::{self, BadSpec};
 use runtime::{Bosun, Clock as _, RealClock};
 use serde_json::json;
-use types::{RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
+use types::{Problem, RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
 
 use crate::args::{self, SpecCommand};
 use crate::commands::{run::read as read_file, whole};
@@ -30,16 +30,34 @@ pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
 }
 
 /// A spec from a file, or everything that is wrong with it.
-pub(crate) fn load(path: &Path) -> Result<Spec, Wrong> {
+fn load(path: &Path) -> Result<Spec, Wrong> {
     spec::read(&read_file(path)?).map_err(|bad| Wrong::NotASpec {
         path: path.display().to_string(),
         cause: match bad {
             BadSpec::Parse(error) => error.to_string(),
-            BadSpec::Validation(problems) => {
-                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-            }
+            BadSpec::Validation(problems) => joined(&problems),
         },
     })
+}
+
+/// The same, where somebody has filled it in.
+pub(crate) fn load_filled(path: &Path) -> Result<Spec, Wrong> {
+    let (spec, path) = (load(path)?, path.display().to_string());
+    match spec::unfilled(&spec).as_slice() {
+        [] => Ok(spec),
+        problems => Err(Wrong::NotASpec { path, cause: joined(problems) }),
+    }
+}
+
+fn joined(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Says what is worth a word.
+fn warn(name: &str, spec: &Spec) {
+    for warning in spec::warnings(spec) {
+        print::note(&format!("{name}: {warning}"));
+    }
 }
 
 /// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
@@ -98,7 +116,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     let name = file.display();
     print::line(&format!("wrote  {name}"))?;
     print::line(&format!(
-        "next   fill it in, then: bosun spec check {name} && bosun spec approve {name}; commit it before a run works on it"
+        "next   fill it in, then: bosun spec check {name} && bosun spec approve {name}"
     ))?;
     Ok(Exit::Done)
 }
@@ -116,15 +134,18 @@ const HEAD: &str = "\
 
 fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
     let read = spec::read(&read_file(file)?).and_then(|spec| {
-        let missing = if intent { spec::intent::missing(&spec) } else { vec![] };
+        let mut missing = spec::unfilled(&spec);
+        missing.extend(if intent { spec::intent::missing(&spec) } else { vec![] });
         if missing.is_empty() { Ok(spec) } else { Err(BadSpec::Validation(missing)) }
     });
     let name = file.display();
     let (object, lines, exit) = match &read {
         Ok(spec) => {
             let (version, digest, status) = (spec.meta.version, spec.digest(), spec.status.word());
-            let object =
-                json!({ "ok": true, "status": status, "version": version, "digest": digest });
+            let warnings = spec::warnings(spec);
+            let object = json!({
+                "ok": true, "status": status, "version": version, "digest": digest, "warnings": warnings,
+            });
             let line = format!("{name} is fine: version {version}, {status}, {}", digest.short());
             (object, vec![line], Exit::Done)
         }
@@ -140,8 +161,11 @@ fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
     };
     if as_json {
         print::json(&object)?;
-    } else {
-        lines.iter().try_for_each(|line| print::line(line))?;
+        return Ok(exit);
+    }
+    lines.iter().try_for_each(|line| print::line(line))?;
+    if let Ok(spec) = &read {
+        warn(&name.to_string(), spec);
     }
     Ok(exit)
 }
@@ -181,7 +205,7 @@ fn diff(old: &Path, new: &Path, as_json: bool) -> anyhow::Result<Exit> {
 }
 
 fn approve(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
-    let draft = load(file)?;
+    let draft = load_filled(file)?;
     let approved = spec::moved(&draft, SpecStatus::Approved, RealClock.now(), None)
         .map_err(|step| Wrong::NoSuchStep { path: file.display().to_string(), step })?;
     write(file, &approved.text())?;
@@ -192,6 +216,7 @@ fn approve(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
         let name = file.display();
         print::line(&format!("approved  {name}, version {version}, {}", digest.short()))?;
         print::line(&format!("next      bosun run --spec {name}"))?;
+        warn(&name.to_string(), &approved);
     }
     Ok(Exit::Done)
 }

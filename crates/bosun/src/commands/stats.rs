@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::projection::{Share, Stats};
+use engine::projection::{Share, Stats, rounded_percent};
 use runtime::{Clock as _, RealClock};
 use types::{Spend, Timestamp, count};
 
@@ -25,27 +25,32 @@ pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exi
     if args.json {
         print::json(&serde_json::to_value(&stats)?)?;
     } else {
-        print::text(&told(&stats))?;
+        print::text(&told(&stats, since))?;
     }
     Ok(Exit::Done)
 }
 
-fn told(stats: &Stats) -> String {
+fn told(stats: &Stats, since: Option<Timestamp>) -> String {
+    let removed = match stats.removed {
+        0 => String::new(),
+        removed => format!("not counted: {removed} that `bosun gc` removed\n"),
+    };
     if stats.runs == 0 {
-        return "no runs\n".to_owned();
+        let since = since.map(|since| format!(" since {}", since.date())).unwrap_or_default();
+        return format!("no runs{since}\n{removed}");
     }
     let statuses = stats.by_status.iter().map(|(status, number)| format!("{number} {status}"));
     let mut lines =
         vec![format!("{}: {}", count(stats.runs, "run"), statuses.collect::<Vec<_>>().join(", "))];
     for (name, share, what) in [
-        ("completed", stats.completed, "accepted runs that are over"),
+        ("completed", stats.completed, "runs that ended, without refused and cancelled ones"),
         ("first pass", stats.first_pass, "finished tasks"),
         ("recovered", stats.recovered, "tasks that took more than one attempt"),
     ] {
         lines.push(format!("  {name:<12} {}", of(share, what)));
     }
     let forecast = stats.forecast;
-    if let Some(percent) = (forecast.spent_tokens * 100).checked_div(forecast.forecast_tokens) {
+    if let Some(percent) = rounded_percent(forecast.spent_tokens, forecast.forecast_tokens) {
         lines.push(format!(
             "  {:<12} {percent} % of it was spent; within a tenth in {} of {}",
             "forecast",
@@ -62,7 +67,7 @@ fn told(stats: &Stats) -> String {
     ] {
         lines.extend(table(name, all));
     }
-    lines.join("\n") + "\n"
+    lines.join("\n") + "\n" + &removed
 }
 
 fn of(share: Share, what: &str) -> String {
@@ -79,9 +84,17 @@ fn table(name: &str, all: &BTreeMap<String, Spend>) -> Vec<String> {
     let names = std::iter::once(name).chain(std::iter::repeat(""));
     let rows = rows.into_iter().zip(names);
     rows.map(|((who, spent), name)| {
-        format!("  {name:<12} {:<40} {}", print::one_line(who, 60), cost(*spent))
+        format!("  {name:<12} {:<40} {}", print::one_line(&short(who), 60), cost(*spent))
     })
     .collect()
+}
+
+/// A name without the rest of a script's hash, which nobody reads.
+fn short(who: &str) -> String {
+    match who.strip_prefix("script/") {
+        Some(hash) => format!("script/{}", hash.chars().take(12).collect::<String>()),
+        None => who.to_owned(),
+    }
 }
 
 fn cost(spent: Spend) -> String {

@@ -22,7 +22,7 @@ pub(crate) fn prepare(
     if !engine::policy::is_strict(policy) {
         return Ok(());
     }
-    let project = project::read(&args.repo, policy)?;
+    let project = project::read(args.repo(), policy)?;
     if let Origin::Project(path) = from {
         presets::refuse_too_much(path, policy)?;
     }

@@ -8,6 +8,7 @@ use types::{
     Recovered, Rung, Scorecard, Task, TaskId, count, one_line,
 };
 
+use super::report::blocked_word;
 use super::{checks, question};
 
 /// A line of a log, with everything.
@@ -104,9 +105,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             one_line(&decision.reason, 200),
             decision.rule
         )),
-        Event::RunRouted { to, decision, .. } => {
-            run(format!("goes to the {to} ({})", decision.rule))
-        }
+        Event::RunRouted { to, decision, .. } => run(format!("routed to {to} ({})", decision.rule)),
         Event::RunCancelled { by, reason } => {
             run(format!("{} by {}: {}", bad("cancelled"), one_line(by, 40), one_line(reason, 120)))
         }
@@ -127,7 +126,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         ),
         Event::AttemptStarted { attempt, role, feedback, .. } => {
             let told = if feedback.is_some() { ", told what was wrong before" } else { "" };
-            (attempt.to_string(), format!("started by a fresh {role}{told}"))
+            (attempt.to_string(), format!("started by {role}{told}"))
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Failed { fault, .. }, .. } => {
             let what = one_line(&fault.what, 160);
@@ -175,7 +174,8 @@ fn of_task(event: &Event) -> Option<(String, String)> {
         }
         Event::GateBlocked { phase, decision, card } => {
             let (why, score) = (one_line(&decision.reason, 160), score(card));
-            ("gate".to_owned(), format!("{} {}{score}: {why}", phase.word(), bad("no-go")))
+            let word = card.as_deref().map_or("no-go", |card| blocked_word(card.verdict));
+            ("gate".to_owned(), format!("{} {}{score}: {why}", phase.word(), bad(word)))
         }
         Event::QuestionAsked { text, terms, .. } => {
             let package = terms.as_ref().and_then(|terms| terms.package.as_deref());

@@ -7,8 +7,8 @@ use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
-    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, count,
-    one_line,
+    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Verdict,
+    count, one_line,
 };
 
 /// The most tasks of which it is said what they took.
@@ -146,12 +146,21 @@ fn figures(forecast: &Forecast) -> String {
     format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
 }
 
+/// The word for a gate that does not let a run through by itself.
+pub(crate) const fn blocked_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::ConditionalGo => "go on condition",
+        Verdict::Go | Verdict::NoGo => "no-go",
+    }
+}
+
 /// A gate with its score.
 fn gate(gate: &GateView) -> String {
+    let blocked = gate.card.as_ref().map_or("no-go", |card| blocked_word(card.verdict));
     let word = match (gate.go, gate.reopened) {
-        (true, _) => "go",
-        (false, true) => "no-go then mended",
-        (false, false) => "no-go",
+        (true, _) => "go".to_owned(),
+        (false, true) => format!("{blocked}, then judged again:"),
+        (false, false) => blocked.to_owned(),
     };
     let score = gate.card.as_ref().map(|card| format!(" {}", card.score)).unwrap_or_default();
     format!("{} {word}{score}", gate.phase.word())

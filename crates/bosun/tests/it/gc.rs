@@ -44,6 +44,11 @@ fn a_result_goes_only_when_it_is_settled_or_that_is_asked_for() {
     assert!(size() < before, "the file is smaller: {before}, {}", size());
     assert_eq!((branches().as_str(), listed(&place).len()), ("", 0));
     assert_eq!(stdout(&place.run(&["gc"])), "nothing to remove\n");
+    let copy = place.home().join("removed/of-a-command");
+    std::fs::create_dir_all(&copy).expect("a folder");
+    std::fs::write(copy.join("file"), [0; 2_000]).expect("a file");
+    let told = stdout(&place.run(&["gc", "--keep-days", "0"]));
+    assert!(told.contains("1 folder of removed files (2 kB)") && !copy.exists(), "{told}");
     let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
     assert!(output.status.success(), "a new run works: {}", stderr(&output));
 }

@@ -152,7 +152,7 @@ fn a_journal_is_backed_up_while_it_is_written_to_and_restored() {
     assert_eq!(exit, 65, "{said}");
     std::fs::write(place.path().join("letter.db"), "not a database\n".repeat(100)).expect("a file");
     let (exit, _, said) = code(&place, &["restore", "letter.db"]);
-    assert!(exit == 76 && said.contains("is not a journal"), "{exit}: {said}");
+    assert!(exit == 65 && said.contains("letter.db is not a backup made by"), "{exit}: {said}");
     assert_eq!(std::fs::read(journal(&place, "")).expect("a journal"), before);
 
     let lines = |place: &Place| stdout(&place.run(&["log", &run, "--json"])).lines().count();
@@ -168,4 +168,21 @@ fn a_journal_is_backed_up_while_it_is_written_to_and_restored() {
     assert!(aside.count() >= 1, "{kept:?}");
     let (exit, _, said) = code(&place, &["resume", &run, "--json"]);
     assert!(matches!(exit, 0 | 3), "{exit}: {said}");
+}
+
+#[test]
+fn what_a_backup_does_not_have_is_said_and_kept() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let work = || place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    assert!(work().status.success());
+    assert_eq!(code(&place, &["backup", "copy.db"]).0, 0);
+    assert!(work().status.success());
+    let (exit, _, said) = code(&place, &["restore", "copy.db"]);
+    assert_eq!(exit, 0, "{said}");
+    assert!(said.contains("more than the backup: 3 logs that it does not have"), "{said}");
+    assert!(said.contains("is kept as "), "{said}");
+    assert_eq!(stdout(&place.run(&["list"])).lines().count(), 1);
+    let (exit, _, said) = code(&place, &["restore", "copy.db"]);
+    assert!(exit == 0 && !said.contains("more than the backup"), "{said}");
 }

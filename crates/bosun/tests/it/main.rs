@@ -36,6 +36,8 @@ mod strict;
 mod prove;
 // What waits for a person.
 mod questions;
+// Requests as files and pipes.
+mod requests;
 // What is on record, decided again, gone on with, and verified elsewhere.
 mod replay;
 mod route;

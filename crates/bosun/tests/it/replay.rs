@@ -122,7 +122,10 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     let (file, anchors) = (place.path().join("run.audit.jsonl"), place.path().join("anchors"));
     let (exit, said) = code(&place, &["audit", "export", &run, text(&file)]);
     assert_eq!(exit, 0, "{said}");
-    assert_ne!(code(&place, &["audit", "export", &run, text(&file)]).0, 0, "it is there already");
+    let (exit, said) = code(&place, &["audit", "export", &run, text(&file)]);
+    assert!(exit == 2 && said.contains("is there already"), "as for a backup: {exit} {said}");
+    let (exit, said) = code(&place, &["audit", "check", &run]);
+    assert!(exit == 2 && said.contains("--anchor anchors.jsonl"), "{exit} {said}");
     let (exit, said) =
         code(&place, &["audit", "anchor", &run, "--git-note", "--file", text(&anchors)]);
     assert_eq!(exit, 0, "{said}");
@@ -146,6 +149,8 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     std::fs::write(&changed, bundle.replace("gate.initiation", "gate.imitation")).expect("a file");
     let (exit, said) = code(&elsewhere, &["audit", "verify", text(&changed)]);
     assert_eq!(exit, 76, "{said}");
+    assert_eq!(said.matches("does not have the hash").count(), 1, "{said}");
+    assert!(said.contains("the bundle was changed: line ") && !said.contains("backup"), "{said}");
     std::fs::write(&changed, "{\"format\":\"something\"}\n").expect("a file");
     assert_eq!(code(&elsewhere, &["audit", "verify", text(&changed)]).0, 65);
 

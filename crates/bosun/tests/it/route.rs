@@ -62,7 +62,8 @@ fn a_childs_scope_is_what_it_will_have() {
     assert_eq!(product["tools"], json!(["grep"]));
 }
 
-/// C2, C3, C8: the operator's word decides; a word that is none goes to a person; what is vague goes to product.
+/// C2, C8: the operator's word decides; a word that is none is answered with those that there are; what is vague goes to
+/// product.
 #[test]
 fn the_operators_word_decides_if_it_is_one() {
     let place = Place::new();
@@ -71,9 +72,9 @@ fn the_operators_word_decides_if_it_is_one() {
         assert_eq!((code, answer["routed_to"].as_str()), (0, Some(to)), "{answer}");
         assert_eq!(answer["classification"]["confidence"], "deterministic");
     }
-    let (code, answer) = routed(&place, &["--type", "sideways", "Add dark mode to the shop"]);
-    assert_eq!((code, &answer["status"]), (3, &json!("escalated")));
-    assert_eq!(answer["routed_to"], Value::Null);
+    let wrong = place.run(&["route", "--type", "sideways", "Add dark mode to the shop"]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    assert!(stderr(&wrong).contains("technical, product, ambiguous"), "{}", stderr(&wrong));
     let (code, answer) = routed(&place, &["Fix the bug"]);
     assert_eq!((code, &answer["routed_to"]), (3, &json!("product")));
     assert_eq!(answer["admission"]["decision"], "ask");
@@ -159,7 +160,7 @@ fn a_request_object_is_judged_by_all_that_it_says() {
     assert_eq!(failed.status.code(), Some(65), "{}", stderr(&failed));
 }
 
-/// C1: what is missing or of the wrong type goes to a person, and nothing is dispatched.
+/// C1, C3: what is missing or of the wrong type goes to a person, and nothing is dispatched.
 #[test]
 fn a_coordinators_input_must_be_whole() {
     let place = Place::new();
@@ -210,8 +211,8 @@ fn events(place: &Place) -> Vec<Value> {
     log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// C2, C3, C32: `run --type` is the operator's word; a word that is none is escalated and nothing starts; a run that was
-/// escalated is shown as such.
+/// C2, C32: `run --type` is the operator's word; with a word that is none nothing starts; a run that was escalated is
+/// shown as such.
 #[test]
 fn a_run_follows_the_operators_word() {
     let place = Place::new();
@@ -223,8 +224,8 @@ fn a_run_follows_the_operators_word() {
         args
     };
     let output = place.run(&args("sideways"));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stdout(&output).starts_with("escalated  route.malformed_input: "), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("technical, product, ambiguous"), "{output:?}");
     assert_eq!(stdout(&place.run(&["list"])), "", "nothing was started");
     let output = place.run(&args("technical"));
     assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));

@@ -147,3 +147,20 @@ fn a_run_that_did_not_end_well_is_taken_only_by_force() {
     assert_eq!(code, 0, "{said}");
     assert!(repo.join("greeting.txt").exists());
 }
+
+/// Without a run, the newest one of the repository in which the command is given.
+#[test]
+fn the_newest_result_of_this_repository_is_taken() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    let (code, said) = says(&place, &["accept"]);
+    assert_eq!(code, 68, "{said}");
+    assert!(said.contains("no run in this repository"), "{said}");
+    let accept = || {
+        let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    };
+    let (code, said) = accept();
+    assert!(code == Some(0) && said.contains(&run), "{said}");
+    assert_eq!(accept().0, Some(68), "it is settled");
+}

@@ -66,6 +66,9 @@ fn the_spec_on_disk_follows_an_answer() {
     let id = first["run"].as_str().expect("an id");
     let answered = place.run(&["answer", id, "go"]);
     assert!(answered.status.success(), "{}{}", stdout(&answered), stderr(&answered));
+    let report = stdout(&answered);
+    assert!(report.contains("monitoring go on condition, then judged again:"), "{report}");
+    assert!(!report.contains("no-go") && !report.contains("mended"), "{report}");
     let done = file(&place, "out.yaml");
     for expected in ["status: done", "status: resolved", "resolution:", "Visitors feel welcome"] {
         assert!(done.contains(expected), "{expected} is not in\n{done}");
@@ -175,4 +178,53 @@ fn a_run_tells_the_pieces_of_its_replies() {
     assert_eq!(wrote.expect("a result")["metadata"]["path"], "greeting.txt");
     let last = events.last().expect("an end");
     assert_eq!((&last["type"], &last["phase"]), (&"done".into(), &"execute".into()), "{last}");
+}
+
+/// A template that nobody has filled in is no spec to work on; one without criteria is, with a word about it.
+#[test]
+fn a_template_is_not_worked_on() {
+    let place = Place::new();
+    repository(&place, SCRIPT);
+    assert!(place.run(&["spec", "init", "s.yaml"]).status.success());
+    let text = file(&place, "s.yaml");
+    let run = ["run", "--repo", "repo", "--script", "script.toml", "--spec", "s.yaml"];
+    for args in [&["spec", "check", "s.yaml"][..], &["spec", "approve", "s.yaml"], &run] {
+        let output = place.run(args);
+        assert_eq!(output.status.code(), Some(65), "{args:?}: {output:?}");
+        let said = stdout(&output) + &stderr(&output);
+        for path in ["title: is still", "intent: is still"] {
+            assert!(said.contains(path), "{args:?}: {said}");
+        }
+    }
+    assert_eq!(file(&place, "s.yaml"), text, "nothing was approved");
+    let title = ["--title", "Write hello to greeting.txt", "--intent", "Visitors feel welcome."];
+    assert!(place.run(&[&["spec", "init", "t.yaml"], title.as_slice()].concat()).status.success());
+    let check = place.run(&["spec", "check", "t.yaml"]);
+    assert!(check.status.success(), "{}", stderr(&check));
+    assert!(stderr(&check).contains("verification.criteria: is empty"), "{}", stderr(&check));
+}
+
+/// What approving a spec and a run on it write into the repository is no uncommitted work: the advice that is printed
+/// works as it stands, and so does taking the result.
+#[test]
+fn a_spec_in_the_repository_is_no_uncommitted_work() {
+    let place = Place::new();
+    let (repo, _) = repository(&place, SCRIPT);
+    let title = ["--title", "Write hello to greeting.txt", "--intent", "Visitors feel welcome."];
+    let path = "repo/specs/s.yaml";
+    std::fs::create_dir(repo.join("specs")).expect("a folder");
+    assert!(place.run(&[&["spec", "init", path], title.as_slice()].concat()).status.success());
+    assert!(place.run(&["spec", "approve", path]).status.success());
+    let run = ["run", "--repo", "repo", "--script", "script.toml", "--spec", path];
+    let done = place.run(&[run.as_slice(), &["--spec-out", path]].concat());
+    assert!(done.status.success(), "{}{}", stdout(&done), stderr(&done));
+    assert!(file(&place, path).contains("status: done"), "{}", file(&place, path));
+    assert!(stdout(&done).contains("Write hello to greeting.txt. Visitors"), "{}", stdout(&done));
+    let accepted = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
+    assert!(accepted.status.success(), "{}", stderr(&accepted));
+    assert!(repo.join("greeting.txt").exists() && file(&place, path).contains("status: done"));
+    let draft = file(&place, path) + "# mine\n";
+    std::fs::write(place.path().join(path), draft).expect("a file");
+    let refused = place.run(&["run", "--repo", "repo", "--script", "script.toml", "Fix test.sh"]);
+    assert_eq!(refused.status.code(), Some(67), "it was edited: {}", stderr(&refused));
 }

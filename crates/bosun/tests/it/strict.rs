@@ -127,6 +127,13 @@ fn the_advice_for_a_new_strict_project_works() {
     assert!(commit.starts_with("git commit -m "), "{commit}");
     place.git(&folder, &["commit", "-q", "-m", "Rules"]);
     assert_eq!(place.git(&folder, &["status", "--porcelain"]), "", "all of it is committed");
+    assert!(said.contains("bosun run ") && said.contains("config/tasks.yaml"), "{said}");
+    let mixed = place.run(&["init", "--preset", "audited", "--repo", "new"]);
+    assert_eq!(mixed.status.code(), Some(2), "{}", stderr(&mixed));
+    assert!(stderr(&mixed).contains("has the rules of the preset strict"), "{}", stderr(&mixed));
+    assert!(!folder.join("context").exists(), "nothing was written");
+    let again = place.run(&["init", "--preset", "strict", "--repo", "new"]);
+    assert!(again.status.success(), "the same preset again is harmless: {}", stderr(&again));
 }
 
 /// M16, M38: what fails is said as one object on standard output, and the exit code is not 0.
@@ -158,7 +165,15 @@ fn the_error_object_is_the_last_line_and_there_is_one() {
     let run = place.run(&[RUN.as_slice(), &["--response"]].concat());
     let said = objects(&run);
     assert_eq!(words(&said, "status"), ["failed", "error"], "{said:?}");
-    let title = ["spec", "init", "s.yaml", "--title", "Add get_user_stats to src/stats.py"];
+    let title = [
+        "spec",
+        "init",
+        "s.yaml",
+        "--title",
+        "Add get_user_stats to src/stats.py",
+        "--intent",
+        "Figures.",
+    ];
     assert!(place.run(&title).status.success());
     assert!(place.run(&["spec", "approve", "s.yaml"]).status.success());
     let out = ["--spec", "s.yaml", "--spec-out", "nowhere/s.yaml"];

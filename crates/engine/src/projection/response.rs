@@ -154,7 +154,7 @@ pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
             tokens_remaining: None,
             coordinator_tokens: 0,
         },
-        next_steps: vec!["mend the request object and hand it in again".to_owned()],
+        next_steps: vec!["correct the request object and hand it in again".to_owned()],
         blockers: vec![Blocker {
             severity: "critical".to_owned(),
             description: cause,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use types::{ModelRef, RoleId, RunView, Spend, Status, TaskStage};
+use types::{ModelRef, RoleId, RunView, Spend, Status, TaskStage, TaskView};
 
 /// A part of a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -27,8 +27,10 @@ pub struct Forecasts {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Stats {
     pub runs: u64,
+    /// Runs and sessions that were removed and are not counted.
+    pub removed: u64,
     pub by_status: BTreeMap<&'static str, u64>,
-    /// Of the runs that were accepted and are over, those that are done.
+    /// Of the runs that ended, without refused and cancelled ones, those that are done.
     pub completed: Share,
     /// Of the finished tasks, those whose first attempt was taken.
     pub first_pass: Share,
@@ -60,20 +62,30 @@ impl Share {
     /// In percent; nothing of nothing.
     #[must_use]
     pub const fn percent(self) -> Option<u64> {
-        (self.are * 100).checked_div(self.of)
+        rounded_percent(self.are, self.of)
     }
 }
 
+/// A part in percent, to the nearest whole number.
+#[must_use]
+pub const fn rounded_percent(part: u64, whole: u64) -> Option<u64> {
+    part.saturating_mul(100).saturating_add(whole / 2).checked_div(whole)
+}
+
 impl Stats {
-    /// Takes a run in.
-    pub fn add(&mut self, view: &RunView, attempts: &[AttemptCost]) {
+    /// Takes a run in. Of a fork, `before` is what it was when it was forked: that is counted with the run that it is of.
+    pub fn add(&mut self, view: &RunView, before: Option<&RunView>, attempts: &[AttemptCost]) {
         self.runs += 1;
-        *self.by_status.entry(view.status.word()).or_default() += 1;
+        *self.by_status.entry(view.status_word()).or_default() += 1;
         let over = view.ended.is_some();
         if over && !matches!(view.status, Status::Refused | Status::Cancelled) {
             self.completed.count(view.status == Status::Done);
         }
-        for task in &view.tasks {
+        let finished_before = |task: &TaskView| {
+            let same = |old: &&TaskView| old.id == task.id && old.stage == TaskStage::Finished;
+            before.is_some_and(|before| before.tasks.iter().any(|old| same(&old)))
+        };
+        for task in view.tasks.iter().filter(|task| !finished_before(task)) {
             let finished = task.stage == TaskStage::Finished;
             if finished {
                 self.first_pass.count(task.attempts == 1);
@@ -82,11 +94,13 @@ impl Stats {
                 self.recovered.count(finished);
             }
         }
-        self.questions += view.questions.len() as u64;
+        let asked_before = before.map_or(0, |before| before.questions.len());
+        self.questions += view.questions.len().saturating_sub(asked_before) as u64;
         self.compare(view);
-        self.spent = self.spent.plus(view.spent);
+        let spent = view.spent.less(before.map(|before| before.spent).unwrap_or_default());
+        self.spent = self.spent.plus(spent);
         let project = self.by_project.entry(view.repository.clone()).or_default();
-        *project = project.plus(view.spent);
+        *project = project.plus(spent);
         for attempt in attempts {
             for (all, name) in [
                 (&mut self.by_model, attempt.model.to_string()),
@@ -127,24 +141,41 @@ mod tests {
         let at = Timestamp::from_millis(0);
         let mut view = planned("T1 a; T2 b").machine.view(at);
         let mut stats = Stats::default();
-        stats.add(&view, &[cost("planner", 10), cost("coder", 20)]);
+        stats.add(&view, None, &[cost("planner", 10), cost("coder", 20)]);
         assert_eq!(stats.completed, Share::default(), "it is not over");
         assert_eq!(stats.completed.percent(), None);
         (view.status, view.ended) = (Status::Done, Some(at));
         for (task, attempts) in view.tasks.iter_mut().zip([1, 3]) {
             (task.stage, task.attempts) = (TaskStage::Finished, attempts);
         }
-        stats.add(&view, &[cost("coder", 5)]);
+        stats.add(&view, None, &[cost("coder", 5)]);
         (view.status, view.tasks[1].stage) = (Status::Failed, TaskStage::Failed);
-        stats.add(&view, &[]);
+        stats.add(&view, None, &[]);
         (view.status, view.tasks) = (Status::Refused, vec![]);
-        stats.add(&view, &[]);
+        stats.add(&view, None, &[]);
         assert_eq!((stats.runs, stats.completed), (4, Share { of: 2, are: 1 }));
         assert_eq!(stats.first_pass, Share { of: 3, are: 2 });
         assert_eq!(stats.recovered, Share { of: 2, are: 1 });
         assert_eq!(stats.recovered.percent(), Some(50));
         assert_eq!(stats.by_role["coder"].tokens, 25);
         assert_eq!(stats.by_model["a/b"].calls, 3);
+        assert_eq!(Share { of: 3, are: 2 }.percent(), Some(67), "rounded, not cut");
+    }
+
+    #[test]
+    fn what_a_fork_has_from_its_origin_is_not_counted_again() {
+        let at = Timestamp::from_millis(0);
+        let mut before = planned("T1 a; T2 b").machine.view(at);
+        (before.tasks[0].stage, before.tasks[0].attempts) = (TaskStage::Finished, 1);
+        before.spent.tokens = 70;
+        let mut view = before.clone();
+        (view.tasks[1].stage, view.tasks[1].attempts) = (TaskStage::Finished, 2);
+        (view.spent.tokens, view.escalated) = (100, true);
+        let mut stats = Stats::default();
+        stats.add(&view, Some(&before), &[cost("coder", 30)]);
+        assert_eq!((stats.spent.tokens, stats.first_pass), (30, Share { of: 1, are: 0 }));
+        assert_eq!(stats.by_project.values().map(|spent| spent.tokens).sum::<u64>(), 30);
+        assert_eq!(stats.by_status["escalated"], 1);
     }
 
     #[test]
@@ -162,7 +193,7 @@ mod tests {
         for (tokens, spent) in [(1_000, 1_100), (1_000, 1_101), (1_000, 900)] {
             view.forecast = Some(forecast(tokens));
             view.spent.tokens = spent;
-            stats.add(&view, &[]);
+            stats.add(&view, None, &[]);
         }
         assert_eq!((stats.forecast.runs, stats.forecast.within_a_tenth), (3, 2));
         assert_eq!((stats.forecast.forecast_tokens, stats.forecast.spent_tokens), (3_000, 3_101));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::replay::{Logs, Report, Retraced};
+use store::JournalError;
 use types::{AttemptId, CommitId, Digest, Envelope, Event, LogId, Policy, RunId, Timestamp};
 
 use super::anchor::Held;
@@ -188,7 +189,7 @@ impl Contents {
             }
             let own = lines.iter().map(|line| Digest::of(line.as_bytes())).collect();
             hashes.insert(head.log.clone(), own);
-            let envelopes = store::read_chain(&head.log, head.head, lines)?;
+            let envelopes = store::read_chain(&head.log, head.head, lines).map_err(changed)?;
             named.extend(envelopes.iter().flat_map(|line| integrity::blobs(&line.event)));
             match &head.log.attempt {
                 None => logs.run = envelopes,
@@ -214,6 +215,16 @@ impl Contents {
         let Header { run, by, made, logs, .. } = header;
         let (blobs, absent) = (self.blobs.len(), self.absent.len());
         Ok(Verified { run, by, made, logs, blobs, absent, report, base, hashes })
+    }
+}
+
+/// What is wrong with a line of the file, where no journal could be restored.
+fn changed(error: JournalError) -> AuditError {
+    match error {
+        JournalError::Damaged { log, seq, why } => {
+            AuditError::Changed(format!("line {seq} of {log}: {why}"))
+        }
+        error => error.into(),
     }
 }
 

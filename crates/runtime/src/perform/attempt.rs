@@ -11,8 +11,9 @@ use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Seen, Web};
 use types::{
-    AgentCall, Brief, CallId, Digest, Effect, Fault, FileState, Inspection, LogId, ModelRef,
-    ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp, ToolOutput,
+    AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
+    ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
+    ToolOutput,
 };
 
 use super::exact::{Asked, ExactCalls, InFiles, Judged};
@@ -144,6 +145,12 @@ impl AttemptHands {
         };
         if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(found);
+        }
+        // Also a model that an agent names for a sub-agent.
+        if let (true, Some(address)) = (self.policy.offline, self.shop.models.remote_address(model))
+        {
+            let what = format!("the policy works offline, and {model} is asked at {address}");
+            return Err(Fault::new(FaultClass::Resource, "policy.offline", what));
         }
         let found = self.shop.models.find(model, &*self.shop.journal).await?;
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);

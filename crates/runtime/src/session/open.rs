@@ -7,14 +7,14 @@ use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
     AttemptId, Brief, Budget, Command, CommitId, Effort, Ending, Event, Fault, FaultClass, Input,
-    LogId, ModelRef, OutputSchema, Policy, RoleId, RunId, Rung, Scope, SessionView, TaskId,
+    LogId, ModelRef, OutputSchema, Policy, Role, RoleId, RunId, Rung, Scope, SessionView, TaskId,
     Telling,
 };
 
 use super::start::{Scene, base_prompt};
 use super::undo::{Changes, Undone};
 use super::{Keeper, SOMEBODY, Session, SessionError, folded};
-use crate::door::{Bosun, DoorError, draw_run_id};
+use crate::door::{Bosun, DoorError, draw_run_id, refuse_remote};
 use crate::drive::Drive;
 use crate::perform::field::Tailor;
 use crate::presets::{self, PolicyError};
@@ -69,9 +69,9 @@ impl Bosun {
     /// Opens a new conversation, which is idle until something is said to it.
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
-        let solo = new.policy.roles.get(&role).cloned();
-        let solo = solo.ok_or_else(|| no_role(&new.policy, &role))?;
+        let solo = role_of(&new.policy, &role)?.clone();
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
+        refuse_remote(&self.shop, &new.policy, &new.model)?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let tailor = Tailor::new(&self.shop, &policy, &role);
         let (tools, tool_specs) =
@@ -119,12 +119,12 @@ impl Bosun {
             forked: None,
             model: new.model,
         };
-        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
-        let mut drive =
-            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
-        let (environment, by) = (new.environment, new.by);
-        let inputs = first_inputs(brief, new.first, &by);
+        let loaded =
+            Drive::load(Attempt::new(policy.clone()), LogId::run(run), self.shop.surroundings());
+        let mut drive = loaded.await.map_err(DoorError::from)?;
+        let inputs = first_inputs(brief, new.first, &new.by);
         drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
+        let (environment, by) = (new.environment, new.by);
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
     }
 
@@ -258,7 +258,9 @@ fn first_inputs(brief: Brief, said: Option<String>, by: &str) -> Vec<Input> {
     [Input::Brief(Box::new(brief))].into_iter().chain(said).collect()
 }
 
-fn no_role(policy: &Policy, role: &RoleId) -> SessionError {
-    let what = format!("the policy {} has no role {role}", policy.name);
-    SessionError::Fault(Fault::new(FaultClass::Resource, "policy.no_role", what))
+fn role_of<'a>(policy: &'a Policy, role: &RoleId) -> Result<&'a Role, SessionError> {
+    policy.roles.get(role).ok_or_else(|| {
+        let what = format!("the policy {} has no role {role}", policy.name);
+        SessionError::Fault(Fault::new(FaultClass::Resource, "policy.no_role", what))
+    })
 }

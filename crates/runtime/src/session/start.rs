@@ -10,7 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{Artifact, Brief, Envelope, LogId, Policy, Proof, RunId, Rung, SessionView};
 
 use super::{Keeper, Session, SessionError, Shared};
-use crate::door::Bosun;
+use crate::door::{Bosun, refuse_remote};
 use crate::drive::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::driver::listen;
 use crate::hub::Hub;
@@ -39,6 +39,7 @@ impl Bosun {
         else {
             return Err(SessionError::Closed);
         };
+        refuse_remote(&self.shop, &policy, &view.model)?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let field = match environment {
             Some(env) => Field::Given(env),

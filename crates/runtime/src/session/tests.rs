@@ -225,3 +225,37 @@ async fn a_driver_whose_lease_is_lost_stops_everything() {
     assert_eq!(journal.lines(&log, 0, 100).await.expect("lines"), before);
     drop(other);
 }
+
+/// A policy that works offline lets a conversation ask no model on another machine: not at its beginning, not when the
+/// model is changed, and not when it is gone on with.
+#[tokio::test]
+async fn an_offline_conversation_asks_no_model_elsewhere() {
+    let remote = |error: SessionError| {
+        assert!(matches!(error, SessionError::Door(crate::DoorError::Remote { .. })), "{error}");
+    };
+    let journal = Arc::new(MemoryJournal::new());
+    let blind = Stage::with(journal.clone());
+    let elsewhere: types::ModelRef = "anthropic/claude-sonnet-4-5".parse().expect("a model");
+    let (settings, transport) = (llm::Settings::default(), llm::Http::new(Span::seconds(1)));
+    let registry = llm::Registry::new(settings, |_| None, Arc::new(transport)).expect("a registry");
+    let mut setup = Setup::new(journal, blind.folder.path().join("state"));
+    setup.models = crate::Models::default().with_registry(Arc::new(registry));
+    let bosun = Bosun::new(setup);
+    let new = |model: &types::ModelRef| {
+        let mut new =
+            NewSession::new(blind.folder.path().join("work"), model.clone()).expect("the preset");
+        new.policy.offline = true;
+        new.policy.sandbox.require = types::Rung::None;
+        new
+    };
+    remote(bosun.open(new(&elsewhere)).await.expect_err("it is elsewhere"));
+    let script = bosun.keep_script(SCRIPT).await.expect("a script");
+    let session = bosun.open(new(&script)).await.expect("a session");
+    remote(session.change(Some(elsewhere.clone()), None, None).await.expect_err("elsewhere"));
+    assert_eq!(session.view().model, script);
+    session.abort().await.expect("it is closed");
+    // Whoever began this one did not know where the model is.
+    let session = blind.bosun.open(new(&elsewhere)).await.expect("a session");
+    session.suspend().await.expect("it is let go");
+    remote(bosun.reopen(session.id(), "you").await.expect_err("it is elsewhere"));
+}

@@ -43,6 +43,8 @@ pub use workspace::GitRequest;
 #[derive(Debug, Clone)]
 pub struct Repo {
     inner: Arc<Inner>,
+    /// Whether a text is one that the program itself has written, and so is nobody's uncommitted work.
+    own: fn(&str) -> bool,
 }
 
 #[derive(Debug)]
@@ -79,7 +81,13 @@ impl Repo {
             return Err(not_found());
         }
         let worktrees = Mutex::new(());
-        Ok(Self { inner: Arc::new(Inner { git, root, common, worktrees }) })
+        Ok(Self { inner: Arc::new(Inner { git, root, common, worktrees }), own: |_| false })
+    }
+
+    /// The same, where files with such texts are no uncommitted work, as long as they are not staged.
+    #[must_use]
+    pub fn disregarding(self, own: fn(&str) -> bool) -> Self {
+        Self { own, ..self }
     }
 
     /// Where the user's own working tree is.

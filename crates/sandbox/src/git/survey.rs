@@ -67,22 +67,37 @@ impl Repo {
     }
 
     pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
+        let is_work = |line: &&[u8]| !is_record(line) && !self.is_own(line);
         let mut answer = self.differences("--untracked-files=normal").await?;
-        if answer.names().any(|line| line == b"?? runs/") {
-            // Nothing in the folder is tracked yet: what is in it has to be seen file by file.
+        let is_folder = |line: &[u8]| line.starts_with(b"?? ") && line.ends_with(b"/");
+        let only_folders = answer.names().filter(is_work).all(is_folder);
+        let folders = answer.names().any(|line| is_folder(line) && only_folders);
+        if folders || answer.names().any(|line| line == b"?? runs/") {
+            // Nothing in these folders is tracked yet: what is in them has to be seen file by file.
             answer = self.differences("--untracked-files=all").await?;
         }
-        let work = || answer.names().filter(|line| !is_record(line));
-        let count = work().count() as u64;
+        let work: Vec<&[u8]> = answer.names().filter(is_work).collect();
+        let count = work.len() as u64;
         if count == 0 {
             return Ok(());
         }
-        let paths = work().take(MAX_DIRTY).map(|line| {
+        let paths = work.into_iter().take(MAX_DIRTY).map(|line| {
             let path = line.get(3..).unwrap_or_default();
             let path = path.strip_suffix(b"/").unwrap_or(path);
             name(path).map_or_else(|_| escaped(path), |path| path.to_string())
         });
         Err(GitError::Dirty { paths: paths.collect(), count })
+    }
+
+    /// Whether a line of git's status is a file that the program itself has written. What is staged is the person's.
+    fn is_own(&self, line: &[u8]) -> bool {
+        let path = line.strip_prefix(b"?? ").or_else(|| line.strip_prefix(b" M "));
+        let Some(Ok(path)) = path.map(name) else { return false };
+        let file = self.root().join(path.as_str());
+        let small = file
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_file() && found.len() <= MAX_MANIFEST_BYTES as u64);
+        small && std::fs::read_to_string(file).is_ok_and(|text| (self.own)(&text))
     }
 
     /// What differs in the person's working tree, without what they have ignored everywhere.

@@ -8,6 +8,7 @@ use types::{Artifact, Timestamp};
 use super::*;
 
 mod checkout;
+mod dirty;
 mod durable;
 mod ready;
 mod sharing;
@@ -124,33 +125,6 @@ async fn documents_are_cut_with_a_mark() {
     assert_eq!(survey.documents.len(), 1);
     let text = &survey.documents[0].text;
     assert!(text.len() < 33_000 && text.ends_with("is left out]\n"), "{} bytes", text.len());
-}
-
-#[tokio::test]
-async fn uncommitted_work_is_refused_and_ignored_files_are_not_work() {
-    let fixture = fixture(&[("a", "1"), (".gitignore", "*.log\n")]).await;
-    put(fixture.repo.root(), "x.log", "");
-    fixture.repo.survey().await.expect("an ignored file does not count");
-    put(fixture.repo.root(), "new", "");
-    put(fixture.repo.root(), "a", "2");
-    match fixture.repo.survey().await {
-        Err(GitError::Dirty { paths, count: 2 }) => assert_eq!(paths, ["a", "new"]),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// M25: logs and plans that runs have left are nobody's work, tracked folder or not; anything else there is.
-#[tokio::test]
-async fn what_runs_have_left_is_not_work() {
-    let fixture = fixture(&[("a", "1")]).await;
-    put(fixture.repo.root(), "runs/20251002-110000.log.jsonl", "{}\n");
-    put(fixture.repo.root(), "runs/plan_0001.json", "{}\n");
-    fixture.repo.survey().await.expect("records do not count");
-    put(fixture.repo.root(), "runs/mine.txt", "");
-    match fixture.repo.survey().await {
-        Err(GitError::Dirty { paths, count: 1 }) => assert_eq!(paths, ["runs/mine.txt"]),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use types::{Command, Digest, Envelope, LogId, NotAnId, RunId, Timestamp};
 use super::code::Broken;
 use super::reading::Still;
 use crate::line::{Page, Tip};
-use crate::{JournalError, LogSummary, inbox};
+use crate::{JournalError, LogSummary, RemovedRun, inbox};
 
 /// How many reads may run at the same time.
 const READERS: usize = 4;
@@ -103,6 +103,29 @@ impl Readers {
             .bind(run.to_string()),
         };
         self.fetch("listing the logs", query).await?.iter().map(summary).collect()
+    }
+
+    pub(super) async fn removed(
+        &self,
+        of: Option<&RunId>,
+    ) -> Result<Vec<RemovedRun>, JournalError> {
+        let doing = "reading which runs were removed";
+        // A journal of the first form that is only read has no such table.
+        let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'removed'";
+        if self.fetch(doing, || sqlx::query(there)).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT run, max(at) AS at, by FROM removed WHERE $1 IS NULL OR run = $1
+            GROUP BY run ORDER BY at DESC";
+        let query = || sqlx::query(sql).bind(of.map(ToString::to_string));
+        let rows = self.fetch(doing, query).await?;
+        let read = |row: &SqliteRow| -> Result<Option<RemovedRun>, sqlx::Error> {
+            let (run, at): (String, i64) = (row.try_get("run")?, row.try_get("at")?);
+            let by = row.try_get("by")?;
+            Ok(run.parse().ok().map(|run| RemovedRun { run, at: Timestamp::from_millis(at), by }))
+        };
+        let all: Result<Vec<_>, _> = rows.iter().map(read).collect();
+        Ok(all.map_err(Broken::while_(doing))?.into_iter().flatten().collect())
     }
 
     pub(super) async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, JournalError> {

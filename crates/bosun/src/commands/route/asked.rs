@@ -2,26 +2,21 @@
 //! `bosun run` takes as well. What cannot be used is not an error but an answer: it goes to a person, and nothing is
 //! routed.
 
-use std::io::Read as _;
-use std::path::Path;
-
-use runtime::presets;
+use runtime::{Prompts, presets};
 use serde_json::Value;
-use types::{Digest, Hint, ModelRef, Policy, Request, WorkPath};
+use types::{Digest, Hint, ModelRef, Policy, Request, UserRequest, WorkPath};
 
 use crate::args;
-use crate::commands::run::read as read_file;
-use crate::exit::Wrong;
-use crate::rules::rules;
-
-/// The most that is read from standard input, in bytes.
-const MOST: u64 = 4 * 1024 * 1024;
+use crate::commands::run::{read_request, standard_input};
+use crate::rules::{Rules, rules};
 
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) id: String,
     pub(crate) request: Request,
     pub(crate) policy: Policy,
+    /// The policy is the input's own, and not the one that was at hand.
+    pub(crate) brings_policy: bool,
 }
 
 /// Why nothing can be routed.
@@ -43,51 +38,43 @@ impl Unfit {
 }
 
 pub(super) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
-    let rules = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
-        Ok(rules) => rules.policy,
+    let at_hand = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
+        Ok(rules) => rules,
         Err(error) => return Ok(Err(Unfit::policy(format!("{error:#}")))),
     };
     let asked = match (&args.request, args.text.as_slice()) {
-        (Some(file), _) => {
-            let text = if file == Path::new("-") { standard_input()? } else { read_file(file)? };
-            of_object(&text, rules)
+        (Some(file), _) => of_object(&read_request(file)?, at_hand),
+        (None, []) => Ok(of_text(standard_input()?.trim_end_matches('\n'), at_hand.policy)),
+        (None, [dash]) if dash == "-" => {
+            Ok(of_text(standard_input()?.trim_end_matches('\n'), at_hand.policy))
         }
-        (None, []) => of_text(standard_input()?.trim_end_matches('\n'), rules),
-        (None, [dash]) if dash == "-" => of_text(standard_input()?.trim_end_matches('\n'), rules),
-        (None, words) => of_text(&words.join(" "), rules),
+        (None, words) => Ok(of_text(&words.join(" "), at_hand.policy)),
     };
-    Ok(asked.and_then(|asked| hinted(asked, args.hint.as_deref())))
+    Ok(asked.map(|mut asked| {
+        asked.request.hint = args.hint.or(asked.request.hint);
+        asked
+    }))
 }
 
-fn of_text(text: &str, policy: Policy) -> Result<Asked, Unfit> {
+fn of_text(text: &str, policy: Policy) -> Asked {
     let request = Request::new(text, no_model());
-    Ok(Asked { id: id_of(text), request, policy })
-}
-
-fn hinted(mut asked: Asked, hint: Option<&str>) -> Result<Asked, Unfit> {
-    let Some(word) = hint else { return Ok(asked) };
-    match read_hint(word) {
-        Ok(hint) => {
-            asked.request.hint = Some(hint);
-            Ok(asked)
-        }
-        Err(unfit) => Err(Unfit { id: Some(asked.id), ..unfit }),
-    }
-}
-
-/// The operator's own word on what sort of request it is.
-pub(crate) fn read_hint(word: &str) -> Result<Hint, Unfit> {
-    parse_hint(word).ok_or_else(|| Unfit::input(None, no_hint(word)))
+    Asked { id: id_of(text), request, policy, brings_policy: false }
 }
 
 /// What `bosun run` is handed as a coordinator's input; nothing if it is another sort of file. Under a policy that makes
 /// Intent Specs, an object that cannot be read is taken for one.
-pub(crate) fn directed(text: &str, policy: &Policy) -> Option<Result<Asked, Unfit>> {
+pub(crate) fn directed(
+    text: &str,
+    policy: &Policy,
+    prompts: &Prompts,
+) -> Option<Result<Asked, Unfit>> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
     match serde_json::from_str::<Value>(text) {
-        Ok(value) if is_coordinators(&value) => Some(of_coordinator(&value, policy.clone())),
+        Ok(value) if is_coordinators(&value) => {
+            Some(of_coordinator(&value, policy.clone(), prompts))
+        }
         Ok(_) => None,
         Err(error) => {
             let unfit = Unfit::input(None, format!("the request is not JSON: {error}"));
@@ -100,21 +87,18 @@ fn is_coordinators(value: &Value) -> bool {
     value.get("input").is_some() || value.get("task_id").is_some()
 }
 
-fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
+fn of_object(text: &str, at_hand: Rules) -> Result<Asked, Unfit> {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => return Err(Unfit::input(None, format!("the request is not JSON: {error}"))),
     };
     if is_coordinators(&value) {
-        return of_coordinator(&value, policy);
+        return of_coordinator(&value, at_hand.policy, &at_hand.prompts);
     }
-    let object: types::UserRequest = serde_json::from_value(value)
-        .map_err(|error| Unfit::input(None, format!("the request object: {error}")))?;
-    let problems = object.problems();
-    if !problems.is_empty() {
+    let object = UserRequest::of_value(&value).map_err(|problems| {
         let reason = format!("the request object: {}", problems.join("; "));
-        return Err(Unfit::input(object.request_id.as_deref(), reason));
-    }
+        Unfit::input(value["request_id"].as_str(), reason)
+    })?;
     Ok(Asked {
         id: object.request_id.clone().unwrap_or_else(|| id_of(&object.user_request)),
         request: Request {
@@ -123,12 +107,13 @@ fn of_object(text: &str, policy: Policy) -> Result<Asked, Unfit> {
             attachments: object.attachments,
             ..Request::new(object.user_request, no_model())
         },
-        policy,
+        policy: at_hand.policy,
+        brings_policy: false,
     })
 }
 
 /// `task_id`, `input` with `body` and perhaps `type`, `context_registry`, `policy`.
-fn of_coordinator(value: &Value, standing: Policy) -> Result<Asked, Unfit> {
+fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<Asked, Unfit> {
     let id = value["task_id"].as_str().filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| Unfit::input(None, "task_id is missing, or not a text"))?;
     let wrong = |what: &str| Unfit::input(Some(id), what);
@@ -147,22 +132,25 @@ fn of_coordinator(value: &Value, standing: Policy) -> Result<Asked, Unfit> {
         }
         _ => return Err(wrong("input.type is not a text")),
     }
-    let policy = policy_of(&value["policy"], standing)
+    let own = policy_of(&value["policy"], prompts)
         .map_err(|reason| Unfit { id: Some(id.to_owned()), ..Unfit::policy(reason) })?;
-    Ok(Asked { id: id.to_owned(), request, policy })
+    let brings_policy = own.is_some();
+    Ok(Asked { id: id.to_owned(), request, policy: own.unwrap_or(standing), brings_policy })
 }
 
-/// A policy written out as an object; `{"preset": "crew"}` names one that ships, `{"preset": null}` the one at hand.
-fn policy_of(value: &Value, standing: Policy) -> Result<Policy, String> {
+/// A policy written out as an object; `{"preset": "crew"}` names one that ships, `{"preset": null}` the one at hand, which
+/// is nothing here.
+fn policy_of(value: &Value, prompts: &Prompts) -> Result<Option<Policy>, String> {
     let Some(object) = value.as_object() else {
         return Err("policy is missing, or not an object".to_owned());
     };
-    match (object.get("preset"), object.len()) {
-        (Some(Value::Null), 1) => Ok(standing),
-        (Some(Value::String(name)), 1) => presets::preset(name).map_err(|error| error.to_string()),
-        (_, 0) => Err("the policy is empty".to_owned()),
-        _ => presets::read_json("of the request", value).map_err(|error| error.to_string()),
-    }
+    let own = match (object.get("preset"), object.len()) {
+        (Some(Value::Null), 1) => return Ok(None),
+        (Some(Value::String(name)), 1) => presets::preset_with(name, prompts),
+        (_, 0) => return Err("the policy is empty".to_owned()),
+        _ => presets::read_json("of the request", value, prompts),
+    };
+    own.map(Some).map_err(|error| error.to_string())
 }
 
 fn parse_hint(word: &str) -> Option<Hint> {
@@ -185,10 +173,22 @@ fn no_model() -> ModelRef {
     "none/none".parse().expect("none/none names a model")
 }
 
-fn standard_input() -> Result<String, Wrong> {
-    let mut text = String::new();
-    match std::io::stdin().take(MOST).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(source) => Err(Wrong::Unreadable { path: "standard input".to_owned(), source }),
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_policy_of_an_input_has_the_prompts_of_the_person() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("coder.md"), "You are a poet.\n").expect("a file");
+        let prompts = Prompts::read(folder.path()).expect("prompts");
+        let written = json!({ "extends": "crew", "headless": true });
+        for policy in [json!({ "preset": "crew" }), written] {
+            let own = policy_of(&policy, &prompts).expect("a policy").expect("its own");
+            assert_eq!(own.roles[&types::RoleId::fixed("coder")].prompt, "You are a poet.\n");
+        }
+        assert_eq!(policy_of(&json!({ "preset": null }), &prompts), Ok(None));
     }
 }
