@@ -1,9 +1,11 @@
 //! The embedded journal: one SQLite file with a write-ahead log, synced at every commit. Appends of all logs go through
-//! one writer that commits together what waits together; reads have connections of their own and never wait for it.
+//! one writer thread that commits together what waits together; reads have connections of their own and never wait for
+//! it. Nothing here blocks a thread of the async runtime.
 //! Beside the database stands a file with the acknowledged end of every log, which shows what damage took away.
 
 mod backup;
 mod code;
+mod connection;
 mod ends;
 mod heads;
 mod keeping;
@@ -12,7 +14,6 @@ mod open;
 mod readers;
 mod reading;
 mod remove;
-mod stroke;
 mod summaries;
 mod watch;
 mod work;
@@ -41,7 +42,7 @@ use readers::Readers;
 use reading::{Found, Readable};
 use summaries::Vouched;
 use work::{Append, Done, Leased, Work};
-use writer::Desk;
+use writer::WriterHandle;
 
 /// A journal in a file. A clone is the same journal. It is closed when the last clone, lease and follower is gone.
 #[derive(Debug, Clone)]
@@ -52,9 +53,10 @@ pub struct SqliteJournal {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
+    /// Closed before the writer, which brings the write-ahead log into the file when it is the last.
+    readers: Readers,
     /// Not there in a journal that was opened for reading.
     writing: Option<Writing>,
-    readers: Readers,
     /// The lock file, if there is one.
     locks: Option<Arc<Locks>>,
     losses: Mutex<Vec<Loss>>,
@@ -67,7 +69,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct Writing {
-    desk: Desk,
+    writer: WriterHandle,
     heads: Arc<Heads>,
     locks: Arc<Locks>,
 }
@@ -82,7 +84,7 @@ impl SqliteJournal {
     /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
     /// used.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
-        Ok(Self::start(path, open::open(path).await?))
+        Self::start(path, open::open(path).await?)
     }
 
     /// Open a journal only to read it. Nothing is made or changed, and no writer is waited for, so read-only media will
@@ -99,7 +101,7 @@ impl SqliteJournal {
     /// Bring everything into the one file: nothing more is to be written for now. What was acknowledged is durable
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
-        self.shared.writing()?.desk.ask(Work::Rest).await.map(|_| ())
+        self.shared.writing()?.writer.submit(Work::Rest).await.map(|_| ())
     }
 
     async fn append_vouched(
@@ -125,24 +127,28 @@ impl SqliteJournal {
             from,
             to: written.tip,
             at: batch.at,
-            lines: written.lines.into_iter().map(Arc::from).collect(),
+            lines: written.lines,
             taken: batch.taken,
             vouched,
             known: hold.known.clone(),
         };
-        writing.desk.ask(Work::Append(append)).await?;
+        writing.writer.submit(Work::Append(append)).await?;
         Ok(written.envelopes)
     }
 
-    fn start(path: &Path, opened: Opened) -> Self {
+    fn start(path: &Path, opened: Opened) -> Result<Self, JournalError> {
         let tails = Arc::new(Tails::default());
         let Opened { writer, readers, locks, heads, losses, kept_copy } = opened;
-        let desk = Desk::open(writer, locks.clone(), heads.clone(), tails.clone());
+        let writer = WriterHandle::spawn(writer, locks.clone(), heads.clone(), tails.clone());
+        let writer = writer.map_err(|source| JournalError::Failed {
+            doing: "starting the journal's writer",
+            source: Arc::new(source),
+        })?;
         let watcher = tokio::spawn(watch::watch(readers.clone(), tails.clone()));
         let shared = Shared {
             path: path.to_owned(),
-            writing: Some(Writing { desk, heads, locks: locks.clone() }),
             readers: Readers::new(readers, None),
+            writing: Some(Writing { writer, heads, locks: locks.clone() }),
             locks: Some(locks),
             losses: Mutex::new(losses),
             tails,
@@ -150,7 +156,7 @@ impl SqliteJournal {
             kept_copy,
             _copy: None,
         };
-        Self { shared: Arc::new(shared) }
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     fn look(path: &Path, readable: Readable) -> Self {
@@ -159,8 +165,8 @@ impl SqliteJournal {
         let watcher = tokio::spawn(watch::watch(options.clone(), tails.clone()));
         let shared = Shared {
             path: path.to_owned(),
-            writing: None,
             readers: Readers::new(options, still),
+            writing: None,
             locks,
             losses: Mutex::new(losses),
             tails,
@@ -220,7 +226,7 @@ struct Hold {
 impl Journal for SqliteJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
         self.shared.lost_nothing(&log.run)?;
-        match self.shared.writing()?.desk.ask(Work::Lease(log.clone())).await? {
+        match self.shared.writing()?.writer.submit(Work::Lease(log.clone())).await? {
             Done::Leased(Leased { held, row, generation, tip }) => {
                 self.shared.compare(log, row, tip)?;
                 let (turn, known) = (tokio::sync::Mutex::default(), Arc::new(Mutex::new(tip)));
@@ -260,7 +266,7 @@ impl Journal for SqliteJournal {
         summary: Summary,
     ) -> Result<(), JournalError> {
         let work = Work::Summarize { log: log.clone(), seq, summary };
-        self.shared.writing()?.desk.ask(work).await.map(drop)
+        self.shared.writing()?.writer.submit(work).await.map(drop)
     }
 
     async fn summaries(
@@ -357,8 +363,8 @@ impl Journal for SqliteJournal {
         let digest = Digest::of(bytes);
         let blob = BlobRef { digest, bytes: bytes.len() as u64 };
         if !self.shared.readers.has_blob(&digest).await? {
-            let bytes = Arc::new(bytes.to_vec());
-            self.shared.writing()?.desk.ask(Work::Keep { digest, bytes }).await?;
+            let work = Work::Keep { digest, bytes: bytes.to_vec() };
+            self.shared.writing()?.writer.submit(work).await?;
         }
         Ok(blob)
     }
@@ -378,7 +384,13 @@ impl Journal for SqliteJournal {
         command: &Command,
     ) -> Result<u64, JournalError> {
         let command = inbox::write(command)?;
-        match self.shared.writing()?.desk.ask(Work::Post { run: run.clone(), at, command }).await? {
+        match self
+            .shared
+            .writing()?
+            .writer
+            .submit(Work::Post { run: run.clone(), at, command })
+            .await?
+        {
             Done::Posted(number) => Ok(number),
             _ => Err(JournalError::Stopped),
         }
