@@ -92,7 +92,9 @@ impl SqliteJournal {
     pub async fn read_only(path: &Path, follow: bool) -> Result<Option<Self>, JournalError> {
         match reading::read(path, follow).await? {
             Found::Nothing => Ok(None),
-            Found::Journal(readable) => Ok(Some(Self::look(path, *readable))),
+            Found::Journal(readable) => {
+                Ok(Some(Self::assemble(path, *readable, Arc::default(), None, None)))
+            }
             // It has to be brought up to date, which is writing.
             Found::Older => Self::open(path).await.map(Some),
         }
@@ -137,41 +139,32 @@ impl SqliteJournal {
     }
 
     fn start(path: &Path, opened: Opened) -> Result<Self, JournalError> {
+        let Opened { writer, readers: options, locks, heads, losses, kept_copy } = opened;
         let tails = Arc::new(Tails::default());
-        let Opened { writer, readers, locks, heads, losses, kept_copy } = opened;
-        let writer = WriterHandle::spawn(writer, locks.clone(), heads.clone(), tails.clone());
-        let writer = writer.map_err(|source| JournalError::Failed {
-            doing: "starting the journal's writer",
-            source: Arc::new(source),
-        })?;
-        let watcher = tokio::spawn(watch::watch(readers.clone(), tails.clone()));
-        let shared = Shared {
-            path: path.to_owned(),
-            readers: Readers::new(readers, None),
-            writing: Some(Writing { writer, heads, locks: locks.clone() }),
-            locks: Some(locks),
-            losses: Mutex::new(losses),
-            tails,
-            watcher: watcher.abort_handle(),
-            kept_copy,
-            _copy: None,
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        let writer = WriterHandle::spawn(writer, locks.clone(), heads.clone(), tails.clone())?;
+        let writing = Writing { writer, heads, locks: locks.clone() };
+        let readable = Readable { options, still: None, locks: Some(locks), losses, copy: None };
+        Ok(Self::assemble(path, readable, tails, Some(writing), kept_copy))
     }
 
-    fn look(path: &Path, readable: Readable) -> Self {
-        let tails = Arc::new(Tails::default());
+    fn assemble(
+        path: &Path,
+        readable: Readable,
+        tails: Arc<Tails>,
+        writing: Option<Writing>,
+        kept_copy: Option<PathBuf>,
+    ) -> Self {
         let Readable { options, still, locks, losses, copy } = readable;
         let watcher = tokio::spawn(watch::watch(options.clone(), tails.clone()));
         let shared = Shared {
             path: path.to_owned(),
             readers: Readers::new(options, still),
-            writing: None,
+            writing,
             locks,
             losses: Mutex::new(losses),
             tails,
             watcher: watcher.abort_handle(),
-            kept_copy: None,
+            kept_copy,
             _copy: copy,
         };
         Self { shared: Arc::new(shared) }

@@ -1,7 +1,6 @@
 //! The one thread that writes. It takes whatever waits in its bounded queue, performs it in one transaction, and answers
 //! only after the commit; it never waits for more to come. After a failure of the disk it writes nothing any more.
 
-use std::io;
 use std::slice;
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -40,11 +39,17 @@ impl WriterHandle {
         locks: Arc<Locks>,
         heads: Arc<Heads>,
         tails: Arc<Tails>,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let writer = Writer { connection, locks, heads, tails, stopped: false };
-        thread::Builder::new().name("journal-writer".to_owned()).spawn(|| writer.run(jobs))?;
-        Ok(Self { queue })
+        let thread = thread::Builder::new().name("journal-writer".to_owned());
+        match thread.spawn(|| writer.run(jobs)) {
+            Ok(_) => Ok(Self { queue }),
+            Err(source) => Err(JournalError::Failed {
+                doing: "starting the journal's writer",
+                source: Arc::new(source),
+            }),
+        }
     }
 
     /// Have some work done, and wait until it is durable. Work that was queued is done even if nobody waits any more.
