@@ -1,9 +1,11 @@
 //! The embedded journal: one SQLite file with a write-ahead log, synced at every commit. Appends of all logs go through
-//! one writer that commits together what waits together; reads have connections of their own and never wait for it.
+//! one writer thread that commits together what waits together; reads have connections of their own and never wait for
+//! it. Nothing here blocks a thread of the async runtime.
 //! Beside the database stands a file with the acknowledged end of every log, which shows what damage took away.
 
 mod backup;
 mod code;
+mod connection;
 mod ends;
 mod heads;
 mod keeping;
@@ -12,7 +14,6 @@ mod open;
 mod readers;
 mod reading;
 mod remove;
-mod stroke;
 mod summaries;
 mod watch;
 mod work;
@@ -42,7 +43,7 @@ use readers::Readers;
 use reading::{Found, Readable};
 use summaries::Vouched;
 use work::{Append, Done, Leased, Work};
-use writer::Desk;
+use writer::WriterHandle;
 
 /// A journal in a file. A clone is the same journal. It is closed when the last clone, lease and follower is gone.
 #[derive(Debug, Clone)]
@@ -53,9 +54,10 @@ pub struct SqliteJournal {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
+    /// Closed before the writer, which brings the write-ahead log into the file when it is the last.
+    readers: Readers,
     /// Not there in a journal that was opened for reading.
     writing: Option<Writing>,
-    readers: Readers,
     /// The lock file, if there is one.
     locks: Option<Arc<Locks>>,
     losses: Mutex<Vec<Loss>>,
@@ -68,7 +70,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct Writing {
-    desk: Desk,
+    writer: WriterHandle,
     heads: Arc<Heads>,
     locks: Arc<Locks>,
 }
@@ -83,7 +85,7 @@ impl SqliteJournal {
     /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
     /// used.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
-        Ok(Self::start(path, open::open(path).await?))
+        Self::start(path, open::open(path).await?)
     }
 
     /// Open a journal only to read it. Nothing is made or changed, and no writer is waited for, so read-only media will
@@ -91,7 +93,9 @@ impl SqliteJournal {
     pub async fn read_only(path: &Path, follow: bool) -> Result<Option<Self>, JournalError> {
         match reading::read(path, follow).await? {
             Found::Nothing => Ok(None),
-            Found::Journal(readable) => Ok(Some(Self::look(path, *readable))),
+            Found::Journal(readable) => {
+                Ok(Some(Self::assemble(path, *readable, Arc::default(), None, None)))
+            }
             // It has to be brought up to date, which is writing.
             Found::Older => Self::open(path).await.map(Some),
         }
@@ -100,7 +104,7 @@ impl SqliteJournal {
     /// Bring everything into the one file: nothing more is to be written for now. What was acknowledged is durable
     /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
     pub async fn rest(&self) -> Result<(), JournalError> {
-        self.shared.writing()?.desk.ask(Work::Rest).await.map(|_| ())
+        self.shared.writing()?.writer.submit(Work::Rest).await.map(|_| ())
     }
 
     async fn append_vouched(
@@ -126,47 +130,42 @@ impl SqliteJournal {
             from,
             to: written.tip,
             at: batch.at,
-            lines: written.lines.into_iter().map(Arc::from).collect(),
+            lines: written.lines,
             taken: batch.taken,
             vouched,
             known: hold.known.clone(),
         };
-        writing.desk.ask(Work::Append(append)).await?;
+        writing.writer.submit(Work::Append(append)).await?;
         Ok(written.envelopes)
     }
 
-    fn start(path: &Path, opened: Opened) -> Self {
+    fn start(path: &Path, opened: Opened) -> Result<Self, JournalError> {
+        let Opened { writer, readers: options, locks, heads, losses, kept_copy } = opened;
         let tails = Arc::new(Tails::default());
-        let Opened { writer, readers, locks, heads, losses, kept_copy } = opened;
-        let desk = Desk::open(writer, locks.clone(), heads.clone(), tails.clone());
-        let watcher = tokio::spawn(watch::watch(readers.clone(), tails.clone()));
-        let shared = Shared {
-            path: path.to_owned(),
-            writing: Some(Writing { desk, heads, locks: locks.clone() }),
-            readers: Readers::new(readers, None),
-            locks: Some(locks),
-            losses: Mutex::new(losses),
-            tails,
-            watcher: watcher.abort_handle(),
-            kept_copy,
-            _copy: None,
-        };
-        Self { shared: Arc::new(shared) }
+        let writer = WriterHandle::spawn(writer, locks.clone(), heads.clone(), tails.clone())?;
+        let writing = Writing { writer, heads, locks: locks.clone() };
+        let readable = Readable { options, still: None, locks: Some(locks), losses, copy: None };
+        Ok(Self::assemble(path, readable, tails, Some(writing), kept_copy))
     }
 
-    fn look(path: &Path, readable: Readable) -> Self {
-        let tails = Arc::new(Tails::default());
+    fn assemble(
+        path: &Path,
+        readable: Readable,
+        tails: Arc<Tails>,
+        writing: Option<Writing>,
+        kept_copy: Option<PathBuf>,
+    ) -> Self {
         let Readable { options, still, locks, losses, copy } = readable;
         let watcher = tokio::spawn(watch::watch(options.clone(), tails.clone()));
         let shared = Shared {
             path: path.to_owned(),
-            writing: None,
             readers: Readers::new(options, still),
+            writing,
             locks,
             losses: Mutex::new(losses),
             tails,
             watcher: watcher.abort_handle(),
-            kept_copy: None,
+            kept_copy,
             _copy: copy,
         };
         Self { shared: Arc::new(shared) }
@@ -221,7 +220,7 @@ struct Hold {
 impl Journal for SqliteJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
         self.shared.lost_nothing(&log.run)?;
-        match self.shared.writing()?.desk.ask(Work::Lease(log.clone())).await? {
+        match self.shared.writing()?.writer.submit(Work::Lease(log.clone())).await? {
             Done::Leased(Leased { held, row, generation, tip }) => {
                 self.shared.compare(log, row, tip)?;
                 let (turn, known) = (tokio::sync::Mutex::default(), Arc::new(Mutex::new(tip)));
@@ -261,7 +260,7 @@ impl Journal for SqliteJournal {
         summary: Summary,
     ) -> Result<(), JournalError> {
         let work = Work::Summarize { log: log.clone(), seq, summary };
-        self.shared.writing()?.desk.ask(work).await.map(drop)
+        self.shared.writing()?.writer.submit(work).await.map(drop)
     }
 
     async fn summaries(
@@ -362,8 +361,8 @@ impl Journal for SqliteJournal {
         let digest = Digest::of(bytes);
         let blob = BlobRef { digest, bytes: bytes.len() as u64 };
         if !self.shared.readers.has_blob(&digest).await? {
-            let bytes = Arc::new(bytes.to_vec());
-            self.shared.writing()?.desk.ask(Work::Keep { digest, bytes }).await?;
+            let work = Work::Keep { digest, bytes: bytes.to_vec() };
+            self.shared.writing()?.writer.submit(work).await?;
         }
         Ok(blob)
     }
@@ -383,7 +382,13 @@ impl Journal for SqliteJournal {
         command: &Command,
     ) -> Result<u64, JournalError> {
         let command = inbox::write(command)?;
-        match self.shared.writing()?.desk.ask(Work::Post { run: run.clone(), at, command }).await? {
+        match self
+            .shared
+            .writing()?
+            .writer
+            .submit(Work::Post { run: run.clone(), at, command })
+            .await?
+        {
             Done::Posted(number) => Ok(number),
             _ => Err(JournalError::Stopped),
         }

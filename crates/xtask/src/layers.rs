@@ -43,7 +43,7 @@ const LAYERS: &[Layer] = &[
 
 /// Outside dependencies that are a power: only their owners may have them.
 const POWERS: &[(&str, &[&str])] = &[
-    ("sqlx", &["store"]),
+    ("rusqlite", &["store"]),
     ("reqwest", &["llm"]),
     ("nix", &["sandbox", "store", "xtask"]),
     ("rustix", &["sandbox", "store"]),
@@ -218,9 +218,9 @@ mod tests {
 
     #[test]
     fn a_power_stays_with_its_owner() {
-        assert_eq!(findings("store", "sqlx = \"1\""), [""; 0]);
-        let found = findings("runtime", "sqlx = \"1\"");
-        assert!(found[0].contains("`sqlx` belongs to store"), "{found:?}");
+        assert_eq!(findings("store", "rusqlite = \"1\""), [""; 0]);
+        let found = findings("runtime", "rusqlite = \"1\"");
+        assert!(found[0].contains("`rusqlite` belongs to store"), "{found:?}");
     }
 
     #[test]

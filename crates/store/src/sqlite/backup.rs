@@ -8,10 +8,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::ConnectOptions as _;
-use sqlx::sqlite::SqliteConnectOptions;
+use rusqlite::Connection;
 
 use super::code::Broken;
+use super::connection::ConnectOptions;
 use super::heads::Heads;
 use super::lock::Locks;
 use super::open::make_folder;
@@ -22,15 +22,12 @@ use crate::JournalError;
 const COMPANIONS: [&str; 2] = ["-wal", ".heads"];
 
 /// Write everything that is committed into a new file.
-pub(super) async fn write(from: SqliteConnectOptions, to: &Path) -> Result<(), JournalError> {
+pub(super) fn write(from: &ConnectOptions, to: &Path) -> Result<(), JournalError> {
     let cannot = |source| JournalError::CannotWrite { path: to.to_owned(), source };
     // Whoever comes later finds the name taken.
     new_file(to).map_err(cannot)?;
     let part = with(to, ".part");
-    let written = match fill(from, &part).await {
-        Ok(()) => finish(&part, to).map_err(cannot),
-        Err(error) => Err(error),
-    };
+    let written = fill(from, &part).and_then(|()| finish(&part, to).map_err(cannot));
     if written.is_err() {
         fs::remove_file(&part).ok();
         fs::remove_file(to).ok();
@@ -38,18 +35,21 @@ pub(super) async fn write(from: SqliteConnectOptions, to: &Path) -> Result<(), J
     written
 }
 
-async fn fill(from: SqliteConnectOptions, part: &Path) -> Result<(), JournalError> {
-    let broken = Broken::while_("writing a backup");
+/// One statement and so one snapshot, while writers go on. SQLite's backup interface would copy unused pages too, and
+/// begin again whenever another process commits between two of its steps.
+fn fill(from: &ConnectOptions, part: &Path) -> Result<(), JournalError> {
     fs::remove_file(part).ok();
     new_file(part).map_err(|source| JournalError::CannotWrite { path: part.to_owned(), source })?;
-    let connected = from.pragma("query_only", "OFF").connect().await;
-    let mut connection = connected.map_err(&broken)?;
-    let written = sqlx::query("VACUUM INTO $1")
-        .bind(part.to_string_lossy().into_owned())
-        .execute(&mut connection)
-        .await;
-    written.map(drop).map_err(&broken)?;
-    Ok(())
+    let copied = from.connect().and_then(|connection| {
+        connection.pragma_update(None, "query_only", false)?;
+        vacuum_into(&connection, part)
+    });
+    copied.map_err(|source| Broken::while_("writing a backup")(source).error())
+}
+
+/// Copy a database into an empty file.
+pub(super) fn vacuum_into(connection: &Connection, file: &Path) -> rusqlite::Result<()> {
+    connection.execute("VACUUM INTO ?1", [file.to_string_lossy()]).map(drop)
 }
 
 fn finish(part: &Path, to: &Path) -> io::Result<()> {

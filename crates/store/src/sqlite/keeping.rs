@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::connection::on_thread;
 use super::heads::Recorded;
 use super::work::{Done, Work};
 use super::{SqliteJournal, backup};
@@ -24,7 +25,8 @@ pub enum HeadsFile {
 impl SqliteJournal {
     /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
     pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
-        backup::write(self.shared.readers.options(), to).await
+        let (from, to) = (self.shared.readers.options(), to.to_owned());
+        on_thread("writing a backup", move || backup::write(&from, &to)).await?
     }
 
     /// What is known of the file beside the database that has the end of every log.
@@ -42,7 +44,7 @@ impl SqliteJournal {
     /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
     /// more. The journal is not made smaller while another process has it open.
     pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
-        match self.shared.writing()?.desk.ask(Work::Remove(removal)).await? {
+        match self.shared.writing()?.writer.submit(Work::Remove(removal)).await? {
             Done::Removed(removed, _guards) => Ok(removed),
             _ => Err(JournalError::Stopped),
         }

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection};
+use rusqlite::{Connection, TransactionBehavior};
 
+use super::backup::vacuum_into;
 use super::code::Broken;
+use super::connection::{ConnectOptions, on_thread, use_wal};
+use super::ends;
 use super::heads::{Heads, Recorded};
 use super::lock::{Held, Locks, OPENING};
-use super::{ends, stroke};
 use crate::{JournalError, Loss};
 
 /// The form of the tables that this program writes.
@@ -23,16 +24,14 @@ const VERSION: u32 = 2;
 const SCHEMAS: [&str; VERSION as usize] =
     [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 /// Marks a SQLite file as a journal of ours: "Bosn".
-const APPLICATION: i64 = 0x426f_736e;
+const APPLICATION: i32 = 0x426f_736e;
 /// How long to wait for another process that opens the journal or writes to it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The write-ahead log is cut back to this size when it was larger.
-const WAL_BYTES: &str = "67108864";
 
 /// A database that is ready, with the connection for its one writer.
 pub(super) struct Opened {
-    pub(super) writer: SqliteConnection,
-    pub(super) readers: SqliteConnectOptions,
+    pub(super) writer: Connection,
+    pub(super) readers: ConnectOptions,
     pub(super) locks: Arc<Locks>,
     pub(super) heads: Arc<Heads>,
     pub(super) losses: Vec<Loss>,
@@ -41,33 +40,20 @@ pub(super) struct Opened {
 }
 
 pub(super) async fn open(path: &Path) -> Result<Opened, JournalError> {
-    let file = path.to_owned();
-    let prepared = tokio::task::spawn_blocking(move || prepare(&file)).await;
-    let Prepared { locks, opening, heads, recorded } = prepared.map_err(|source| {
-        JournalError::Failed { doing: "preparing the journal's files", source: Arc::new(source) }
-    })??;
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .busy_timeout(PATIENCE)
-        .disable_statement_logging();
-    let writing = options
-        .clone()
-        .journal_mode(SqliteJournalMode::Wal)
-        .pragma("journal_size_limit", WAL_BYTES)
-        .pragma("temp_store", "MEMORY");
+    let path = path.to_owned();
+    on_thread("opening the journal", move || open_now(&path)).await?
+}
+
+fn open_now(path: &Path) -> Result<Opened, JournalError> {
+    let Prepared { locks, opening, heads, recorded } = prepare(path)?;
     let broken = |broken: Broken| broken.error_at(path);
-    let connected = writing.connect().await.map_err(Broken::while_("opening the journal"));
+    let options = ConnectOptions::writer(path, PATIENCE);
+    let connected = options.connect().map_err(Broken::while_("opening the journal"));
     let mut writer = connected.map_err(broken)?;
-    let kept_copy = migrate(&mut writer, path).await?;
-    stroke::prepare(&mut writer)
-        .await
-        .map_err(Broken::while_("opening the journal"))
-        .map_err(broken)?;
-    let losses = ends::reconcile(&mut writer, &heads, recorded).await.map_err(broken)?;
+    let kept_copy = migrate(&mut writer, path)?;
+    let losses = ends::reconcile(&writer, &heads, recorded).map_err(broken)?;
     drop(opening);
-    let readers = options.pragma("query_only", "ON");
+    let readers = options.reader();
     Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses, kept_copy })
 }
 
@@ -148,16 +134,16 @@ pub(super) enum Form {
 }
 
 /// See what a database is.
-pub(super) async fn form(connection: &mut SqliteConnection) -> Result<Form, Broken> {
-    let broken = Broken::while_("looking at the journal's tables");
-    let number = async |connection: &mut SqliteConnection, sql: &'static str| {
-        sqlx::query_scalar::<_, i64>(sql).fetch_one(connection).await.map_err(&broken)
+pub(super) fn form(connection: &Connection) -> Result<Form, Broken> {
+    let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i32>(0));
+    let looked = || {
+        let application = number("PRAGMA application_id")?;
+        let version = number("PRAGMA user_version")?;
+        Ok((application, version, number("SELECT count(*) FROM sqlite_schema")?))
     };
-    let application = number(connection, "PRAGMA application_id").await?;
-    let version = number(connection, "PRAGMA user_version").await?;
-    let version = u32::try_from(version).unwrap_or(u32::MAX);
-    let tables = number(connection, "SELECT count(*) FROM sqlite_schema").await?;
-    Ok(match version {
+    let (application, version, tables) =
+        looked().map_err(Broken::while_("looking at the journal's tables"))?;
+    Ok(match u32::try_from(version).unwrap_or(u32::MAX) {
         0 if application == 0 && tables == 0 => Form::Fresh,
         _ if application != APPLICATION => Form::Foreign,
         VERSION => Form::Current,
@@ -168,46 +154,46 @@ pub(super) async fn form(connection: &mut SqliteConnection) -> Result<Form, Brok
 
 /// Bring the tables to the form of this version, in one transaction. An older journal is copied first; where to is
 /// returned.
-async fn migrate(
-    connection: &mut SqliteConnection,
-    path: &Path,
-) -> Result<Option<PathBuf>, JournalError> {
-    let (version, copy) = match form(connection).await.map_err(|broken| broken.error_at(path))? {
-        Form::Fresh => (0, None),
-        Form::Older(version) => (version, Some(keep_copy(connection, path, version).await?)),
-        Form::Current => return Ok(None),
+fn migrate(connection: &mut Connection, path: &Path) -> Result<Option<PathBuf>, JournalError> {
+    let at_path = |broken: Broken| broken.error_at(path);
+    // Nothing is changed before it is known whose file this is.
+    let form = form(connection).map_err(at_path)?;
+    match form {
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
+        Form::Fresh | Form::Older(_) | Form::Current => {}
+    }
+    use_wal(connection).map_err(Broken::while_("opening the journal")).map_err(at_path)?;
+    let (version, copy) = match form {
+        Form::Older(version) => (version, Some(keep_copy(connection, path, version)?)),
+        Form::Fresh => (0, None),
+        _ => return Ok(None),
     };
-    let missing: Vec<&str> = SCHEMAS.into_iter().skip(version as usize).collect();
-    let make = format!(
-        "BEGIN IMMEDIATE; {} PRAGMA application_id = {APPLICATION}; \
-         PRAGMA user_version = {VERSION}; COMMIT;",
-        missing.join("\n")
-    );
-    let made = sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(connection).await;
-    let broken = Broken::while_("preparing the journal's tables");
-    made.map_err(|source| broken(source).error_at(path))?;
+    let made = make_tables(connection, version);
+    made.map_err(Broken::while_("preparing the journal's tables")).map_err(at_path)?;
     Ok(copy)
+}
+
+fn make_tables(connection: &mut Connection, from: u32) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for schema in SCHEMAS.into_iter().skip(from as usize) {
+        transaction.execute_batch(schema)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
 }
 
 /// Keeps the file as it is under a name with its version, durable before anything is changed. A copy of an upgrade that
 /// was cut off is made again.
-async fn keep_copy(
-    connection: &mut SqliteConnection,
-    path: &Path,
-    version: u32,
-) -> Result<PathBuf, JournalError> {
+fn keep_copy(connection: &Connection, path: &Path, version: u32) -> Result<PathBuf, JournalError> {
     let copy = path.with_extension(format!("v{version}.db"));
     let part = path.with_extension(format!("v{version}.part"));
     let cannot = |source| JournalError::CannotWrite { path: copy.clone(), source };
     // SQLite fills an empty file; made here, so that only its owner may read it.
     let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
     let made = made.map_err(cannot)?;
-    sqlx::query("VACUUM INTO $1")
-        .bind(part.to_string_lossy().into_owned())
-        .execute(connection)
-        .await
+    vacuum_into(connection, &part)
         .map_err(|source| Broken::while_("copying the journal")(source).error_at(&part))?;
     made.sync_all().map_err(cannot)?;
     fs::rename(&part, &copy).map_err(cannot)?;

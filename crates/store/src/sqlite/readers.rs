@@ -1,17 +1,19 @@
-//! Reading: a few connections that cannot write, handed out one at a time. Each answer comes from one statement and so
-//! from one snapshot, which is what lets rows be checked against the recorded end of their log. A read goes on by itself
-//! once it has its turn: somebody who follows several logs and looks at one of them does not keep the others' turns.
+//! Reading: a few connections that cannot write, each used by one thread at a time. Each answer comes from one statement
+//! and so from one snapshot, which is what lets rows be checked against the recorded end of their log. A read goes on by
+//! itself once it has its turn: somebody who follows several logs and looks at one of them does not keep the others'
+//! turns.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow};
-use sqlx::{ConnectOptions, Row, Sqlite, SqliteConnection};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use tokio::sync::Semaphore;
-use types::{Command, Digest, Envelope, LogId, NotAnId, RunId, Timestamp};
+use types::{Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use super::code::Broken;
+use super::connection::ConnectOptions;
 use super::reading::Still;
+use super::work::signed;
 use crate::line::{Page, Tip};
 use crate::{JournalError, LogSummary, RemovedRun, inbox};
 
@@ -22,32 +24,39 @@ const VERIFIED_AT_ONCE: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Readers {
-    options: Mutex<SqliteConnectOptions>,
-    /// Set as long as the file is read without locks.
-    still: Mutex<Option<Still>>,
-    idle: Arc<Mutex<Vec<SqliteConnection>>>,
+    pool: Arc<Mutex<Pool>>,
     turns: Arc<Semaphore>,
 }
 
+#[derive(Debug)]
+struct Pool {
+    options: ConnectOptions,
+    /// Set as long as the file is read without locks.
+    still: Option<Still>,
+    /// How often the way to read has changed. Connections of before are not used again.
+    epoch: u32,
+    idle: Vec<Connection>,
+}
+
 impl Readers {
-    pub(super) fn new(options: SqliteConnectOptions, still: Option<Still>) -> Self {
-        let turns = Arc::new(Semaphore::new(READERS));
-        let (options, still) = (Mutex::new(options), Mutex::new(still));
-        Self { options, still, idle: Arc::default(), turns }
+    pub(super) fn new(options: ConnectOptions, still: Option<Still>) -> Self {
+        let pool = Pool { options, still, epoch: 0, idle: Vec::new() };
+        Self { pool: Arc::new(Mutex::new(pool)), turns: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// A connection of its own, for something long.
-    pub(super) fn options(&self) -> SqliteConnectOptions {
-        unpoisoned(&self.options).clone()
+    pub(super) fn options(&self) -> ConnectOptions {
+        unpoisoned(&self.pool).options.clone()
     }
 
     /// The row of a log, if there is one.
     pub(super) async fn row(&self, log: &LogId) -> Result<Option<i64>, JournalError> {
         let name = log.to_string();
-        let sql = "SELECT id FROM logs WHERE name = $1";
-        let rows = self.fetch("finding a log", || sqlx::query(sql).bind(name.clone())).await?;
-        let id = rows.first().map(|row| row.try_get("id")).transpose();
-        Ok(id.map_err(Broken::while_("finding a log"))?)
+        self.read("finding a log", move |connection| {
+            let mut statement = connection.prepare_cached("SELECT id FROM logs WHERE name = ?1")?;
+            statement.query_row([&name], |row| row.get(0)).optional()
+        })
+        .await
     }
 
     pub(super) async fn page(
@@ -70,7 +79,6 @@ impl Readers {
     }
 
     pub(super) async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {
-        let name = log.to_string();
         let mut after = 0;
         loop {
             let page = self.page(log, Page { after, limit: VERIFIED_AT_ONCE }).await?;
@@ -78,10 +86,7 @@ impl Readers {
                 after = last.seq;
                 continue;
             }
-            let sql = "SELECT name, last_seq, head, created, updated FROM logs WHERE name = $1";
-            let found = self.fetch("reading a log", || sqlx::query(sql).bind(name.clone())).await?;
-            let summary = found.first().map(summary).transpose()?;
-            match summary.filter(|found| found.last_seq > 0) {
+            match self.summary(log).await?.filter(|found| found.last_seq > 0) {
                 None => return Err(JournalError::UnknownLog { log: log.clone() }),
                 Some(summary) if summary.last_seq == after => return Ok(summary),
                 // Lines came while we were looking; they are checked too.
@@ -90,19 +95,27 @@ impl Readers {
         }
     }
 
+    async fn summary(&self, log: &LogId) -> Result<Option<LogSummary>, JournalError> {
+        let name = log.to_string();
+        self.read("reading a log", move |connection| {
+            let sql = "SELECT name, last_seq, head, created, updated FROM logs WHERE name = ?1";
+            connection.prepare_cached(sql)?.query_row([&name], summary).optional()
+        })
+        .await
+    }
+
     pub(super) async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
-        let query = || match of {
-            None => sqlx::query(
-                "SELECT name, last_seq, head, created, updated FROM logs
-                WHERE last_seq > 0 ORDER BY id DESC",
-            ),
-            Some(run) => sqlx::query(
-                "SELECT name, last_seq, head, created, updated FROM logs
-                WHERE run = $1 AND last_seq > 0 ORDER BY id DESC",
-            )
-            .bind(run.to_string()),
-        };
-        self.fetch("listing the logs", query).await?.iter().map(summary).collect()
+        let of = of.map(RunId::to_string);
+        self.read("listing the logs", move |connection| {
+            const ALL: &str = "SELECT name, last_seq, head, created, updated FROM logs
+                WHERE last_seq > 0 ORDER BY id DESC";
+            const OF_RUN: &str = "SELECT name, last_seq, head, created, updated FROM logs
+                WHERE run = ?1 AND last_seq > 0 ORDER BY id DESC";
+            let mut statement = connection.prepare_cached(of.as_ref().map_or(ALL, |_| OF_RUN))?;
+            let logs = statement.query_map(rusqlite::params_from_iter(&of), summary)?;
+            logs.collect()
+        })
+        .await
     }
 
     pub(super) async fn removed(
@@ -129,30 +142,33 @@ impl Readers {
     }
 
     pub(super) async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, JournalError> {
-        let sql = "SELECT bytes FROM blobs WHERE digest = $1";
-        let query = || sqlx::query(sql).bind(digest.to_string());
-        let rows = self.fetch("reading a blob", query).await?;
-        let bytes = rows.first().map(|row| row.try_get("bytes"));
-        Ok(bytes.transpose().map_err(Broken::while_("reading a blob"))?)
+        let digest = digest.to_string();
+        self.read("reading a blob", move |connection| {
+            let mut blob =
+                connection.prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")?;
+            blob.query_row([&digest], |row| row.get(0)).optional()
+        })
+        .await
     }
 
     pub(super) async fn has_blob(&self, digest: &Digest) -> Result<bool, JournalError> {
-        let sql = "SELECT 1 FROM blobs WHERE digest = $1";
-        let query = || sqlx::query(sql).bind(digest.to_string());
-        let rows = self.fetch("looking for a blob", query).await?;
-        Ok(!rows.is_empty())
+        let digest = digest.to_string();
+        self.read("looking for a blob", move |connection| {
+            connection.prepare_cached("SELECT 1 FROM blobs WHERE digest = ?1")?.exists([&digest])
+        })
+        .await
     }
 
     pub(super) async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {
-        let sql = "SELECT id, command FROM inbox WHERE run = $1 ORDER BY id";
-        let query = || sqlx::query(sql).bind(run.to_string());
-        let rows = self.fetch("reading the inbox", query).await?;
-        let command = |row: &SqliteRow| {
-            let text: String =
-                row.try_get("command").map_err(Broken::while_("reading the inbox"))?;
-            Ok((number(row, "id")?, inbox::parse(&text)?))
-        };
-        rows.iter().map(command).collect()
+        let run = run.to_string();
+        let posted: Vec<(u64, String)> = self
+            .read("reading the inbox", move |connection| {
+                let sql = "SELECT id, command FROM inbox WHERE run = ?1 ORDER BY id";
+                let mut statement = connection.prepare_cached(sql)?;
+                statement.query_map([&run], |row| Ok((number(row, 0)?, row.get(1)?)))?.collect()
+            })
+            .await?;
+        posted.into_iter().map(|(number, text)| Ok((number, inbox::parse(&text)?))).collect()
     }
 
     /// Where a log ends.
@@ -167,63 +183,81 @@ impl Readers {
         first: u64,
         limit: usize,
     ) -> Result<(Tip, Vec<(u64, String)>), JournalError> {
-        let sql = "SELECT logs.last_seq, logs.head, lines.seq, lines.line
-            FROM logs LEFT JOIN lines ON lines.log = logs.id AND lines.seq >= $2
-            WHERE logs.name = $1 ORDER BY lines.seq LIMIT $3";
-        let query = || {
-            sqlx::query(sql)
-                .bind(log.to_string())
-                .bind(i64::try_from(first).unwrap_or(i64::MAX))
-                // One row comes even when there are no lines, with the log's end.
-                .bind(i64::try_from(limit.max(1)).unwrap_or(i64::MAX))
-        };
-        let fetched = self.fetch("reading a log", query).await?;
-        let Some(any) = fetched.first() else { return Ok((Tip::EMPTY, Vec::new())) };
-        let tip = tip(any)?;
-        let rows = fetched.iter().take(limit).filter_map(|row| line(row).transpose());
-        Ok((tip, rows.collect::<Result<_, _>>()?))
+        let name = log.to_string();
+        self.read("reading a log", move |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT logs.last_seq, logs.head, lines.seq, lines.line
+                FROM logs LEFT JOIN lines ON lines.log = logs.id AND lines.seq >= ?2
+                WHERE logs.name = ?1 ORDER BY lines.seq LIMIT ?3",
+            )?;
+            // One row comes even when there are no lines, with the log's end.
+            let at_most = i64::try_from(limit.max(1)).unwrap_or(i64::MAX);
+            let mut rows = statement.query(params![name, signed(first), at_most])?;
+            let (mut end, mut lines) = (None, Vec::new());
+            while let Some(row) = rows.next()? {
+                if end.is_none() {
+                    end = Some(tip(row)?);
+                }
+                if lines.len() < limit {
+                    lines.extend(line(row)?);
+                }
+            }
+            Ok((end.unwrap_or(Tip::EMPTY), lines))
+        })
+        .await
     }
 
-    pub(super) async fn fetch(
+    /// Run a query. It may run twice.
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         doing: &'static str,
-        query: impl Fn() -> Query<'static, Sqlite, SqliteArguments>,
-    ) -> Result<Vec<SqliteRow>, JournalError> {
-        let rows = self.fetch_once(doing, query()).await;
-        if self.is_still() { rows } else { self.fetch_once(doing, query()).await }
+        query: impl Fn(&Connection) -> rusqlite::Result<T> + Clone + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let (epoch, found) = self.read_once(doing, query.clone()).await;
+        if self.is_reliable(epoch) { found } else { self.read_once(doing, query).await.1 }
     }
 
-    /// Whether what was just read can be relied on. A file that was read without locks and written to meanwhile is read
-    /// with locks from now on.
-    fn is_still(&self) -> bool {
-        let mut still = unpoisoned(&self.still);
-        let Some(changed) = still.take_if(|still| !still.is_unchanged()) else { return true };
-        *unpoisoned(&self.options) = changed.with_locks;
-        unpoisoned(&self.idle).clear();
-        false
+    /// Whether what was read in this epoch can be relied on. A file that was read without locks and written to
+    /// meanwhile is read with locks from now on.
+    fn is_reliable(&self, epoch: u32) -> bool {
+        let mut pool = unpoisoned(&self.pool);
+        if let Some(changed) = pool.still.take_if(|still| !still.is_unchanged()) {
+            pool.options = changed.with_locks;
+            pool.epoch += 1;
+            pool.idle.clear();
+        }
+        pool.epoch == epoch
     }
 
-    async fn fetch_once(
+    /// Run a query on a thread that may block, and say in which epoch.
+    async fn read_once<T: Send + 'static>(
         &self,
         doing: &'static str,
-        query: Query<'static, Sqlite, SqliteArguments>,
-    ) -> Result<Vec<SqliteRow>, JournalError> {
-        let (idle, turns) = (Arc::clone(&self.idle), Arc::clone(&self.turns));
-        let options = self.options();
+        query: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> (u32, Result<T, JournalError>) {
+        let (pool, turns) = (self.pool.clone(), self.turns.clone());
         let reading = tokio::spawn(async move {
-            let broken = Broken::while_(doing);
-            let _turn = turns.acquire().await.map_err(|_| JournalError::Stopped)?;
-            let known = unpoisoned(&idle).pop();
-            let mut connection = match known {
-                Some(connection) => connection,
-                None => options.connect().await.map_err(&broken)?,
-            };
-            let rows = query.fetch_all(&mut connection).await.map_err(&broken)?;
-            // A connection that failed is not used again.
-            unpoisoned(&idle).push(connection);
-            Ok(rows)
+            let _turn = turns.acquire().await;
+            tokio::task::spawn_blocking(move || {
+                let (epoch, idle, options) = {
+                    let mut pool = unpoisoned(&pool);
+                    (pool.epoch, pool.idle.pop(), pool.options.clone())
+                };
+                let connected = idle.map_or_else(|| options.connect(), Ok);
+                let found = connected.and_then(|connection| {
+                    let found = query(&connection)?;
+                    let mut pool = unpoisoned(&pool);
+                    // A connection that failed is not used again.
+                    if pool.epoch == epoch {
+                        pool.idle.push(connection);
+                    }
+                    Ok(found)
+                });
+                (epoch, found.map_err(|source| Broken::while_(doing)(source).error()))
+            })
+            .await
         });
-        reading.await.map_err(|_| JournalError::Stopped)?
+        reading.await.flatten().unwrap_or((0, Err(JournalError::Stopped)))
     }
 }
 
@@ -232,34 +266,31 @@ fn unpoisoned<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Where a log ends, from a row with `last_seq` and `head`. A head that is not a hash matches no line.
-pub(super) fn tip(row: &SqliteRow) -> Result<Tip, Broken> {
-    let head: String = row.try_get("head").map_err(Broken::while_("reading the end of a log"))?;
+pub(super) fn tip(row: &Row<'_>) -> rusqlite::Result<Tip> {
+    let head: String = row.get("head")?;
     Ok(Tip { seq: number(row, "last_seq")?, head: head.parse().unwrap_or_default() })
 }
 
 /// A column that holds a count. What is below zero was not written by us, and is taken as nothing.
-pub(super) fn number(row: &SqliteRow, column: &str) -> Result<u64, Broken> {
-    let number: i64 = row.try_get(column).map_err(Broken::while_("reading a number"))?;
-    Ok(u64::try_from(number).unwrap_or(0))
+pub(super) fn number(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
-fn line(row: &SqliteRow) -> Result<Option<(u64, String)>, Broken> {
-    let broken = Broken::while_("reading a line");
-    let seq: Option<i64> = row.try_get("seq").map_err(&broken)?;
-    let bytes: Option<Vec<u8>> = row.try_get_unchecked("line").map_err(&broken)?;
+/// A line with its number, from a row that may have none.
+fn line(row: &Row<'_>) -> rusqlite::Result<Option<(u64, String)>> {
+    let seq: Option<i64> = row.get("seq")?;
+    let bytes = row.get_ref("line")?.as_bytes_or_null()?;
     // Bytes that are not text are damage, which the check of the hash will find.
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     Ok(seq.zip(bytes).map(|(seq, bytes)| (u64::try_from(seq).unwrap_or(0), text(bytes))))
 }
 
-pub(super) fn summary(row: &SqliteRow) -> Result<LogSummary, JournalError> {
-    let broken = Broken::while_("reading the summary of a log");
-    let name: String = row.try_get("name").map_err(&broken)?;
-    let time = |column| row.try_get(column).map(Timestamp::from_millis).map_err(&broken);
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<LogSummary> {
+    let name: String = row.get("name")?;
+    let time = |column| row.get(column).map(Timestamp::from_millis);
     let Tip { seq: last_seq, head } = tip(row)?;
-    let log = name.parse().map_err(|source: NotAnId| JournalError::Failed {
-        doing: "reading the name of a log",
-        source: Arc::new(source),
+    let log = name.parse().map_err(|source: types::NotAnId| {
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(source))
     })?;
     Ok(LogSummary { log, last_seq, head, created: time("created")?, updated: time("updated")? })
 }

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
 use super::code::Broken;
+use super::connection::{ConnectOptions, on_thread};
 use super::ends;
 use super::heads::{Recorded, Stored};
 use super::lock::Locks;
@@ -27,7 +26,7 @@ const TRIES: usize = 5;
 
 /// A journal that can be read.
 pub(super) struct Readable {
-    pub(super) options: SqliteConnectOptions,
+    pub(super) options: ConnectOptions,
     /// Set where the file is read as it stands.
     pub(super) still: Option<Still>,
     pub(super) locks: Option<Arc<Locks>>,
@@ -41,7 +40,7 @@ pub(super) struct Readable {
 pub(super) struct Still {
     path: PathBuf,
     stamp: Option<Stamp>,
-    pub(super) with_locks: SqliteConnectOptions,
+    pub(super) with_locks: ConnectOptions,
 }
 
 impl Still {
@@ -82,18 +81,15 @@ pub(super) async fn read(path: &Path, follow: bool) -> Result<Found, JournalErro
     };
     let locks = Locks::look(path);
     let written = locks.as_ref().is_some_and(|locks| locks.is_open().unwrap_or(true));
-    let with_locks = options(path);
+    let with_locks = ConnectOptions::read_only(path, PATIENCE / 2);
     if !follow && !written && wal_bytes(path) == 0 {
-        let options = with_locks.clone().immutable(true);
-        let found = look(&options, &Recorded::read(path)).await;
+        let options = with_locks.immutable();
+        let found = look(&options, Recorded::read(path)).await?;
         let found = found.map_err(|broken| broken.error_at(path))?;
         let still = Still { path: path.to_owned(), stamp: Some(stamp), with_locks };
         if still.is_unchanged() {
-            return readable(
-                found,
-                Source { options, still: Some(still), locks, copy: None },
-                path,
-            );
+            let source = Source { options, still: Some(still), locks, copy: None };
+            return readable(found, source, path);
         }
         return locked(path, still.with_locks, locks).await;
     }
@@ -102,24 +98,24 @@ pub(super) async fn read(path: &Path, follow: bool) -> Result<Found, JournalErro
 
 async fn locked(
     path: &Path,
-    options: SqliteConnectOptions,
+    options: ConnectOptions,
     locks: Option<Arc<Locks>>,
 ) -> Result<Found, JournalError> {
     // Before the database, so that whatever is written meanwhile is in the database, too.
     let recorded = Recorded::read(path);
-    if let Ok(Ok(found)) = tokio::time::timeout(PATIENCE, look(&options, &recorded)).await {
+    if let Ok(Ok(Ok(found))) = tokio::time::timeout(PATIENCE, look(&options, recorded)).await {
         return readable(found, Source { options, still: None, locks, copy: None }, path);
     }
-    let from = path.to_owned();
+    let (from, recorded) = (path.to_owned(), Recorded::read(path));
     let copied = tokio::task::spawn_blocking(move || copy(&from)).await;
     let (folder, file) = copied.map_err(io::Error::other).flatten().map_err(unreadable)?;
-    let options = self::options(&file);
-    let found = look(&options, &recorded).await.map_err(|broken| broken.error_at(path))?;
+    let options = ConnectOptions::read_only(&file, PATIENCE / 2);
+    let found = look(&options, recorded).await?.map_err(|broken| broken.error_at(path))?;
     readable(found, Source { options, still: None, locks, copy: Some(folder) }, path)
 }
 
 struct Source {
-    options: SqliteConnectOptions,
+    options: ConnectOptions,
     still: Option<Still>,
     locks: Option<Arc<Locks>>,
     copy: Option<TempDir>,
@@ -144,25 +140,22 @@ struct Look {
 }
 
 /// What is in a database, and what is missing from it.
-async fn look(options: &SqliteConnectOptions, recorded: &Recorded) -> Result<Look, Broken> {
-    let connected: Result<SqliteConnection, _> = options.connect().await;
-    let mut connection = connected.map_err(Broken::while_("opening the journal"))?;
-    let form = form(&mut connection).await?;
-    let losses = match form {
-        Form::Current => ends::losses(&mut connection, recorded).await?,
-        Form::Fresh => recorded.losses(&Stored::new()),
-        _ => Vec::new(),
-    };
-    Ok(Look { form, losses })
-}
-
-fn options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
-        .filename(path)
-        .read_only(true)
-        .busy_timeout(PATIENCE / 2)
-        .pragma("query_only", "ON")
-        .disable_statement_logging()
+async fn look(
+    options: &ConnectOptions,
+    recorded: Recorded,
+) -> Result<Result<Look, Broken>, JournalError> {
+    let options = options.clone();
+    on_thread("opening the journal", move || {
+        let connection = options.connect().map_err(Broken::while_("opening the journal"))?;
+        let form = form(&connection)?;
+        let losses = match form {
+            Form::Current => ends::losses(&connection, &recorded)?,
+            Form::Fresh => recorded.losses(&Stored::new()),
+            _ => Vec::new(),
+        };
+        Ok(Look { form, losses })
+    })
+    .await
 }
 
 /// Copy the database with its write-ahead log. A copy that somebody wrote to meanwhile is made again.

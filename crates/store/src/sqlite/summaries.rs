@@ -1,11 +1,9 @@
 //! Summaries in the database: written beside the lines that they are of, read for all logs in one statement. A summary
 //! holds only while its writer has vouched for it up to the last line; one that does not is as good as none.
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use types::LogId;
 
-use super::code::Broken;
 use super::readers::{Readers, number, summary};
 use super::work::signed;
 use crate::{JournalError, LogSummary, Summary};
@@ -36,45 +34,26 @@ impl Vouched {
 }
 
 /// Stores a summary in place of the one before.
-pub(super) async fn store(
-    connection: &mut SqliteConnection,
-    row: i64,
-    summary: &Summary,
-) -> Result<(), Broken> {
-    sqlx::query(
-        "INSERT INTO summaries (log, form, summary, whole) VALUES ($1, $2, $3, $4)
+pub(super) fn store(connection: &Connection, row: i64, summary: &Summary) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO summaries (log, form, summary, whole) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (log) DO UPDATE SET form = excluded.form, summary = excluded.summary,
             whole = excluded.whole",
-    )
-    .bind(row)
-    .bind(i64::from(summary.form))
-    .bind(summary.text.clone())
-    .bind(summary.whole.clone())
-    .execute(connection)
-    .await
-    .map(drop)
-    .map_err(Broken::while_("storing a summary"))
+    )?;
+    statement.execute(params![row, summary.form, summary.text, summary.whole]).map(drop)
 }
 
 /// Stores the summary of a log that ends with a line; nothing, if it does not end there any more.
-pub(super) async fn fill_in(
-    connection: &mut SqliteConnection,
+pub(super) fn fill_in(
+    connection: &Connection,
     log: &LogId,
     seq: u64,
     summary: &Summary,
-) -> Result<(), Broken> {
-    let row: Option<i64> = sqlx::query_scalar(
-        "UPDATE logs SET summary_seq = last_seq WHERE name = $1 AND last_seq = $2 RETURNING id",
-    )
-    .bind(log.to_string())
-    .bind(signed(seq))
-    .fetch_optional(&mut *connection)
-    .await
-    .map_err(Broken::while_("storing a summary"))?;
-    match row {
-        Some(row) => store(connection, row, summary).await,
-        None => Ok(()),
-    }
+) -> rusqlite::Result<()> {
+    let sql =
+        "UPDATE logs SET summary_seq = last_seq WHERE name = ?1 AND last_seq = ?2 RETURNING id";
+    let row = connection.query_row(sql, params![log.to_string(), signed(seq)], |row| row.get(0));
+    row.optional()?.map_or(Ok(()), |row| store(connection, row, summary))
 }
 
 impl Readers {
@@ -83,27 +62,22 @@ impl Readers {
         &self,
         whole: bool,
     ) -> Result<Vec<(LogSummary, Option<Summary>)>, JournalError> {
-        let doing = "reading the summaries";
-        let query = || {
-            sqlx::query(
+        self.read("reading the summaries", move |connection| {
+            let mut statement = connection.prepare_cached(
                 "SELECT logs.name, logs.last_seq, logs.head, logs.created, logs.updated,
-                summaries.form, summaries.summary, CASE WHEN $1 THEN summaries.whole END AS whole
-            FROM logs LEFT JOIN summaries
-                ON summaries.log = logs.id AND logs.summary_seq = logs.last_seq
-            WHERE logs.last_seq > 0 AND logs.name = logs.run ORDER BY logs.id DESC",
-            )
-            .bind(whole)
-        };
-        let rows = self.fetch(doing, query).await?;
-        let stored = |row: &SqliteRow| -> Result<Option<Summary>, JournalError> {
-            let broken = Broken::while_(doing);
-            let text: Option<String> = row.try_get("summary").map_err(&broken)?;
-            let Some(text) = text else { return Ok(None) };
-            let form = u32::try_from(number(row, "form")?).unwrap_or(u32::MAX);
-            Ok(Some(Summary { form, text, whole: row.try_get("whole").map_err(&broken)? }))
-        };
-        rows.iter()
-            .map(|row| Ok((summary(row)?, stored(row)?)))
-            .collect::<Result<_, JournalError>>()
+                    summaries.form, summaries.summary, CASE WHEN ?1 THEN summaries.whole END AS whole
+                FROM logs LEFT JOIN summaries
+                    ON summaries.log = logs.id AND logs.summary_seq = logs.last_seq
+                WHERE logs.last_seq > 0 AND logs.name = logs.run ORDER BY logs.id DESC",
+            )?;
+            statement.query_map([whole], |row| Ok((summary(row)?, stored(row)?)))?.collect()
+        })
+        .await
     }
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
+    let Some(text) = row.get("summary")? else { return Ok(None) };
+    let form = u32::try_from(number(row, "form")?).unwrap_or(u32::MAX);
+    Ok(Some(Summary { form, text, whole: row.get("whole")? }))
 }

@@ -118,7 +118,7 @@ async fn a_writer_whose_lease_was_overtaken_is_fenced_off() {
     let id = log("r_ab");
     let lease = journal.lease(&id).await.expect("a lease");
     append(&journal, &lease, 0, "one").await.expect("an append");
-    damage::edit(&path, "UPDATE logs SET generation = generation + 1").await;
+    damage::edit(&path, "UPDATE logs SET generation = generation + 1");
     let error = append(&journal, &lease, 1, "two").await.expect_err("fenced");
     assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
     assert_eq!(journal.verify(&id).await.expect("an intact log").last_seq, 1);
@@ -168,10 +168,9 @@ async fn two_processes_write_and_follow_side_by_side() {
 #[tokio::test]
 async fn a_full_disk_acknowledges_nothing_and_damages_nothing() {
     let (_folder, path) = folder();
-    let mut opened = open::open(&path).await.expect("a database");
-    let limit = "PRAGMA max_page_count = 40";
-    sqlx::query(limit).execute(&mut opened.writer).await.expect("a small disk");
-    let journal = SqliteJournal::start(&path, opened);
+    let opened = open::open(&path).await.expect("a database");
+    opened.writer.pragma_update(None, "max_page_count", 40).expect("a small disk");
+    let journal = SqliteJournal::start(&path, opened).expect("a journal");
     let id = log("r_ab");
     let lease = journal.lease(&id).await.expect("a lease");
     let text = "x".repeat(9_000);
@@ -202,8 +201,7 @@ async fn work_that_cannot_be_done_does_not_take_others_with_it() {
     let (good, bad) = (log("r_good"), log("r_bad"));
     let (good_lease, bad_lease) =
         (journal.lease(&good).await.expect("a lease"), journal.lease(&bad).await.expect("a lease"));
-    damage::edit(&path, "INSERT INTO lines SELECT id, 1, '{}' FROM logs WHERE name = 'r_bad'")
-        .await;
+    damage::edit(&path, "INSERT INTO lines SELECT id, 1, '{}' FROM logs WHERE name = 'r_bad'");
     let (one, two, three) = futures::join!(
         append(&journal, &good_lease, 0, "one"),
         append(&journal, &bad_lease, 0, "one"),
@@ -224,7 +222,7 @@ async fn a_failure_of_the_disk_stops_the_writer_for_good() {
     let id = log("r_ab");
     let lease = journal.lease(&id).await.expect("a lease");
     append(&journal, &lease, 0, "one").await.expect("an append");
-    damage::spoil(&path).await;
+    damage::spoil(&path);
     append(&journal, &lease, 1, "two").await.expect_err("the file is broken");
     let error = append(&journal, &lease, 1, "two").await.expect_err("and stays so");
     assert!(matches!(error, JournalError::Stopped), "{error}");

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, SqliteConnection};
+use rusqlite::{Connection, OptionalExtension as _};
+use tokio::task;
 
+use super::connection::ConnectOptions;
 use super::readers::number;
 use crate::tail::Tails;
 
@@ -14,40 +15,47 @@ const EVERY: Duration = Duration::from_millis(100);
 
 /// Runs until it is aborted. A look that fails is repeated: followers meet a lasting error when they read.
 #[expect(clippy::disallowed_methods, reason = "a commit of another process gives no event")]
-pub(super) async fn watch(options: SqliteConnectOptions, tails: Arc<Tails>) {
+pub(super) async fn watch(options: ConnectOptions, tails: Arc<Tails>) {
     loop {
         tails.wanted.notified().await;
+        let mut watcher = None;
         while !tails.followed().is_empty() {
-            if let Ok(mut connection) = options.connect().await {
-                look(&mut connection, &tails).await.ok();
-            }
+            let (options, tails) = (options.clone(), tails.clone());
+            let looked = task::spawn_blocking(move || {
+                let mut watcher = match watcher {
+                    Some(watcher) => watcher,
+                    None => Watcher { connection: options.connect()?, seen: None },
+                };
+                watcher.look(&tails).map(|()| watcher)
+            });
+            watcher = looked.await.ok().and_then(rusqlite::Result::ok);
             tokio::time::sleep(EVERY).await;
         }
     }
 }
 
-/// Look until nobody follows any more.
-#[expect(clippy::disallowed_methods, reason = "a commit of another process gives no event")]
-async fn look(connection: &mut SqliteConnection, tails: &Tails) -> Result<(), sqlx::Error> {
-    let mut seen = None;
-    loop {
-        let followed = tails.followed();
-        if followed.is_empty() {
+struct Watcher {
+    connection: Connection,
+    /// The change counter at the last look; it is comparable within one connection only.
+    seen: Option<i64>,
+}
+
+impl Watcher {
+    fn look(&mut self, tails: &Tails) -> rusqlite::Result<()> {
+        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        if self.seen == Some(version) {
             return Ok(());
         }
-        let version: i64 =
-            sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *connection).await?;
-        if seen.replace(version) != Some(version) {
-            for log in followed {
-                let found = sqlx::query("SELECT last_seq FROM logs WHERE name = $1")
-                    .bind(log.to_string())
-                    .fetch_optional(&mut *connection)
-                    .await?;
-                if let Some(seq) = found.and_then(|row| number(&row, "last_seq").ok()) {
-                    tails.reached(&log, seq);
-                }
+        // Asked for after the counter, so that whoever came before a commit which it counts is told of that commit.
+        for log in tails.followed() {
+            let mut end =
+                self.connection.prepare_cached("SELECT last_seq FROM logs WHERE name = ?1")?;
+            let end = end.query_row([log.to_string()], |row| number(row, "last_seq")).optional()?;
+            if let Some(seq) = end {
+                tails.reached(&log, seq);
             }
         }
-        tokio::time::sleep(EVERY).await;
+        self.seen = Some(version);
+        Ok(())
     }
 }

@@ -1,16 +1,16 @@
-//! The one task that writes. It takes whatever waits in its bounded queue, performs it in one transaction, and answers
+//! The one thread that writes. It takes whatever waits in its bounded queue, performs it in one transaction, and answers
 //! only after the commit; it never waits for more to come. After a failure of the disk it writes nothing any more.
 
 use std::slice;
 use std::sync::{Arc, PoisonError};
+use std::thread;
 
-use sqlx::SqliteConnection;
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::code::Broken;
 use super::heads::Heads;
 use super::lock::Locks;
-use super::stroke::Stroke;
 use super::work::{Answer, Done, Work};
 use crate::JournalError;
 use crate::tail::Tails;
@@ -20,9 +20,9 @@ const QUEUE: usize = 256;
 /// How much is committed together.
 const TOGETHER: usize = 64;
 
-/// The way to the writer. The writer ends when the last of these is gone and its queue is empty.
+/// The way to the writer. Its thread ends when the last of these is gone and the queue is empty.
 #[derive(Debug, Clone)]
-pub(super) struct Desk {
+pub(super) struct WriterHandle {
     queue: mpsc::Sender<Job>,
 }
 
@@ -32,21 +32,28 @@ struct Job {
     answer: oneshot::Sender<Answer>,
 }
 
-impl Desk {
-    pub(super) fn open(
-        connection: SqliteConnection,
+impl WriterHandle {
+    /// Start the writer's thread.
+    pub(super) fn spawn(
+        connection: Connection,
         locks: Arc<Locks>,
         heads: Arc<Heads>,
         tails: Arc<Tails>,
-    ) -> Self {
+    ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let writer = Writer { connection, locks, heads, tails, stopped: false };
-        tokio::spawn(writer.run(jobs));
-        Self { queue }
+        let thread = thread::Builder::new().name("journal-writer".to_owned());
+        match thread.spawn(|| writer.run(jobs)) {
+            Ok(_) => Ok(Self { queue }),
+            Err(source) => Err(JournalError::Failed {
+                doing: "starting the journal's writer",
+                source: Arc::new(source),
+            }),
+        }
     }
 
-    /// Have some work done, and wait until it is durable.
-    pub(super) async fn ask(&self, work: Work) -> Answer {
+    /// Have some work done, and wait until it is durable. Work that was queued is done even if nobody waits any more.
+    pub(super) async fn submit(&self, work: Work) -> Answer {
         let (answer, answered) = oneshot::channel();
         self.queue.send(Job { work, answer }).await.map_err(|_| JournalError::Stopped)?;
         answered.await.map_err(|_| JournalError::Stopped)?
@@ -54,7 +61,8 @@ impl Desk {
 }
 
 struct Writer {
-    connection: SqliteConnection,
+    /// Closed before the locks are given back.
+    connection: Connection,
     locks: Arc<Locks>,
     heads: Arc<Heads>,
     tails: Arc<Tails>,
@@ -88,19 +96,19 @@ impl Undone {
 }
 
 impl Writer {
-    async fn run(mut self, mut queue: mpsc::Receiver<Job>) {
+    fn run(mut self, mut queue: mpsc::Receiver<Job>) {
         let mut jobs = Vec::with_capacity(TOGETHER);
-        while queue.recv_many(&mut jobs, TOGETHER).await > 0 {
-            let outcome = self.commit(&jobs).await;
+        while queue.blocking_recv_many(&mut jobs, TOGETHER) > 0 {
+            let outcome = self.commit(&jobs);
             if outcome.is_ok() && jobs.iter().any(|job| job.work.leaves_gaps()) {
-                self.close_gaps().await;
+                self.close_gaps();
             }
             if jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
-                self.check_in().await;
+                self.check_in();
             }
             if jobs.len() > 1 && matches!(outcome, Err(Undone::ByOne(_))) {
                 for job in jobs.drain(..) {
-                    let outcome = self.commit(slice::from_ref(&job)).await;
+                    let outcome = self.commit(slice::from_ref(&job));
                     self.tell([job], outcome);
                 }
             } else {
@@ -110,63 +118,44 @@ impl Writer {
     }
 
     /// Perform all of it in one transaction. Without an answer for each, nothing was written.
-    async fn commit(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
+    fn commit(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
         if self.stopped {
             return Err(Undone::Stopped);
         }
-        let outcome = match self.in_one_stroke(jobs).await {
-            Some(outcome) => outcome,
-            None => self.transact(jobs).await,
-        };
+        let outcome = self.transact(jobs);
         if let Err(undone) = &outcome {
             self.stopped = undone.is_final();
-            self.roll_back().await;
         }
         outcome
     }
 
-    /// The usual case; nothing if this is not the usual case, and then nothing has happened.
-    async fn in_one_stroke(&mut self, jobs: &[Job]) -> Option<Result<Vec<Answer>, Undone>> {
-        let stroke = Stroke::of(jobs.iter().map(|job| &job.work))?;
-        match stroke.run(&mut self.connection).await.map_err(Broken::while_("appending lines")) {
-            Ok(()) => Some(Ok(jobs.iter().map(|_| Ok(Done::Appended)).collect())),
-            Err(broken) if broken.is_refusal() => None,
-            Err(broken) => Some(Err(Undone::Together(broken))),
+    /// A transaction that is not committed is rolled back when it is dropped. Should it still be open after that, none
+    /// can begin, and so nothing is acknowledged any more.
+    fn transact(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
+        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction =
+            begun.map_err(Broken::while_("beginning to write")).map_err(Undone::Together)?;
+        let mut answers = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            answers.push(job.work.perform(&transaction, &self.locks).map_err(Undone::ByOne)?);
         }
+        let committed = transaction.commit();
+        committed.map_err(Broken::while_("making it durable")).map_err(Undone::Together)?;
+        Ok(answers)
     }
 
     /// Bring what is in the write-ahead log into the file. A reader that is in the way keeps some of it there, which
     /// is as durable.
-    async fn check_in(&mut self) {
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await.ok();
+    fn check_in(&self) {
+        self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").ok();
         self.heads.sync();
     }
 
     /// Make the file as small as its content. Others who have it open are not kept waiting for that.
-    async fn close_gaps(&mut self) {
+    fn close_gaps(&self) {
         if let Ok(Some(_alone)) = self.locks.alone() {
-            sqlx::query("VACUUM").execute(&mut self.connection).await.ok();
+            self.connection.execute_batch("VACUUM").ok();
         }
-    }
-
-    async fn roll_back(&mut self) {
-        // SQLite may have rolled back by itself, and then this is an error that says so. Should the transaction still
-        // be open after it, none can begin, and so nothing is acknowledged any more.
-        sqlx::query("ROLLBACK").execute(&mut self.connection).await.ok();
-    }
-
-    async fn transact(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
-        let connection = &mut self.connection;
-        let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await;
-        begun.map_err(Broken::while_("beginning to write")).map_err(Undone::Together)?;
-        let mut answers = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let performed = job.work.perform(connection, &self.locks).await;
-            answers.push(performed.map_err(Undone::ByOne)?);
-        }
-        let committed = sqlx::query("COMMIT").execute(connection).await;
-        committed.map_err(Broken::while_("making it durable")).map_err(Undone::Together)?;
-        Ok(answers)
     }
 
     fn tell(&self, jobs: impl IntoIterator<Item = Job>, outcome: Result<Vec<Answer>, Undone>) {

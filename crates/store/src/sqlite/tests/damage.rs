@@ -1,7 +1,6 @@
 //! Every way in which somebody could change what is stored, at every line; each must be noticed and named.
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions};
+use rusqlite::Connection;
 
 use super::*;
 use crate::Damage;
@@ -9,19 +8,18 @@ use crate::Damage;
 const LINES: u64 = 6;
 
 /// Change the file behind the journal's back.
-pub(super) async fn edit(path: &Path, sql: &str) {
-    let options = SqliteConnectOptions::new().filename(path).foreign_keys(false);
-    let mut connection = options.connect().await.expect("a connection");
+pub(super) fn edit(path: &Path, sql: &str) {
+    let connection = Connection::open(path).expect("a connection");
+    connection.pragma_update(None, "foreign_keys", false).expect("a setting");
     let free = "DROP TRIGGER IF EXISTS lines_are_not_changed;
         DROP TRIGGER IF EXISTS lines_are_not_removed;";
-    let sql = format!("{free} {sql}");
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.expect("an edit");
+    connection.execute_batch(&format!("{free} {sql}")).expect("an edit");
 }
 
 /// Break the file itself, so that SQLite cannot use it.
-pub(super) async fn spoil(path: &Path) {
-    edit(path, "PRAGMA wal_checkpoint(TRUNCATE)").await;
-    edit(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999").await;
+pub(super) fn spoil(path: &Path) {
+    edit(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    edit(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999");
 }
 
 async fn damaged(edits: &[String]) -> (TempDir, SqliteJournal) {
@@ -30,7 +28,7 @@ async fn damaged(edits: &[String]) -> (TempDir, SqliteJournal) {
     filled(&journal, &log("r_ab"), LINES).await;
     filled(&journal, &log("r_cd"), LINES).await;
     for sql in edits {
-        edit(&path, sql).await;
+        edit(&path, sql);
     }
     (folder, journal)
 }
@@ -157,10 +155,10 @@ async fn an_event_that_is_not_known_is_no_damage() {
     let lines = journal.lines(&id, 0, 2).await.expect("lines");
     let line = lines[1].replace("tool.finished", "tool.dreamt");
     let head = Digest::of(line.as_bytes());
-    edit(&path, &format!("UPDATE lines SET line = '{line}' WHERE {OF} AND seq = 2")).await;
+    edit(&path, &format!("UPDATE lines SET line = '{line}' WHERE {OF} AND seq = 2"));
     let error = journal.read(&id, 0, 9).await.expect_err("the hash is another");
     assert!(matches!(error, JournalError::Damaged { seq: 2, .. }), "{error}");
-    edit(&path, &format!("UPDATE logs SET head = '{head}' WHERE name = 'r_ab'")).await;
+    edit(&path, &format!("UPDATE logs SET head = '{head}' WHERE name = 'r_ab'"));
     let error = journal.read(&id, 0, 9).await.expect_err("it is not known");
     assert!(matches!(error, JournalError::Newer { seq: 2, .. }), "{error}");
     let error = journal.verify(&id).await.expect_err("it is not known");
@@ -173,7 +171,7 @@ async fn a_changed_blob_is_not_returned() {
     let (_folder, path) = folder();
     let journal = open(&path).await;
     let blob = journal.put_blob(b"the whole output").await.expect("a blob");
-    edit(&path, "UPDATE blobs SET bytes = CAST('another output' AS BLOB)").await;
+    edit(&path, "UPDATE blobs SET bytes = CAST('another output' AS BLOB)");
     let error = journal.blob(&blob.digest).await.expect_err("not what was kept");
     assert!(matches!(error, JournalError::DamagedBlob { .. }), "{error}");
 }
@@ -183,10 +181,9 @@ async fn the_database_itself_refuses_to_change_or_remove_a_line() {
     let (_folder, path) = folder();
     let journal = open(&path).await;
     filled(&journal, &log("r_ab"), 2).await;
-    let options = SqliteConnectOptions::new().filename(&path);
-    let mut connection = options.connect().await.expect("a connection");
+    let connection = Connection::open(&path).expect("a connection");
     for sql in ["UPDATE lines SET line = ''", "DELETE FROM lines WHERE seq = 2"] {
-        let error = sqlx::query(sql).execute(&mut connection).await.expect_err("append-only");
+        let error = connection.execute(sql, []).expect_err("append-only");
         assert!(error.to_string().contains("never"), "{error}");
     }
     journal.verify(&log("r_ab")).await.expect("an intact log");

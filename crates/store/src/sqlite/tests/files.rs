@@ -59,14 +59,16 @@ async fn a_file_that_is_not_a_journal_is_left_alone() {
     assert_eq!(fs::read_to_string(&path).expect("the letter"), text);
 
     let (_folder, path) = folder_with("CREATE TABLE guests (name TEXT)").await;
+    let before = fs::read(&path).expect("a database");
     let error = SqliteJournal::open(&path).await.expect_err("somebody else's database");
     assert!(matches!(error, JournalError::NotAJournal { .. }), "{error}");
+    assert_eq!(fs::read(&path).expect("a database"), before);
 }
 
 async fn folder_with(sql: &'static str) -> (TempDir, PathBuf) {
     let (folder, path) = folder();
     fs::write(&path, "").expect("a file");
-    damage::edit(&path, sql).await;
+    damage::edit(&path, sql);
     (folder, path)
 }
 
@@ -74,9 +76,13 @@ async fn folder_with(sql: &'static str) -> (TempDir, PathBuf) {
 async fn a_journal_of_a_newer_program_asks_for_an_update() {
     let (_folder, path) = folder();
     drop(open(&path).await);
-    damage::edit(&path, "PRAGMA user_version = 7").await;
+    damage::edit(&path, "PRAGMA user_version = 7");
     let error = SqliteJournal::open(&path).await.expect_err("too new");
     assert!(matches!(error, JournalError::TooNew { version: 7 }), "{error}");
+    for follow in [false, true] {
+        let error = SqliteJournal::read_only(&path, follow).await.expect_err("too new");
+        assert!(matches!(error, JournalError::TooNew { version: 7 }), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

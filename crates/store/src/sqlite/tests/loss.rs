@@ -160,7 +160,7 @@ async fn a_log_that_was_rewritten_with_a_new_chain_is_noticed() {
         UPDATE logs SET head = (SELECT head FROM other.logs)",
         from.display()
     );
-    damage::edit(&path, &sql).await;
+    damage::edit(&path, &sql);
     let journal = open(&path).await;
     assert_eq!(journal.read(&log("r_ab"), 0, 9).await.expect("a new chain").len(), 3);
     let error = journal.verify(&log("r_ab")).await.expect_err("another end");
@@ -180,7 +180,7 @@ async fn a_log_that_was_removed_on_record_is_not_lost() {
         WHERE name = 'r_ab';
         DELETE FROM lines WHERE log = (SELECT id FROM logs WHERE name = 'r_ab');
         DELETE FROM logs WHERE name = 'r_ab'";
-    damage::edit(&path, sql).await;
+    damage::edit(&path, sql);
     let reading = SqliteJournal::read_only(&path, false).await.expect("a read").expect("a journal");
     assert!(reading.losses(None).await.expect("losses").is_empty());
     drop(reading);

@@ -1,7 +1,6 @@
 //! Removing runs: what goes, what stays, and what is put on record.
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Row as _};
+use rusqlite::Connection;
 use types::BlobRef;
 
 use super::*;
@@ -48,13 +47,15 @@ async fn a_removed_run_leaves_a_record_and_takes_nothing_of_others() {
         journal.blob(&blob.digest).await.expect("it is still named");
     }
     journal.blob(&Digest::of(b"named by a blob alone")).await.expect("it is still named");
-    let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("open");
-    let row = sqlx::query("SELECT head, last_seq, by FROM removed WHERE name = 'r_aa'");
-    let row = row.fetch_one(&mut connection).await.expect("a record");
-    assert_eq!(row.get::<String, _>("head"), head.to_string());
-    assert_eq!((row.get::<i64, _>("last_seq"), row.get::<&str, _>("by")), (3, "ann"));
+    let connection = Connection::open(&path).expect("a connection");
+    let record: (String, i64, String) = connection
+        .query_row("SELECT head, last_seq, by FROM removed WHERE name = 'r_aa'", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .expect("a record");
+    assert_eq!(record, (head.to_string(), 3, "ann".to_owned()));
     for sql in ["DELETE FROM removed", "UPDATE removed SET by = 'ben'", "DELETE FROM lines"] {
-        let error = sqlx::query(sql).execute(&mut connection).await.expect_err("it stays");
+        let error = connection.execute(sql, []).expect_err("it stays");
         assert!(error.to_string().contains("never"), "{error}");
     }
     let gone = journal.remove(removal(&["r_aa", "r_bb"], false)).await.expect("removed");

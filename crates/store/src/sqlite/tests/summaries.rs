@@ -35,7 +35,7 @@ async fn a_summary_holds_as_long_as_somebody_vouches_for_it() {
     let lease = journal.lease(&log("r_ab")).await.expect("a lease");
     vouch(&journal, &lease, 0, 1, Some("one")).await;
     assert_eq!(stored(&journal).await, [Some(summary("one"))]);
-    // Few lines go in one stroke, many step by step.
+    // With one line, with several, and with many.
     vouch(&journal, &lease, 1, 2, None).await;
     vouch(&journal, &lease, 3, 40, None).await;
     assert_eq!(stored(&journal).await, [Some(summary("one"))]);
