@@ -143,9 +143,10 @@ impl Known {
         let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
         let _ = writeln!(
             out,
-            "  spent     {} tokens in, {} out, {cost}, {}",
+            "  spent     {} tokens in, {} out{}, {cost}, {}",
             view.usage.input,
             view.usage.output,
+            print::report::estimated(view.usage),
             count(view.turns, "turn")
         );
         let _ = writeln!(out, "  session   {}\n", self.run);
