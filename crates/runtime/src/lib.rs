@@ -68,6 +68,7 @@ mod settle;
 mod shop;
 #[cfg(test)]
 mod sim;
+mod small_file;
 mod stats;
 mod sweep;
 mod walls;

@@ -78,7 +78,11 @@ impl Bosun {
     /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
     pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, DoorError> {
         let (mut entries, moved) = (Vec::new(), self.moved());
+        let forks = self.forks_being_made();
         for (log, summary) in self.shop.journal.summaries(views).await? {
+            if forks.contains(&log.log.run) && !self.fork_is_whole(&log.log.run).await? {
+                continue; // it is being made, or the next start removes it
+            }
             let stored = summary.as_ref().and_then(read);
             let mut found = match stored {
                 Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),

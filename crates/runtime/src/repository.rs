@@ -3,7 +3,6 @@
 //! a fact about this machine and not about the run.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
 use crate::door::{Bosun, DoorError};
+use crate::small_file;
 
 /// The folder with a file for each run that was moved.
 const MOVED: &str = "moved";
@@ -118,17 +118,8 @@ impl Bosun {
 
     fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), DoorError> {
         let file = self.place_file(run);
-        let kept = || {
-            let folder = file.parent().unwrap_or(&file);
-            std::fs::create_dir_all(folder)?;
-            let beside = file.with_extension("new");
-            let mut new = std::fs::File::create(&beside)?;
-            new.write_all(place.as_os_str().as_bytes())?;
-            new.sync_all()?;
-            std::fs::rename(&beside, &file)?;
-            std::fs::File::open(folder)?.sync_all()
-        };
-        kept().map_err(|source| DoorError::Kept { path: shown(&file), source })
+        small_file::write(&file, place.as_os_str().as_bytes())
+            .map_err(|source| DoorError::Kept { path: shown(&file), source })
     }
 }
 

@@ -147,6 +147,7 @@ impl Bosun {
     /// Goes on with a conversation from where its log ends, and with what was said to it since. One that works in an
     /// environment of the program's own is refused: see [`Bosun::reopen_in`].
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
+        self.sweep_forks().await;
         let (policy, folder) = self.session_of(run).await?;
         if folder.as_os_str().is_empty() {
             let what = "it works in an environment of the program's own, and not in a folder of this machine; \
