@@ -148,6 +148,7 @@ impl Bosun {
         let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
         let lease = self.shop.journal.lease(&LogId::run(run.clone())).await?;
         self.begin_fork(&run, Some((repo.root(), machine.head())))?;
+        self.keep_place(&run, repo.root())?;
         for attempt in finished {
             let Some(log) = logs.attempts.get(&attempt) else { continue };
             let id = LogId::attempt(run.clone(), attempt.clone());
@@ -191,14 +192,17 @@ impl Bosun {
         self.files_at(&new.from, origin.seq, &place, &into).await?;
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
-        let folder = into.to_string_lossy().into_owned();
-        copying.folder = Some(folder.clone());
+        copying.folder = Some(sandbox::folder_name(&into));
         let log = LogId::run(run.clone());
         let lease = self.shop.journal.lease(&log).await?;
         self.begin_fork(&run, None)?;
+        self.keep_place(&run, &into)?;
         self.write(&copying, &lease, lines).await?;
         // From here on the agent is told of its new folder.
-        let system = system.replace(&from, &folder);
+        let system = match Path::new(&from).is_absolute() {
+            true => system.replace(&from, &into.to_string_lossy()),
+            false => system,
+        };
         let change = Box::new(SessionChange { system: Some(system), ..SessionChange::default() });
         let machine = Attempt::new(policy);
         let mut drive = Drive::load_held(machine, lease, self.shop.surroundings()).await?;

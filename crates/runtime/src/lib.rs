@@ -56,6 +56,7 @@ mod listing;
 mod look;
 mod models;
 mod perform;
+mod places;
 pub mod presets;
 mod projected;
 mod prompts;

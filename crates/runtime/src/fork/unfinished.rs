@@ -71,6 +71,7 @@ impl Bosun {
                 return Ok(false);
             }
             self.drop_fork_branch(run).await?;
+            self.forget_place(run);
         }
         self.finish_fork(run);
         Ok(!whole)

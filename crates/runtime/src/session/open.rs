@@ -119,6 +119,9 @@ impl Bosun {
             forked: None,
             model: new.model,
         };
+        if new.environment.is_none() {
+            self.keep_place(&run, &folder)?;
+        }
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
@@ -155,7 +158,9 @@ impl Bosun {
             let fault = Fault::new(FaultClass::Resource, "session.no_environment", what);
             return Err(SessionError::Fault(fault));
         }
-        self.refuse_folder(&folder, &policy, None)?;
+        if folder.is_dir() {
+            self.refuse_folder(&folder, &policy, None)?;
+        }
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
         let mut drive =
@@ -244,10 +249,10 @@ impl Bosun {
     }
 }
 
-/// The folder that is on record. What another environment calls its own must never be taken for one of this machine.
+/// The name of the folder, for the record. What another environment calls its own must never be taken for one of this machine.
 fn kept_folder(folder: &Path, environment: Option<&Arc<dyn Environment>>) -> Option<String> {
     match environment {
-        None => Some(folder.to_string_lossy().into_owned()),
+        None => Some(sandbox::folder_name(folder)),
         Some(_) => None,
     }
 }
