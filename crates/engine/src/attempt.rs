@@ -5,6 +5,7 @@ mod agents;
 mod apply;
 mod away;
 mod blocked;
+mod booking;
 mod calls;
 mod cause;
 mod decide;
@@ -279,6 +280,8 @@ impl Machine for Attempt {
 mod agents_tests;
 #[cfg(test)]
 mod away_tests;
+#[cfg(test)]
+mod booking_tests;
 #[cfg(test)]
 mod limits_tests;
 #[cfg(test)]

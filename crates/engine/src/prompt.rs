@@ -67,6 +67,30 @@ pub fn compose(layers: Layers<'_>) -> String {
     text
 }
 
+/// What stands in a recorded prompt for the place where the session works on its machine.
+const WORKSPACE: &str = "{workspace}";
+const PLACE: &str = "<environment>\nworking directory: ";
+
+/// The prompt as it is recorded: without the place where the session works.
+#[must_use]
+pub fn without_place(text: &str) -> String {
+    replaced(text, None, WORKSPACE).unwrap_or_else(|| text.to_owned())
+}
+
+/// The prompt as it is sent, with the place where the session works now; nothing if it leaves none open.
+#[must_use]
+pub fn with_place(text: &str, place: &str) -> Option<String> {
+    replaced(text, Some(WORKSPACE), &framed(&one_line(place, 1_000), "environment"))
+}
+
+/// Puts another place into the block that says where the session works.
+fn replaced(text: &str, wanted: Option<&str>, place: &str) -> Option<String> {
+    let start = text.find(PLACE)? + PLACE.len();
+    let end = start + text[start..].find('\n')?;
+    let found = wanted.is_none_or(|wanted| text[start..end] == *wanted);
+    found.then(|| format!("{}{place}{}", &text[..start], &text[end..]))
+}
+
 fn append(text: &mut String, layer: &str) {
     let layer = layer.trim_end();
     if !layer.is_empty() {

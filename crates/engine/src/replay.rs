@@ -218,7 +218,20 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     {
         *output = shown.clone();
     }
+    unbooked(&mut decided, recorded);
     decided
+}
+
+/// Earlier versions did not record what calls had used that were cut off. That a record of it was taken out shows in the
+/// sums.
+fn unbooked(decided: &mut Event, recorded: &Event) {
+    match (decided, recorded) {
+        (
+            Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. },
+            Event::SessionPaused { used: None, .. } | Event::SessionEnded { used: None, .. },
+        ) => *used = None,
+        _ => {}
+    }
 }
 
 /// Whether two events are written down in the same way.

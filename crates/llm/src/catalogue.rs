@@ -180,8 +180,9 @@ price = [
 ]
 "#;
         let catalogue = Catalogue::parse(text).expect("valid");
+        let (cache_read, cache_write, estimated) = (600, 100, 0);
         let usage =
-            Usage { input: 1000, output: 10, reasoning: 5, cache_read: 600, cache_write: 100 };
+            Usage { input: 1000, output: 10, reasoning: 5, cache_read, cache_write, estimated };
         // 300 fresh at 3, 600 read at 0.3, 100 written at 3.75, 10 out at 15 (thinking is among them).
         let nanos = 300 * 3_000 + 600 * 300 + 100 * 3_750 + 10 * 15_000;
         assert_eq!(catalogue.cost(&model("a/b"), usage), Some(Money::nanos(nanos)));

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use types::{Decision, Fault, ModelRef, ModelRequest, RuleId, StreamItem};
+use types::{Decision, Fault, ModelRef, ModelRequest, RuleId, StreamItem, Used};
 
 use crate::Model;
 use crate::faults::Cause;
+use crate::meter;
 
 /// Models in the order in which they are asked.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ struct Run {
     started: bool,
     delivered: bool,
     decisions: Vec<Decision>,
+    /// What models used that could not answer.
+    used: Option<Box<Used>>,
     over: bool,
 }
 
@@ -40,6 +43,7 @@ impl Model for Failover {
             started: false,
             delivered: false,
             decisions: vec![],
+            used: None,
             over: false,
         };
         stream::unfold(run, |mut run| async move { Some((run.next().await?, run)) }).boxed()
@@ -54,6 +58,7 @@ impl Run {
                 Some(StreamItem::Finished(mut reply)) => {
                     self.over = true;
                     reply.provenance.decisions.splice(0..0, self.decisions.drain(..));
+                    meter::add(&mut reply.provenance.failed_tries, self.used.take());
                     if self.changed {
                         reply.provenance.model = Some(self.request.model.clone());
                     }
@@ -70,11 +75,13 @@ impl Run {
         None
     }
 
-    fn failed(&mut self, fault: Fault) -> StreamItem {
+    fn failed(&mut self, mut fault: Fault) -> StreamItem {
+        meter::add(&mut self.used, fault.used.take());
         let next =
             if self.delivered || !another_may_help(&fault) { None } else { self.left.pop_front() };
         let Some((name, model)) = next else {
             self.over = true;
+            fault.used = self.used.take();
             return StreamItem::Failed(fault);
         };
         let reason = format!("{} cannot answer; asking {name}", self.request.model);
@@ -96,6 +103,8 @@ fn another_may_help(fault: &Fault) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use types::{Money, Usage};
+
     use super::*;
     use crate::gather;
     use crate::repair::tests::request;
@@ -121,6 +130,28 @@ mod tests {
         assert_eq!(reply.provenance.model, Some("other/m".parse().expect("a model")));
         assert_eq!(reply.provenance.decisions[0].rule.as_str(), "model.fail_over");
         assert_eq!(second.asked.lock().expect("a lock")[0].1, "other/m");
+    }
+
+    #[tokio::test]
+    async fn what_a_model_used_that_broke_off_is_told_with_the_reply_of_the_next() {
+        let used = |input, estimated| {
+            let usage = Usage { input, ..Usage::default() };
+            Some(Box::new(Used { usage, cost: Some(Money::nanos(input)), estimated }))
+        };
+        let broken = |input, estimated| Fault {
+            used: used(input, estimated),
+            ..Cause::BrokenStream.fault("it broke off")
+        };
+        let stream = |last| {
+            let first = Fake::new(vec![failed(broken(100, true))]);
+            let second = Fake::new(vec![last]);
+            gather(chain(&first, &second).stream(Arc::new(request("a/b", vec![]))), |_| {})
+        };
+        let tries = stream(ok("yes")).await.expect("a reply").provenance.failed_tries;
+        assert_eq!(tries, used(100, true));
+        let both = stream(failed(broken(7, false))).await.expect_err("down").used.expect("both");
+        assert_eq!((both.usage.input, both.usage.estimated, both.estimated), (107, 100, true));
+        assert_eq!(both.cost, Some(Money::nanos(107)));
     }
 
     #[tokio::test]

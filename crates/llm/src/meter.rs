@@ -10,6 +10,14 @@ use types::{Fault, ModelRequest, StreamItem, Usage, Used};
 
 use crate::{Catalogue, estimate};
 
+/// Adds what one more try used that no reply came of.
+pub(crate) fn add(sum: &mut Option<Box<Used>>, more: Option<Box<Used>>) {
+    *sum = match (sum.take(), more) {
+        (Some(sum), Some(more)) => Some(Box::new(sum.plus(*more))),
+        (sum, more) => sum.or(more),
+    };
+}
+
 /// Looks at the items of one reply as they pass.
 pub(crate) struct Meter {
     catalogue: Arc<Catalogue>,

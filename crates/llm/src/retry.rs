@@ -9,10 +9,11 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde::Deserialize;
 use tokio::time::Instant;
-use types::{Decision, Fault, ModelRequest, Retry, RuleId, Span, StreamItem};
+use types::{Decision, Fault, ModelRequest, Retry, RuleId, Span, StreamItem, Used};
 
 use crate::Model;
 use crate::breaker::BREAKER_OPEN;
+use crate::meter;
 
 /// Where the waits of this process lie between nothing and the longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +124,8 @@ struct Run {
     started: bool,
     delivered: bool,
     decisions: Vec<Decision>,
+    /// What tries used that no reply came of.
+    used: Option<Box<Used>>,
     over: bool,
 }
 
@@ -139,6 +142,7 @@ impl Model for Retrying {
             started: false,
             delivered: false,
             decisions: vec![],
+            used: None,
             over: false,
         };
         stream::unfold(run, |mut run| async move { Some((run.next().await?, run)) }).boxed()
@@ -157,6 +161,7 @@ impl Run {
                 Some(StreamItem::Finished(mut reply)) => {
                     self.over = true;
                     reply.provenance.decisions.splice(0..0, self.decisions.drain(..));
+                    meter::add(&mut reply.provenance.failed_tries, self.used.take());
                     return Some(StreamItem::Finished(reply));
                 }
                 Some(StreamItem::Started) if std::mem::replace(&mut self.started, true) => {}
@@ -173,6 +178,7 @@ impl Run {
     }
 
     fn failed(&mut self, mut fault: Fault) -> StreamItem {
+        meter::add(&mut self.used, fault.used.take());
         let (tries, request) = (self.tries, self.request.clone());
         let spread = |longest| self.model.spread.of(longest, tries, &request);
         let so_far = (self.tries, Span::from(self.began.elapsed()));
@@ -185,10 +191,12 @@ impl Run {
                     " (it asks us to come back in {seconds} s, and we wait at most {limit})"
                 ));
                 self.over = true;
+                fault.used = self.used.take();
                 return StreamItem::Failed(fault);
             }
             _ => {
                 self.over = true;
+                fault.used = self.used.take();
                 return StreamItem::Failed(fault);
             }
         };

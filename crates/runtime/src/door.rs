@@ -191,6 +191,7 @@ impl Bosun {
         let log = LogId::run(run.clone());
         let mut drive = Box::pin(Drive::load(machine, log, self.shop.surroundings())).await?;
         let price = self.shop.models.price(&new.request.model, &*self.shop.journal).await;
+        self.keep_place(&run, repo.root())?;
         let begin = Begin { run, request: new.request, survey, policy, price };
         Box::pin(drive.take(&Input::Begin(Box::new(begin)), None)).await?;
         Ok(self.launch(drive, repo))
@@ -240,6 +241,7 @@ impl Bosun {
 
     /// A run with the right to write to its log.
     pub(crate) async fn held(&self, run: &RunId) -> Result<Drive<Run>, DoorError> {
+        self.sweep_forks().await;
         let blank = self.blank(run).await?;
         Ok(Drive::load(blank, LogId::run(run.clone()), self.shop.surroundings()).await?)
     }

@@ -115,6 +115,16 @@ impl<M: Machine> Drive<M> {
         around: Surroundings,
     ) -> Result<Self, DriveError> {
         let lease = around.journal.lease(&log).await?;
+        Self::load_held(machine, lease, around).await
+    }
+
+    /// The same for whoever is the one writer already.
+    pub(crate) async fn load_held(
+        machine: M,
+        lease: Lease,
+        around: Surroundings,
+    ) -> Result<Self, DriveError> {
+        let log = lease.log().clone();
         let mut drive = Self { machine, log, lease, seq: 0, around, observer: None, listed: None };
         drive.seq = fold(&mut drive.machine, &drive.log, &*drive.around.journal).await?;
         Ok(drive)

@@ -5,6 +5,7 @@
 //! done until then is not part of the fork. Nothing is driven here: `resume` does that.
 
 mod copied;
+mod unfinished;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use engine::replay::{Logs, Step};
 use engine::{Attempt, Machine as _, Run};
 use sandbox::{GitError, Repo};
-use store::{Batch, Clean, JournalError};
+use store::{Batch, Clean, JournalError, Lease};
 use types::{
     AttemptId, AttemptResult, Command, CommitId, Digest, Envelope, Event, Forked, Input, LogId,
     Policy, RunId, SessionChange, TaskId,
@@ -145,14 +146,19 @@ impl Bosun {
         }
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
+        let lease = self.shop.journal.lease(&LogId::run(run.clone())).await?;
+        self.begin_fork(&run, Some((repo.root(), machine.head())))?;
+        self.keep_place(&run, repo.root())?;
         for attempt in finished {
             let Some(log) = logs.attempts.get(&attempt) else { continue };
             let id = LogId::attempt(run.clone(), attempt.clone());
-            let head = self.write(&copying, &id, &log.lines).await?;
+            let lease = self.shop.journal.lease(&id).await?;
+            let head = self.write(&copying, &lease, &log.lines).await?;
             copying.heads.insert(attempt, head);
         }
         self.point(&repo, &machine, &run).await?;
-        self.write(&copying, &LogId::run(run.clone()), lines).await?;
+        self.write(&copying, &lease, lines).await?;
+        self.finish_fork(&run);
         Ok(Fork { run, origin, session: false, anew })
     }
 
@@ -160,8 +166,7 @@ impl Bosun {
     async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
         let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
         if *from.head() != base {
-            let branch = Run::new(run.clone(), from.policy().clone()).branch();
-            repo.point_branch(&branch, from.head()).await?;
+            repo.point_branch(&Run::branch_of(run), from.head()).await?;
         }
         Ok(())
     }
@@ -187,16 +192,22 @@ impl Bosun {
         self.files_at(&new.from, origin.seq, &place, &into).await?;
         let run = new.id.clone().unwrap_or_else(draw_run_id);
         let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
-        let folder = into.to_string_lossy().into_owned();
-        copying.folder = Some(folder.clone());
+        copying.folder = Some(sandbox::folder_name(&into));
         let log = LogId::run(run.clone());
-        self.write(&copying, &log, lines).await?;
+        let lease = self.shop.journal.lease(&log).await?;
+        self.begin_fork(&run, None)?;
+        self.keep_place(&run, &into)?;
+        self.write(&copying, &lease, lines).await?;
         // From here on the agent is told of its new folder.
-        let system = system.replace(&from, &folder);
+        let system = match Path::new(&from).is_absolute() {
+            true => system.replace(&from, &into.to_string_lossy()),
+            false => system,
+        };
         let change = Box::new(SessionChange { system: Some(system), ..SessionChange::default() });
         let machine = Attempt::new(policy);
-        let mut drive = Drive::load(machine, log, self.shop.surroundings()).await?;
+        let mut drive = Drive::load_held(machine, lease, self.shop.surroundings()).await?;
         drive.take(&Input::Command(Command::Change { change }), None).await?;
+        self.finish_fork(&run);
         Ok(Fork { run, origin, session: true, anew: vec![] })
     }
 
@@ -204,11 +215,10 @@ impl Bosun {
     async fn write(
         &self,
         copying: &Copying<'_>,
-        log: &LogId,
+        lease: &Lease,
         lines: &[Envelope],
     ) -> Result<Digest, ForkError> {
         let journal = &self.shop.journal;
-        let lease = journal.lease(log).await?;
         let mut expect = 0;
         // What was recorded at one moment is recorded at one moment again.
         for together in lines.chunk_by(|one, next| one.at == next.at) {
@@ -216,10 +226,10 @@ impl Bosun {
             let event = |line: &Envelope| self.shop.redactor.clean(copying.event(&line.event));
             let events: Vec<Clean> = together.iter().map(event).collect();
             let batch = Batch { expect, at: copying.moved(first.at), events: &events, taken: None };
-            journal.append(&lease, batch).await?;
+            journal.append(lease, batch).await?;
             expect += together.len() as u64;
         }
-        self.hash_of(log, expect).await
+        self.hash_of(lease.log(), expect).await
     }
 
     async fn hash_of(&self, log: &LogId, seq: u64) -> Result<Digest, ForkError> {

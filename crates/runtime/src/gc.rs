@@ -193,7 +193,7 @@ impl Bosun {
         let mut folders = Vec::new();
         for entry in staying {
             match &entry.found {
-                Found::Session(listed) if listed.folder.contains('\u{fffd}') => return None,
+                Found::Session(listed) if !is_known(&listed.folder) => return None,
                 Found::Session(listed) => folders.push(PathBuf::from(&listed.folder)),
                 Found::Run { .. } => {
                     let worktrees = self.shop.home.join(WORKTREES).join(entry.run.as_str());
@@ -205,6 +205,12 @@ impl Bosun {
         }
         Some(folders)
     }
+}
+
+/// Whether this is a folder of this machine, or none at all, and not what is left of one.
+fn is_known(folder: &str) -> bool {
+    let whole = folder.is_empty() || Path::new(folder).is_absolute();
+    whole && !folder.contains('\u{fffd}')
 }
 
 const DAY: u64 = 24 * 60 * 60 * 1000;

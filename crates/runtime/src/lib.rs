@@ -56,6 +56,7 @@ mod listing;
 mod look;
 mod models;
 mod perform;
+mod places;
 pub mod presets;
 mod projected;
 mod prompts;
@@ -68,6 +69,7 @@ mod settle;
 mod shop;
 #[cfg(test)]
 mod sim;
+mod small_file;
 mod stats;
 mod sweep;
 mod walls;

@@ -53,6 +53,22 @@ impl Found {
         }
     }
 
+    /// Puts in where it works on this machine, of which its log has the name only.
+    fn works_in(&mut self, place: &str) {
+        match self {
+            Self::Run { listed, view } => {
+                place.clone_into(&mut listed.repository);
+                let whole = view.as_deref().map(serde_json::from_str::<RunView>);
+                if let Some(Ok(mut whole)) = whole {
+                    place.clone_into(&mut whole.repository);
+                    *view = serde_json::to_string(&whole).ok();
+                }
+            }
+            Self::Session(listed) => place.clone_into(&mut listed.folder),
+            Self::Damaged { .. } | Self::Newer { .. } => {}
+        }
+    }
+
     /// Why it cannot be read, if it cannot. An error that is not about this one run is handed back.
     fn unreadable(error: DoorError) -> Result<Self, DoorError> {
         let why = error.to_string();
@@ -77,15 +93,19 @@ impl Found {
 impl Bosun {
     /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
     pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, DoorError> {
-        let (mut entries, moved) = (Vec::new(), self.moved());
+        let (mut entries, places) = (Vec::new(), self.places());
+        let forks = self.forks_being_made();
         for (log, summary) in self.shop.journal.summaries(views).await? {
+            if forks.contains(&log.log.run) && !self.fork_is_whole(&log.log.run).await? {
+                continue; // it is being made, or the next start removes it
+            }
             let stored = summary.as_ref().and_then(read);
             let mut found = match stored {
                 Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
                 None => self.fold_one(&log).await?.0,
             };
-            if let (Found::Session(listed), Some(place)) = (&mut found, moved.get(&log.log.run)) {
-                listed.folder = place.to_string_lossy().into_owned();
+            if let Some(place) = places.get(&log.log.run) {
+                found.works_in(&place.to_string_lossy());
             }
             let started = match &found {
                 Found::Run { listed, .. } => listed.started,

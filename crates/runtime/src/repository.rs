@@ -1,10 +1,9 @@
-//! Where the repository of a run, or the folder of a conversation, is on this machine. A log only has a hint: where it was
-//! when the work began. That it was moved is kept beside the journal, in one small file for each run, because it is
-//! a fact about this machine and not about the run.
+//! Where the repository of a run, or the folder of a conversation, is on this machine, and whether it is the right one. A
+//! log only has its name; the place is kept beside the journal (`places.rs`). Logs of earlier versions have the place
+//! where the work began, and a small file each where they were moved.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::Run;
@@ -12,9 +11,12 @@ use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
 use crate::door::{Bosun, DoorError};
+use crate::places;
 
-/// The folder with a file for each run that was moved.
+/// The folder with a file for each run of an earlier version that was moved.
 const MOVED: &str = "moved";
+/// A folder that is never there, for places that are not known on this machine.
+const UNKNOWN: &str = "not-known-here";
 
 impl Bosun {
     /// Says where the repository of a run, or the folder of a conversation, is now. Refused if it is another repository:
@@ -67,21 +69,39 @@ impl Bosun {
         self.place_of(run.id(), hint)
     }
 
-    /// Where a run or a conversation works: where it was moved to, or where the log says that it began.
-    pub(crate) fn place_of(&self, run: &RunId, hint: &str) -> PathBuf {
-        let kept = std::fs::read(self.place_file(run)).ok();
-        kept.map_or_else(|| PathBuf::from(hint), |bytes| std::ffi::OsString::from_vec(bytes).into())
+    /// Where a run or a conversation works on this machine. `hint` is what its log says: the folder's name, or the place
+    /// where it was; nothing, if it does not work in a folder.
+    #[must_use]
+    pub fn place_of(&self, run: &RunId, hint: &str) -> PathBuf {
+        let kept = places::find(&self.shop.home, run).or_else(|| self.moved_to(run));
+        kept.unwrap_or_else(|| self.hinted(hint))
     }
 
-    /// Where runs and conversations were moved to.
-    pub(crate) fn moved(&self) -> BTreeMap<RunId, PathBuf> {
+    /// A name is never looked for in the folder that somebody happens to be in.
+    fn hinted(&self, hint: &str) -> PathBuf {
+        match hint.is_empty() || Path::new(hint).is_absolute() {
+            true => PathBuf::from(hint),
+            false => self.shop.home.join(UNKNOWN).join(hint),
+        }
+    }
+
+    /// Where all runs and conversations work of which that is kept.
+    pub(crate) fn places(&self) -> BTreeMap<RunId, PathBuf> {
         let entries = std::fs::read_dir(self.shop.home.join(MOVED)).into_iter().flatten().flatten();
         let moved = entries.filter_map(|entry| {
             let run: RunId = entry.file_name().to_str()?.parse().ok()?;
-            let place = self.place_of(&run, "");
+            let place = self.moved_to(&run)?;
             Some((run, place))
         });
-        moved.collect()
+        let mut all: BTreeMap<RunId, PathBuf> = moved.collect();
+        all.extend(places::read(&self.shop.home));
+        all
+    }
+
+    /// Where an earlier version kept that it was moved.
+    fn moved_to(&self, run: &RunId) -> Option<PathBuf> {
+        let bytes = std::fs::read(self.moved_file(run)).ok()?;
+        Some(std::ffi::OsString::from_vec(bytes).into())
     }
 
     /// What was done to the files of a moved folder can still be taken back. Not of a copied one: others may work in the first.
@@ -105,30 +125,24 @@ impl Bosun {
         view
     }
 
-    /// Forgets where a run was moved to; the log has gone.
+    /// Forgets where a run works; the log has gone.
     pub(crate) fn forget_place(&self, run: &RunId) {
-        if let Err(error) = std::fs::remove_file(self.place_file(run)) {
+        if let Err(error) = places::keep(&self.shop.home, run, Path::new("")) {
+            tracing::debug!(%error, "a place is not forgotten");
+        }
+        if let Err(error) = std::fs::remove_file(self.moved_file(run)) {
             tracing::debug!(%error, "it was not moved");
         }
     }
 
-    fn place_file(&self, run: &RunId) -> PathBuf {
+    fn moved_file(&self, run: &RunId) -> PathBuf {
         self.shop.home.join(MOVED).join(run.as_str())
     }
 
-    fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), DoorError> {
-        let file = self.place_file(run);
-        let kept = || {
-            let folder = file.parent().unwrap_or(&file);
-            std::fs::create_dir_all(folder)?;
-            let beside = file.with_extension("new");
-            let mut new = std::fs::File::create(&beside)?;
-            new.write_all(place.as_os_str().as_bytes())?;
-            new.sync_all()?;
-            std::fs::rename(&beside, &file)?;
-            std::fs::File::open(folder)?.sync_all()
-        };
-        kept().map_err(|source| DoorError::Kept { path: shown(&file), source })
+    /// Keeps where a run or a conversation works. Done before its log names it.
+    pub(crate) fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), DoorError> {
+        places::keep(&self.shop.home, run, place)
+            .map_err(|source| DoorError::Kept { path: shown(&self.shop.home), source })
     }
 }
 

@@ -53,7 +53,11 @@ impl PromptSource {
         };
         match &self.environment {
             Some(env) => Ok(composed(prompts, opening, env.facts(), None, &[])),
-            None => system_prompt(prompts, opening).await.map_err(|error| error.fault()),
+            None => {
+                let text = system_prompt(prompts, opening).await.map_err(|error| error.fault())?;
+                // What is made here is recorded; the place is put in when it is sent.
+                Ok(prompt::without_place(&text))
+            }
         }
     }
 }

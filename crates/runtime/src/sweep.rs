@@ -1,5 +1,5 @@
 //! What processes that were killed left behind: folders of runs that are over, registrations of worktrees that are gone,
-//! prepared states that are not whole, temporary folders. Found by a few looks at names, so that it can be done at every
+//! prepared states and forks that are not whole, temporary folders. Found by a few looks at names, so that it can be done at every
 //! start. What belongs to a run that somebody holds or that can be resumed is not touched, and neither are branches:
 //! those are results.
 
@@ -30,6 +30,8 @@ pub struct Leftovers {
     pub prepared: u64,
     /// Temporary folders of processes that are gone.
     pub temporary: u64,
+    /// Forks whose making was cut off.
+    pub forks: u64,
 }
 
 impl Leftovers {
@@ -61,6 +63,7 @@ impl Bosun {
         });
         let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };
         let mut left = Leftovers { temporary, prepared, ..Leftovers::default() };
+        left.forks = self.sweep_forks().await;
         let over = self.over(runs).await;
         for run in over.into_iter().take(MOST_RUNS) {
             match self.swept(&run).await {

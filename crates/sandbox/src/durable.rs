@@ -15,11 +15,14 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs files, and then every folder between them and `top`, which is the last.
+/// Syncs files, and then every folder between them and `top`, which is the last. Of a link, and of a file that is gone,
+/// only the name is synced: a link could lead to a device.
 pub(crate) fn sync_files(files: &[PathBuf], top: &Path) -> io::Result<()> {
     let mut folders: BTreeSet<&Path> = BTreeSet::new();
     for file in files {
-        sync(file)?;
+        if std::fs::symlink_metadata(file).is_ok_and(|found| found.is_file()) {
+            sync(file)?;
+        }
         let above = file.ancestors().skip(1);
         folders.extend(above.take_while(|folder| folder.starts_with(top)));
     }
@@ -67,6 +70,15 @@ pub(crate) fn is_storage(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_not_followed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let link = dir.path().join("link");
+        // Opening itself would fail.
+        std::os::unix::fs::symlink("link", &link).expect("a link");
+        assert!(sync(&link).is_err() && sync_files(&[link], dir.path()).is_ok());
+    }
 
     #[test]
     fn what_is_not_there_needs_no_sync_and_a_full_disk_is_no_ordinary_failure() {

@@ -108,6 +108,7 @@ pub use git::{
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::{IntentLog, LocalEnvironment};
 pub use memory::close_memory;
+pub use names::folder_name;
 pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{

@@ -1,6 +1,8 @@
 //! Names of files that are no paths here: with control characters, not UTF-8, or with `~` at the beginning. They are shown, escaped in one way
 //! everywhere, so that nothing is left out and nothing acts on a screen; file tools cannot open them.
 
+use std::path::Path;
+
 use types::WorkPath;
 
 /// The most bytes of a name that are shown.
@@ -9,6 +11,13 @@ const MOST: usize = 400;
 /// A name in a form that cannot be mistaken for anything else, whatever bytes it has: in quotes, with `\n`, `\x1b`.
 pub(crate) fn escaped(name: &[u8]) -> String {
     format!("\"{}\"", name.escape_ascii()).chars().take(MOST).collect()
+}
+
+/// The name of a folder, which says on every machine which one is meant, as far as a name can.
+#[must_use]
+pub fn folder_name(folder: &Path) -> String {
+    let name = folder.file_name().map(|name| shown(name.as_encoded_bytes()));
+    name.unwrap_or_else(|| "folder".to_owned())
 }
 
 /// A name as it is, or escaped if it cannot be shown like that.

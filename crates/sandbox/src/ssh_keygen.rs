@@ -167,7 +167,7 @@ impl SshKeygen {
 }
 
 /// A message and its signature as files.
-struct Laid(tempfile::TempDir);
+struct Laid(crate::temporary::TemporaryFolder);
 
 impl Laid {
     fn out(message: &[u8], signature: &str) -> io::Result<Self> {

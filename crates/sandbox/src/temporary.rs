@@ -1,25 +1,84 @@
-//! Folders for a moment, below the system's folder for such things. Their names say which process made them, so that those
-//! of a process that was killed can be told from the others and removed.
+//! Temporary folders below the system's folder for them. Their owner holds a lock on the folder itself, which the system
+//! gives back when the process ends, however it ends: a folder that nobody has locked is a leftover and may be removed.
+//! Numbers of processes are no part of it, because they are used again.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
 /// The names begin with this.
 const NAME: &str = "bosun-";
 /// How many names are looked at.
 const MOST: usize = 100_000;
+/// How often a folder is made anew because a sweep took it before it was locked.
+const TRIES: usize = 100;
 
-/// A new folder that goes with its handle.
-pub(crate) fn temporary(what: &str) -> io::Result<TempDir> {
-    let name = format!("{NAME}{what}.{}.{}.", namespace(), std::process::id());
-    tempfile::Builder::new().prefix(&name).tempdir()
+/// A folder that is removed with this handle, and is not swept as long as there is one.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    // Dropped in this order: the folder is gone before the lock is.
+    dir: TempDir,
+    _lock: Option<File>,
 }
 
-/// Removes the folders of processes that are gone; how many there were. Those of other people and of other machines that
-/// share the place are left alone.
+impl TemporaryFolder {
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// A new folder that goes with its handle.
+pub(crate) fn temporary(what: &str) -> io::Result<TemporaryFolder> {
+    made(&std::env::temp_dir(), what)
+}
+
+fn made(place: &Path, what: &str) -> io::Result<TemporaryFolder> {
+    let name = format!("{NAME}{what}.{}.", host());
+    for _ in 0..TRIES {
+        let dir = tempfile::Builder::new().prefix(&name).tempdir_in(place)?;
+        match owned(dir.path()) {
+            Owned::Yes(lock) => return Ok(TemporaryFolder { dir, _lock: Some(lock) }),
+            // A sweep cannot lock it either, and leaves it alone.
+            Owned::NoLocks => return Ok(TemporaryFolder { dir, _lock: None }),
+            Owned::Taken => {}
+        }
+    }
+    Err(io::Error::other("every new temporary folder was removed by another process"))
+}
+
+enum Owned {
+    Yes(File),
+    /// Somebody else holds it, or it is gone.
+    Taken,
+    /// The file system has no locks.
+    NoLocks,
+}
+
+/// Locks a folder, and makes certain that it is still the one of that name.
+fn owned(path: &Path) -> Owned {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {
+        return Owned::Taken;
+    };
+    match folder.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Owned::Taken,
+        Err(TryLockError::Error(_)) => return Owned::NoLocks,
+    }
+    let (locked, named) = (folder.metadata(), std::fs::symlink_metadata(path));
+    let same = locked
+        .ok()
+        .zip(named.ok())
+        .is_some_and(|(locked, named)| (locked.dev(), locked.ino()) == (named.dev(), named.ino()));
+    if same { Owned::Yes(folder) } else { Owned::Taken }
+}
+
+/// Removes the folders that no process owns any more; how many there were. Those of other people and of other machines
+/// that share the place are left alone.
 #[must_use]
 pub fn sweep_temporary() -> u64 {
     swept(&std::env::temp_dir())
@@ -27,64 +86,72 @@ pub fn sweep_temporary() -> u64 {
 
 fn swept(place: &Path) -> u64 {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten().take(MOST);
-    let left = entries.filter(|entry| is_left(&entry.file_name().to_string_lossy()));
+    let named = entries.filter(|entry| is_named(&entry.file_name().to_string_lossy()));
     // Anybody may put a name there; what is not ours is not touched.
     let user = nix::unistd::getuid().as_raw();
-    let ours = left
-        .filter(|entry| entry.metadata().is_ok_and(|facts| facts.is_dir() && facts.uid() == user));
-    ours.filter(|entry| crate::bring::remove(&entry.path()).is_ok()).count() as u64
+    let ours =
+        named.filter(|entry| entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == user));
+    let removed = ours.filter(|entry| match owned(&entry.path()) {
+        // Removed while it is locked, so that no other sweep is at it.
+        Owned::Yes(_lock) => crate::bring::remove(&entry.path()).is_ok(),
+        Owned::Taken | Owned::NoLocks => false,
+    });
+    removed.count() as u64
 }
 
-/// Whether this is the name of a folder whose process is gone. Numbers of processes mean something only among those that
-/// share them.
-fn is_left(name: &str) -> bool {
+/// Whether this is the name of a temporary folder that was made on this machine: where several share the place, locks may
+/// be each machine's own.
+fn is_named(name: &str) -> bool {
     let mut parts = name.strip_prefix(NAME).unwrap_or_default().split('.');
-    let (Some(_what), Some(space), Some(pid), Some(_rest)) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
+    let (Some(_what), Some(made_on), Some(_random)) = (parts.next(), parts.next(), parts.next())
     else {
         return false;
     };
-    let Ok(pid) = pid.parse::<i32>() else { return false };
-    pid > 0 && space == namespace() && !is_alive(pid)
+    made_on == host() && parts.next().is_none()
 }
 
-fn is_alive(pid: i32) -> bool {
-    let pid = nix::unistd::Pid::from_raw(pid);
-    !matches!(nix::sys::signal::kill(pid, None), Err(nix::errno::Errno::ESRCH))
-}
-
-/// A name for everybody whose processes are counted together: the first namespace has the same number on every machine.
-fn namespace() -> String {
-    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let digits: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+fn host() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let host: String = host.chars().filter(char::is_ascii_alphanumeric).collect();
-    format!("{host}-{digits}")
+    host.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The folder of an owner that was killed: it is there, and nobody holds it.
+    fn left(place: &Path) -> std::path::PathBuf {
+        let TemporaryFolder { dir, _lock } = made(place, "proof").expect("a folder");
+        let path = dir.keep();
+        std::fs::create_dir(path.join("deep")).expect("a folder");
+        path
+    }
+
     #[test]
-    fn only_folders_of_processes_that_are_gone_are_removed() {
+    fn only_folders_that_nobody_owns_are_removed() {
         let place = tempfile::tempdir().expect("a folder");
-        let mut child = std::process::Command::new("true").spawn().expect("a process");
-        let gone = child.id();
-        child.wait().expect("it ends");
-        let (space, ours) = (namespace(), std::process::id());
-        let left = format!("bosun-proof.{space}.{gone}.abc");
-        let kept = [
-            format!("bosun-proof.{space}.{ours}.abc"),
-            format!("bosun-proof.1{space}.{gone}.abc"),
-            "bosun-proof-abc".to_owned(),
-            "other".to_owned(),
-        ];
-        for name in kept.iter().chain([&left]) {
-            std::fs::create_dir_all(place.path().join(name).join("deep")).expect("a folder");
-        }
+        let owned = made(place.path(), "proof").expect("a folder");
+        let host = host();
+        let others = [format!("bosun-proof.1{host}.abc"), "bosun-proof".to_owned(), "x".to_owned()];
+        let others = others.map(|name| place.path().join(name));
+        others.iter().for_each(|path| std::fs::create_dir(path).expect("a folder"));
+        let left = left(place.path());
         assert_eq!(swept(place.path()), 1);
-        assert!(!place.path().join(&left).exists());
-        assert!(kept.iter().all(|name| place.path().join(name).exists()));
+        assert!(!left.exists() && owned.path().exists());
+        assert!(others.iter().all(|path| path.exists()));
+        let path = owned.path().to_owned();
+        drop(owned);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_was_swept_before_it_was_locked_is_not_taken_for_owned() {
+        let place = tempfile::tempdir().expect("a folder");
+        let path = left(place.path());
+        let Owned::Yes(sweeping) = owned(&path) else { panic!("nobody owns it") };
+        assert!(matches!(owned(&path), Owned::Taken));
+        std::fs::remove_dir_all(&path).expect("removed");
+        drop(sweeping);
+        assert!(matches!(owned(&path), Owned::Taken));
     }
 }

@@ -32,6 +32,7 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     side::blobs_are_kept_once_under_their_hash(&*make().await).await;
     side::a_command_waits_until_it_is_answered(&*make().await).await;
     side::a_command_is_answered_all_or_nothing(&*make().await).await;
+    side::a_run_is_removed_with_its_attempts_unless_somebody_works_on_it(&*make().await).await;
     side::an_inbox_is_bounded_and_holds_no_keys(&*make().await).await;
 }
 

@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError, Loss, RemovedRun, Summary};
+use crate::{Clean, JournalError, Loss, Removal, Removed, RemovedRun, Summary};
 
 /// The longest line that is stored; whatever is larger belongs into a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -121,6 +121,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
     async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
         let _ = (run, at);
         Ok(Vec::new())
+    }
+
+    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
+    /// more. A run that somebody is working on stays. A journal may keep everything; then this does nothing.
+    async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        drop(removal);
+        Ok(Removed::default())
     }
 
     /// Keep bytes under their hash; the same bytes are kept once. Text must have been scrubbed before.

@@ -12,7 +12,10 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Span, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
-use crate::{Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, inbox};
+use crate::{
+    Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, Removal, Removed,
+    inbox,
+};
 
 /// A journal that lives as long as the process. A clone is the same journal.
 #[derive(Debug, Clone, Default)]
@@ -278,6 +281,26 @@ impl Journal for MemoryJournal {
         let stored = kept.logs.get(log).filter(|log| log.tip.seq > 0);
         let unknown = || JournalError::UnknownLog { log: log.clone() };
         Ok(stored.ok_or_else(unknown)?.summary(log))
+    }
+
+    /// Blobs stay: they end with the process.
+    async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        let (mut kept, mut removed) = (self.shared.lock(), Removed::default());
+        for run in removal.runs {
+            let logs = || kept.logs.iter().filter(|(id, _)| id.run == run).map(|(_, log)| log);
+            if logs().any(|log| self.shared.is_held(log)) {
+                removed.busy.push(run);
+                continue;
+            }
+            removed.logs += logs().filter(|log| !log.lines.is_empty()).count() as u64;
+            removed.lines += logs().map(|log| log.lines.len() as u64).sum::<u64>();
+            if !removal.dry_run {
+                kept.logs.retain(|id, _| id.run != run);
+                kept.inbox.retain(|_, (of, _)| *of != run);
+            }
+            removed.runs.push(run);
+        }
+        Ok(removed)
     }
 
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {

@@ -31,8 +31,8 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, RemovedRun, Summary,
-    inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Removal, Removed,
+    RemovedRun, Summary, inbox,
 };
 pub use backup::Restore;
 use heads::{Heads, Recorded};
@@ -392,6 +392,10 @@ impl Journal for SqliteJournal {
             Done::Posted(number) => Ok(number),
             _ => Err(JournalError::Stopped),
         }
+    }
+
+    async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        Self::remove(self, removal).await
     }
 
     async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {

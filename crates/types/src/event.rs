@@ -11,7 +11,7 @@ use crate::{
     FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
     PriceCap, Proof, Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange,
     SessionEnd, SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
-    Terms, Timestamp, Trees, Usage, Weighed, WorkPath,
+    Terms, Timestamp, Trees, Usage, Used, Weighed, WorkPath,
 };
 
 /// A document that was, or was not, handed to the agents, and the rule for it.
@@ -283,13 +283,22 @@ pub enum Event {
         /// The text of the reply that was interrupted, as far as it had come.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<String>,
+        /// What a model call that was cut off by it has used, if one was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used: Option<Box<Used>>,
     },
     /// Room was made in the conversation. The log still has everything.
     #[serde(rename = "session.compacted")]
     SessionCompacted { session: SessionId, how: Compaction, decision: Decision },
     /// A conversation is over.
     #[serde(rename = "session.ended")]
-    SessionEnded { session: SessionId, end: SessionEnd },
+    SessionEnded {
+        session: SessionId,
+        end: SessionEnd,
+        /// What model calls that were cut off by it have used, if any were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used: Option<Box<Used>>,
+    },
     /// A model is asked; a conservative estimate is set aside. What is sent follows from the log; this is its hash.
     #[serde(rename = "model.asked")]
     ModelAsked {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     AttemptId, Block, BlockBody, Call, Decision, Fault, Message, ModelOptions, Money, RoleId,
-    SessionId, ToolSpec, Usage,
+    SessionId, ToolSpec, Usage, Used,
 };
 
 /// Which model, as `provider/model`.
@@ -130,6 +130,9 @@ pub struct Provenance {
     /// How many events of the stream could not be read and were skipped.
     #[serde(skip_serializing_if = "is_none_skipped")]
     pub skipped: u32,
+    /// What tries before this one used although no reply came of them. It is not part of the reply's own usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_tries: Option<Box<Used>>,
     /// Retries and fail-overs, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,

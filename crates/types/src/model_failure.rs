@@ -121,3 +121,25 @@ pub struct Used {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
+
+impl Used {
+    /// The tokens, with how many of them are estimated.
+    #[must_use]
+    pub fn marked(self) -> Usage {
+        match self.estimated && self.usage.estimated == 0 {
+            true => Usage { estimated: self.usage.total(), ..self.usage },
+            false => self.usage,
+        }
+    }
+
+    /// What two calls used together. A cost that is not known is not added.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let cost = match (self.cost, other.cost) {
+            (Some(one), Some(more)) => Some(one.plus(more)),
+            (one, more) => one.or(more),
+        };
+        let estimated = self.estimated || other.estimated;
+        Self { usage: self.marked().plus(other.marked()), cost, estimated }
+    }
+}

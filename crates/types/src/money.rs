@@ -88,6 +88,9 @@ pub struct Usage {
     pub cache_read: u64,
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write: u64,
+    /// How many of them no provider counted, because the call was cut off.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
@@ -109,6 +112,7 @@ impl Usage {
             reasoning: self.reasoning.saturating_add(other.reasoning),
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_write: self.cache_write.saturating_add(other.cache_write),
+            estimated: self.estimated.saturating_add(other.estimated),
         }
     }
 }

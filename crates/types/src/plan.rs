@@ -144,7 +144,7 @@ pub enum AttachmentKind {
 /// What the repository looked like when the request came in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Survey {
-    /// Where the repository was on the machine when the request came in. A hint: it may have been moved since.
+    /// The name of the repository's folder; in logs of earlier versions, where it was on that machine.
     pub repository: String,
     pub base: CommitId,
     #[serde(default, skip_serializing_if = "Option::is_none")]

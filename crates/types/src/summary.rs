@@ -139,7 +139,7 @@ impl Event {
             Self::SessionStarted { session, brief, parent: Some(call) } => {
                 format!("{session} by {call}: {}", word(&brief.task))
             }
-            Self::SessionEnded { session, end } => match end {
+            Self::SessionEnded { session, end, .. } => match end {
                 SessionEnd::Submitted { .. } => format!("{session} submitted"),
                 SessionEnd::Failed { fault } => {
                     format!("{session} {}: {}", fault.code, word(&fault.what))

@@ -37,7 +37,7 @@ impl App {
                     one_line(&brief.task, 120)
                 ));
             }
-            Event::SessionEnded { session, end } => self.ended(*session, end),
+            Event::SessionEnded { session, end, .. } => self.ended(*session, end),
             _ => {}
         }
     }

@@ -250,7 +250,8 @@ fn an_interrupt_clears_what_was_going_on_and_says_so() {
     stage.delta(DeltaKind::Text, "half a li");
     let decision = Decision::new(RuleId::fixed("session.interrupted"), "the person stopped it");
     let (session, by) = (SessionId::ROOT, "you".to_owned());
-    stage.event(Event::SessionPaused { session, by, decision, fault: None, said: None });
+    let (fault, said, used) = (None, None, None);
+    stage.event(Event::SessionPaused { session, by, decision, fault, said, used });
     let rows = stage.rows().join("\n");
     assert!(rows.contains("half a li") && rows.contains("shell sleep 100  stopped"), "{rows}");
     assert!(rows.contains("the person stopped it"), "{rows}");

@@ -31,7 +31,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
     }
     let now = RealClock.now();
     let (machine, lines) = whole(&bosun, &run).await?;
-    let view = machine.view(now);
+    let view = bosun.view(&run).await?;
     if let Some(why) = unprovable(&view) {
         return Err(Wrong::Unprovable { run, why }.into());
     }

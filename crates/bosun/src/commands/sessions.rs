@@ -42,7 +42,8 @@ pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Kno
         Event::SessionTold { text, .. } => Some(text.clone()),
         _ => None,
     });
-    let (folder, about) = (brief.folder.clone().unwrap_or_default(), about.unwrap_or_default());
+    let folder = bosun.place_of(run, brief.folder.as_deref().unwrap_or_default());
+    let (folder, about) = (folder.to_string_lossy().into_owned(), about.unwrap_or_default());
     let (output, view) = (brief.output.clone(), bosun.session_view(run).await?);
     Ok(Some(Known { run: run.clone(), started: first.at, folder, output, about, view }))
 }
@@ -143,9 +144,10 @@ impl Known {
         let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
         let _ = writeln!(
             out,
-            "  spent     {} tokens in, {} out, {cost}, {}",
+            "  spent     {} tokens in, {} out{}, {cost}, {}",
             view.usage.input,
             view.usage.output,
+            print::report::estimated(view.usage),
             count(view.turns, "turn")
         );
         let _ = writeln!(out, "  session   {}\n", self.run);

@@ -7,12 +7,20 @@ use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
-    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Verdict,
+    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Usage, Verdict,
     count, one_line,
 };
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
+
+/// How much of a usage is an estimate, if anything is.
+pub(crate) fn estimated(usage: Usage) -> String {
+    match usage.estimated {
+        0 => String::new(),
+        tokens => format!(", {tokens} of them estimated"),
+    }
+}
 
 /// The report as text, with what can be done next from this home.
 pub(crate) fn report(view: &RunView, home: &Home) -> String {
@@ -103,10 +111,11 @@ fn numbers(out: &mut String, view: &RunView) {
     }
     let _ = writeln!(
         out,
-        "  spent     {} tokens ({} in, {} out), ${}, {}",
+        "  spent     {} tokens ({} in, {} out{}), ${}, {}",
         view.spent.tokens,
         view.usage.input,
         view.usage.output,
+        estimated(view.usage),
         view.spent.money,
         count(view.spent.calls, "model call")
     );

@@ -227,7 +227,7 @@ fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event>
         .flat_map(|child| ended_below(attempt, child.id, &SessionEnd::Closed))
         .collect();
     if attempt.sessions.get(&id).is_some_and(|session| session.end.is_none()) {
-        events.push(Event::SessionEnded { session: id, end: end.clone() });
+        events.push(Event::SessionEnded { session: id, end: end.clone(), used: None });
     }
     events
 }

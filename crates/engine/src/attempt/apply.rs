@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use types::{
     Access, Brief, Call, CallId, CallOutcome, Decision, Event, ExactCall, FileState, Inspection,
-    Listed, Message, ModelReply, Money, Part, Policy, Recovered, Sealed, SessionEnd, SessionId,
-    Source, Spend, StopReason, Telling, Timestamp, Usage,
+    Listed, Message, ModelReply, Part, Policy, Recovered, Sealed, SessionEnd, SessionId, Source,
+    Spend, StopReason, Telling, Timestamp, Used,
 };
 
+use super::booking::{count, hold, settle};
 use super::session::{Resting, Session, Slot, SlotState, Talk};
-use super::{Attempt, away, calls, loops, question, room, written};
+use super::{Attempt, away, booking, calls, loops, question, room, written};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -24,7 +25,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionStarted { session, brief, parent } => {
             started(attempt, *session, brief, *parent, at);
         }
-        Event::SessionEnded { session, end } => ended(attempt, *session, end, at),
+        Event::SessionEnded { session, end, used } => {
+            ended(attempt, *session, end, used.as_deref(), at);
+        }
         Event::SessionTold { session, how, text, .. } => told(attempt, *session, *how, text, at),
         Event::SessionChanged { session, change } => {
             if let Some(session) = attempt.sessions.get_mut(session) {
@@ -34,8 +37,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionWarned { session, decision, say } => {
             warned(attempt, *session, decision, say.as_deref());
         }
-        Event::SessionPaused { session, decision, fault, said, .. } => {
-            close(attempt, *session);
+        Event::SessionPaused { session, decision, fault, said, used, .. } => {
+            let cut_off = close(attempt, *session);
+            booking::book(attempt, *session, used.as_deref(), cut_off);
             if let Some(session) = attempt.sessions.get_mut(session) {
                 away::keep_interrupted(session, said.as_deref());
                 session.round.clear();
@@ -139,14 +143,22 @@ fn started(
     attempt.sessions.insert(id, begun);
 }
 
-fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) {
+fn ended(
+    attempt: &mut Attempt,
+    id: SessionId,
+    end: &SessionEnd,
+    used: Option<&Used>,
+    at: Timestamp,
+) {
+    let mut cut_off = 0;
     if id == SessionId::ROOT {
         attempt.ended = at;
         for id in attempt.sessions.keys().copied().collect::<Vec<_>>() {
-            close(attempt, id);
+            cut_off += close(attempt, id);
         }
     }
-    close(attempt, id);
+    cut_off += close(attempt, id);
+    booking::book(attempt, id, used, cut_off);
     if let Some(session) = attempt.sessions.get_mut(&id) {
         session.end.get_or_insert_with(|| end.clone());
     }
@@ -218,40 +230,27 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             };
             settle(attempt, *session, reserved, spent);
             if let Some(used) = used {
-                count(attempt, used.usage, used.cost);
+                count(attempt, used.marked(), used.cost);
             }
         }
         _ => {}
     }
 }
 
-/// Sets something aside, in the conversation's own share and in that of everybody above it.
-fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {
-    each_ledger(attempt, id, |session| session.ledger.hold(amount));
-}
-
-fn settle(attempt: &mut Attempt, id: SessionId, held: Spend, used: Spend) {
-    each_ledger(attempt, id, |session| session.ledger.settle(held, used));
-}
-
-fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Session)) {
-    let mut next = Some(id);
-    while let Some(session) = next.and_then(|id| attempt.sessions.get_mut(&id)) {
-        change(session);
-        next = session.parent.map(|call| call.session);
-    }
-}
-
-/// Ends what is going on: what was set aside is given back, and no call stays without a result.
-fn close(attempt: &mut Attempt, id: SessionId) {
-    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+/// Ends what is going on: what was set aside is given back, and no call stays without a result. How many model calls are
+/// cut off by it.
+fn close(attempt: &mut Attempt, id: SessionId) -> u64 {
+    let Some(session) = attempt.sessions.get_mut(&id) else { return 0 };
+    let mut cut_off = 0;
     if let Talk::Asking { reserved, .. } = session.talk {
         session.talk = Talk::ToAsk;
         settle(attempt, id, reserved, Spend::default());
+        cut_off = 1;
     }
     if let Some(session) = attempt.sessions.get_mut(&id) {
         session.answer_the_rest();
     }
+    cut_off
 }
 
 /// What is known now of files that a call has read or written.
@@ -262,15 +261,6 @@ fn remember(attempt: &mut Attempt, files: &[FileState]) {
             None => attempt.seen.remove(path),
         };
     }
-}
-
-/// Adds what a request used, whatever came of it.
-fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
-    attempt.usage = attempt.usage.plus(usage);
-    attempt.cost = match (attempt.cost, cost) {
-        (Some(before), Some(now)) => Some(before.plus(now)),
-        (before, now) => before.or(now),
-    };
 }
 
 fn replied(
@@ -286,6 +276,8 @@ fn replied(
         Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
     settle(attempt, id, reserved, used);
     count(attempt, reply.usage, reply.cost);
+    // No call of its own: the tries are part of this one.
+    booking::book(attempt, id, reply.provenance.failed_tries.as_deref(), 0);
     attempt.turns += 1;
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     session.turns += 1;

@@ -135,6 +135,7 @@ pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Ve
         decision: decision.clone(),
         fault: None,
         said: said.filter(|_| session.id == SessionId::ROOT).map(str::to_owned),
+        used: None,
     };
     busy.into_iter().map(paused).collect()
 }

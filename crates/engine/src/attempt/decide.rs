@@ -9,7 +9,7 @@ use types::{
 use super::apply::submits;
 use super::session::{Session, Slot, SlotState, Talk};
 use super::{
-    Attempt, agents, away, blocked, calls, loops, question, reserve, room, scope, written,
+    Attempt, agents, away, blocked, booking, calls, loops, question, reserve, room, scope, written,
 };
 use crate::{Machine as _, walls};
 
@@ -20,7 +20,12 @@ const TOO_LONG: &str = "model.context_too_long";
 /// How many empty replies in a row are too many; before that the same is asked again.
 const MOST_EMPTY: u32 = 2;
 
+/// What follows, with what calls have used that are cut off by it.
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
+    booking::booked(attempt, decided(attempt, input, now))
+}
+
+fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     // Files can be put back also when everything is said.
     if let Input::Command(Command::Restored { by, to, trees }) = input {
         return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];
@@ -145,7 +150,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
 }
 
 fn ended(session: &Session, end: SessionEnd) -> Event {
-    Event::SessionEnded { session: session.id, end }
+    Event::SessionEnded { session: session.id, end, used: None }
 }
 
 pub(super) fn failed(session: &Session, fault: Fault) -> Event {
@@ -177,7 +182,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
 
 pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
     let (session, by) = (session.id, "engine".to_owned());
-    Event::SessionPaused { session, by, decision, fault, said: None }
+    Event::SessionPaused { session, by, decision, fault, said: None, used: None }
 }
 
 /// What the last round handed in, if it did.

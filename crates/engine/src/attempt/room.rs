@@ -19,7 +19,7 @@ pub(super) const SUMMARISE: &str = include_str!("../../../../prompts/compact.md"
 /// The rule that says that it is getting full.
 pub(super) const WARN: &str = "context.warn";
 /// About how many bytes of text are a token.
-const BYTES_A_TOKEN: u64 = 4;
+pub(super) const BYTES_A_TOKEN: u64 = 4;
 /// An output shorter than this is not worth leaving out.
 const SHORT: usize = 400;
 /// How many of the person's words are kept, and how much of each.

@@ -71,7 +71,7 @@ pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     if session.turns == 0 || session.round.iter().any(|slot| !slot.ours) {
         return None;
     }
-    let ended = |end| Event::SessionEnded { session: session.id, end };
+    let ended = |end| Event::SessionEnded { session: session.id, end, used: None };
     let failed = |fault: Fault| {
         // Whoever has to decide about it sees what the agent said.
         let said = head_and_tail(&session.last_words(), policy.limits.report_chars, None).text;

@@ -186,7 +186,7 @@ impl AuditLog {
                 data["rule"] = json!(decision.rule);
                 vec![("tool_call", agent, data)]
             }
-            Event::SessionEnded { session: SessionId::ROOT, end } => {
+            Event::SessionEnded { session: SessionId::ROOT, end, .. } => {
                 let data = match end {
                     SessionEnd::Submitted { .. } => json!({ "status": "completed" }),
                     SessionEnd::Failed { fault } => json!({

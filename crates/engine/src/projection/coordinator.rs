@@ -187,7 +187,7 @@ impl CoordinatorStream {
             Event::SessionPaused { session, decision, .. } if *session == SessionId::ROOT => {
                 vec![wrong(&decision.reason, true)]
             }
-            Event::SessionEnded { session, end } if *session == SessionId::ROOT => {
+            Event::SessionEnded { session, end, .. } if *session == SessionId::ROOT => {
                 self.ended(attempt, end)
             }
             _ => vec![],

@@ -113,3 +113,13 @@ fn what_comes_from_a_repository_stays_in_its_frame() {
 fn an_empty_instruction_leaves_no_heading() {
     assert!(!composed(&setting(), &[], Some(" \n")).contains("From the person"));
 }
+
+#[test]
+fn a_recorded_prompt_names_no_place_and_the_sent_one_does() {
+    let text = "Base.\n\n<environment>\nworking directory: /srv/harbor\nplatform: linux\n</environment>\n{workspace}\n";
+    let recorded = without_place(text);
+    assert!(!recorded.contains("/srv/harbor"), "{recorded}");
+    assert_eq!(with_place(&recorded, "/srv/harbor").as_deref(), Some(text));
+    assert_eq!(with_place(text, "/elsewhere"), None, "an earlier version recorded the place");
+    assert_eq!(without_place("Base."), "Base.");
+}

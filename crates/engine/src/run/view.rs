@@ -1,8 +1,8 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
 use types::{
-    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunView, Status, TaskId, TaskView,
-    Timestamp, WallsView,
+    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunId, RunView, Status, TaskId,
+    TaskView, Timestamp, WallsView,
 };
 
 use super::Run;
@@ -14,7 +14,13 @@ impl Run {
     /// The branch that the run's results are merged onto.
     #[must_use]
     pub fn branch(&self) -> String {
-        format!("bosun/{}", self.id)
+        Self::branch_of(&self.id)
+    }
+
+    /// The branch that the results of a run are merged onto.
+    #[must_use]
+    pub fn branch_of(run: &RunId) -> String {
+        format!("bosun/{run}")
     }
 
     /// What was put on that branch last and is not part of the result any more.

@@ -101,7 +101,7 @@ fn of_a_session(event: &Event) -> Option<String> {
             format!("{session} {} {}", how.word(), decision.rule)
         }
         Event::WorkspaceRestored { to, .. } => to.to_string(),
-        Event::SessionEnded { session, end } if *session != SessionId::ROOT => {
+        Event::SessionEnded { session, end, .. } if *session != SessionId::ROOT => {
             format!("{session} {}", if *end == SessionEnd::Closed { "closed" } else { "failed" })
         }
         Event::SessionEnded { end, .. } => match end {

@@ -347,5 +347,6 @@ fn usage(usage: &Value) -> Usage {
             "/prompt_tokens_details/cache_write_tokens",
             "/cache_creation_input_tokens",
         ]),
+        estimated: 0,
     }
 }

@@ -270,6 +270,7 @@ fn usage(usage: &Value) -> Usage {
         reasoning,
         cache_read: count(usage, "/cachedContentTokenCount"),
         cache_write: 0,
+        estimated: 0,
     }
 }
 

@@ -292,5 +292,6 @@ fn usage(usage: &Value) -> Usage {
         reasoning: count(usage, "/output_tokens_details/thinking_tokens"),
         cache_read,
         cache_write,
+        estimated: 0,
     }
 }

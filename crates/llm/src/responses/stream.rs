@@ -235,5 +235,6 @@ fn usage(usage: &Value) -> Usage {
         reasoning: count(usage, "/output_tokens_details/reasoning_tokens"),
         cache_read: count(usage, "/input_tokens_details/cached_tokens"),
         cache_write: count(usage, "/input_tokens_details/cache_write_tokens"),
+        estimated: 0,
     }
 }

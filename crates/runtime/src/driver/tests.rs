@@ -261,3 +261,22 @@ async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     closed.abort().await.expect("it ends");
     assert_eq!(stage.bosun.session_view(&run).await.expect("a view").state, SessionState::Closed);
 }
+
+/// Where the repository is, is a fact about this machine: no log has it.
+#[tokio::test]
+async fn the_log_of_a_run_names_no_place_of_this_machine() {
+    let stage = Stage::set();
+    let run = stage.waits().await;
+    let lines = stage.journal.lines(&LogId::run(run.clone()), 0, 1_000).await.expect("lines");
+    let place = stage.folder.path().canonicalize().expect("a path").display().to_string();
+    assert!(lines[0].contains("\"repository\":\"repo\""), "{}", lines[0]);
+    assert!(lines.iter().all(|line| !line.contains(&place)), "{lines:?}");
+    let view = stage.bosun.view(&run).await.expect("a run");
+    assert_eq!(view.repository, format!("{place}/repo"));
+    // A journal that came from another machine: nothing is looked for by name alone.
+    std::fs::remove_file(stage.folder.path().join("home/places")).expect("it is there");
+    let unknown = stage.bosun.resume(&run).await;
+    assert!(matches!(unknown, Err(DoorError::Moved { .. })), "{unknown:?}");
+    stage.bosun.rebind(&run, &stage.folder.path().join("repo")).await.expect("it is the one");
+    stage.bosun.resume(&run).await.expect("it goes on").finished().await.expect("it is left");
+}

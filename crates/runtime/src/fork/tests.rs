@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use store::{Journal as _, MemoryJournal};
-use types::{Event, LogId, RunId};
+use types::{Digest, Event, LogId, RunId};
 
+use super::copied::Copying;
 use super::{ForkError, NewFork};
 use crate::{Bosun, NewSession, SessionItem, Setup};
 
@@ -127,4 +128,37 @@ async fn a_fork_never_begins_in_the_middle_of_a_decision() {
     let fork = stage.bosun.fork(stage.fork(told, Some("fork"))).await.expect("a fork");
     let asked = &lines[usize::try_from(fork.origin.seq).expect("small") - 1].event;
     assert!(matches!(asked, Event::ModelAsked { .. }), "asking follows at once: {asked:?}");
+}
+
+#[tokio::test]
+async fn a_fork_that_was_cut_off_is_not_gone_on_with_and_is_removed() {
+    let stage = Stage::set().await;
+    let lines = stage.journal.read(&LogId::run(stage.run.clone()), 0, 1_000).await.expect("lines");
+    let run = RunId::fixed("r_cut");
+    let origin = types::Forked { run: stage.run.clone(), seq: stage.first, head: Digest::ZERO };
+    let mut copying = Copying::new(&run, &origin, &lines, lines[0].at);
+    copying.folder = Some(String::new());
+    let lease = stage.journal.lease(&LogId::run(run.clone())).await.expect("a lease");
+    stage.bosun.begin_fork(&run, None).expect("a file");
+    // All but what tells the agent of its new folder.
+    let kept = usize::try_from(stage.first).expect("small");
+    stage.bosun.write(&copying, &lease, &lines[..kept]).await.expect("lines");
+    let listed = async || stage.bosun.overview(false).await.expect("a list").len();
+    assert_eq!((listed().await, stage.bosun.sweep_forks().await), (1, 0), "it is being made");
+    drop(lease);
+    assert_eq!(listed().await, 1);
+    assert!(stage.bosun.reopen(&run, "ann").await.is_err());
+    assert!(stage.journal.logs(Some(&run)).await.expect("logs").is_empty());
+    assert!(stage.bosun.forks_being_made().is_empty());
+}
+
+#[tokio::test]
+async fn a_fork_that_is_whole_stays_whatever_was_left_beside_it() {
+    let stage = Stage::set().await;
+    let fork = stage.bosun.fork(stage.fork(stage.first, Some("fork"))).await.expect("a fork");
+    assert!(stage.bosun.forks_being_made().is_empty());
+    stage.bosun.begin_fork(&fork.run, None).expect("a file");
+    assert_eq!(stage.bosun.sweep_forks().await, 0);
+    assert!(stage.bosun.forks_being_made().is_empty());
+    stage.bosun.reopen(&fork.run, "ann").await.expect("it goes on");
 }

@@ -52,6 +52,26 @@ pub(crate) struct AttemptHands {
     partial: Arc<PartialReplies>,
     /// What the system prompts of sub-agents are made of, where they can have models of their own.
     source: Option<Arc<PromptSource>>,
+    prompts: Arc<PlacedPrompts>,
+}
+
+/// System prompts as they are recorded and as they are sent, with the place where the work is done. Each is made once, so
+/// that whoever sends it sees that it is the same.
+#[derive(Debug, Default)]
+struct PlacedPrompts(Mutex<Vec<(Arc<str>, Arc<str>)>>);
+
+impl PlacedPrompts {
+    fn sent(&self, recorded: &Arc<str>, field: &Field) -> Arc<str> {
+        let Field::Folder(folder) = field else { return recorded.clone() };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sent)) = known.iter().find(|(of, _)| Arc::ptr_eq(of, recorded)) {
+            return sent.clone();
+        }
+        let sent = engine::prompt::with_place(recorded, &folder.path.to_string_lossy());
+        let sent = sent.map_or_else(|| recorded.clone(), Arc::from);
+        known.push((recorded.clone(), sent.clone()));
+        sent
+    }
 }
 
 /// The texts of replies on their way, as far as they have come.
@@ -116,6 +136,7 @@ impl AttemptHands {
             keeper: None,
             partial: Arc::default(),
             source: None,
+            prompts: Arc::default(),
             shop,
             policy,
         })
@@ -175,7 +196,8 @@ impl AttemptHands {
                 hub.publish(delta);
             }
         };
-        let request = Arc::new(request);
+        let system = self.prompts.sent(&request.system, &self.field);
+        let request = Arc::new(ModelRequest { system, ..request });
         let turn = (session, request.origin.turn);
         let reply = tokio::select! {
             reply = llm::gather(model.stream(request.clone()), show) => reply,

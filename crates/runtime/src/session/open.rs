@@ -119,9 +119,12 @@ impl Bosun {
             forked: None,
             model: new.model,
         };
-        let loaded =
-            Drive::load(Attempt::new(policy.clone()), LogId::run(run), self.shop.surroundings());
-        let mut drive = loaded.await.map_err(DoorError::from)?;
+        if new.environment.is_none() {
+            self.keep_place(&run, &folder)?;
+        }
+        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
+        let mut drive =
+            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
         let inputs = first_inputs(brief, new.first, &new.by);
         drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
@@ -147,6 +150,7 @@ impl Bosun {
     /// Goes on with a conversation from where its log ends, and with what was said to it since. One that works in an
     /// environment of the program's own is refused: see [`Bosun::reopen_in`].
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
+        self.sweep_forks().await;
         let (policy, folder) = self.session_of(run).await?;
         if folder.as_os_str().is_empty() {
             let what = "it works in an environment of the program's own, and not in a folder of this machine; \
@@ -154,7 +158,9 @@ impl Bosun {
             let fault = Fault::new(FaultClass::Resource, "session.no_environment", what);
             return Err(SessionError::Fault(fault));
         }
-        self.refuse_folder(&folder, &policy, None)?;
+        if folder.is_dir() {
+            self.refuse_folder(&folder, &policy, None)?;
+        }
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
         let mut drive =
@@ -243,10 +249,10 @@ impl Bosun {
     }
 }
 
-/// The folder that is on record. What another environment calls its own must never be taken for one of this machine.
+/// The name of the folder, for the record. What another environment calls its own must never be taken for one of this machine.
 fn kept_folder(folder: &Path, environment: Option<&Arc<dyn Environment>>) -> Option<String> {
     match environment {
-        None => Some(folder.to_string_lossy().into_owned()),
+        None => Some(sandbox::folder_name(folder)),
         Some(_) => None,
     }
 }

@@ -129,6 +129,10 @@ async fn a_session_whose_folder_was_moved_is_listed_there() {
     new.policy.sandbox.require = types::Rung::None;
     let session = stage.bosun.open(new).await.expect("a session");
     let run = session.id().clone();
+    let lines = stage.bosun.journal().lines(&types::LogId::run(run.clone()), 0, 9).await;
+    let place = stage.folder.path().canonicalize().expect("a path").display().to_string();
+    let recorded = lines.expect("lines").concat();
+    assert!(recorded.contains("working directory: {workspace}") && !recorded.contains(&place));
     session.suspend().await.expect("it is let go");
     let [old, new] = ["work", "elsewhere"].map(|name| stage.folder.path().join(name));
     std::fs::create_dir_all(stage.bosun.shop.snapshots_of(&old)).expect("a folder");

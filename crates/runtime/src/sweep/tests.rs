@@ -119,3 +119,28 @@ async fn folders_that_no_log_tells_of_are_removed_only_when_they_are_old() {
     fixture.clock.skip_to(Timestamp::from_millis(made.millis() + NOBODYS_MS + 1_000));
     assert_eq!(fixture.bosun.sweep(None).await.runs, [run]);
 }
+
+/// Of a fork that was cut off while it copied attempts there is no log that a list would show.
+#[tokio::test]
+async fn what_a_fork_left_that_was_cut_off_is_removed_with_its_branch() {
+    let fixture = fixture().await;
+    let run: RunId = "r_0c".parse().expect("a run");
+    let head = fixture.repo.head().await.expect("a commit");
+    let branch = engine::Run::branch_of(&run);
+    fixture.repo.point_branch(&branch, &head).await.expect("a branch");
+    let journal = fixture.bosun.journal();
+    let log = LogId::attempt(run.clone(), "T1.1".parse().expect("an attempt"));
+    let lease = journal.lease(&log).await.expect("a lease");
+    let fault = types::Fault::bug("x");
+    let events = [store::Redactor::none().clean(Event::SealFailed { fault })];
+    let at = Timestamp::from_millis(1);
+    let batch = store::Batch { expect: 0, at, events: &events, taken: None };
+    journal.append(&lease, batch).await.expect("a line");
+    drop(lease);
+    fixture.bosun.begin_fork(&run, Some((fixture.repo.root(), &head))).expect("a file");
+    assert_eq!(fixture.bosun.sweep(None).await.forks, 1);
+    assert!(journal.logs(Some(&run)).await.expect("logs").is_empty());
+    let heads = fixture.repo.common_dir().join("refs/heads");
+    assert!(!heads.join(&branch).exists());
+    assert_eq!(fixture.bosun.sweep(None).await.forks, 0);
+}

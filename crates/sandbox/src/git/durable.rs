@@ -67,9 +67,7 @@ impl Repo {
         let changes = self.changes(from, to).await?;
         let root = self.root().to_owned();
         let files = changes.0.iter().map(|change| root.join(change.path.as_str()));
-        // A link could lead to a device; only what is a file is opened.
-        let plain = |file: &PathBuf| std::fs::symlink_metadata(file).is_ok_and(|it| it.is_file());
-        on_disk(files.filter(plain).collect(), root).await
+        on_disk(files.collect(), root).await
     }
 }
 
@@ -86,6 +84,16 @@ pub(super) async fn sync_checkout(dir: &Path) -> Result<(), GitError> {
         Ok(synced) => synced.map_err(failed("syncing", dir)),
         Err(error) => Err(failed("syncing", dir)(std::io::Error::other(error))),
     }
+}
+
+/// Makes durable what a reset has written and removed in a worktree, and both of its indexes.
+pub(super) async fn sync_reset(
+    dir: &Path,
+    touched: Vec<PathBuf>,
+    (git_dir, indexes): (&Path, Vec<PathBuf>),
+) -> Result<(), GitError> {
+    on_disk(touched, dir.to_owned()).await?;
+    on_disk(indexes, git_dir.to_owned()).await
 }
 
 async fn on_disk(files: Vec<PathBuf>, top: PathBuf) -> Result<(), GitError> {

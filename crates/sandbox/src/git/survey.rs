@@ -38,7 +38,7 @@ impl Repo {
         let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
         let files = blobs.iter().take(MAX_FILES).map(|blob| blob.path.clone()).collect();
         Ok(Survey {
-            repository: self.root().display().to_string(),
+            repository: crate::names::folder_name(self.root()),
             base,
             branch: branch.map(|name| name.to_string_lossy().into_owned()),
             files,

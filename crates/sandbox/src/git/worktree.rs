@@ -10,7 +10,7 @@ use std::time::Duration;
 use types::CommitId;
 
 use super::call::{Place, With};
-use super::durable::{sync_checkout, sync_worktree};
+use super::durable::{sync_checkout, sync_reset, sync_worktree};
 use super::tree::escaped;
 use super::{GitError, Repo, hash};
 use crate::local::STAGING;
@@ -149,16 +149,25 @@ impl Repo {
         Ok(found.len() as u64)
     }
 
-    /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay.
+    /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay. What was
+    /// written is on the disk then.
     pub async fn reset(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
         let worktree = self.worktree(dir).await?;
-        let place = worktree.place();
-        self.git().run(place, &["reset", "--hard", "--quiet", hash(commit)?]).await?;
+        let (place, commit) = (worktree.place(), hash(commit)?);
+        let differing = ["diff-index", "--name-only", "--no-renames", "-z", commit];
+        let written = self.git().run(place, &differing).await?;
+        self.git().run(place, &["reset", "--hard", "--quiet", commit]).await?;
+        let untracked = ["ls-files", "--others", "--exclude-standard", "--directory", "-z"];
+        let removed = self.git().run(place, &untracked).await?;
         self.git().run(place, &["clean", "-ffd", "--quiet"]).await?;
         // Commands in the folder use the ordinary index; it should tell them the same.
         let index = worktree.git_dir.join("index");
         std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
-        Ok(())
+        let touched = written.names().chain(removed.names());
+        let touched = touched.map(|name| worktree.dir.join(OsStr::from_bytes(name))).collect();
+        let indexes = (worktree.git_dir.as_path(), vec![worktree.index.clone(), index]);
+        sync_reset(&worktree.dir, touched, indexes).await?;
+        worktree.sync(&self.inner.common).await
     }
 
     /// What changed in a worktree since its last commit, one line a file, for people and models.

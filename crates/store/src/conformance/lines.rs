@@ -24,6 +24,7 @@ pub(super) async fn what_is_appended_is_what_is_read(journal: &dyn Journal) {
     let second = [Redactor::none().clean(Event::SessionEnded {
         session: SessionId::ROOT,
         end: SessionEnd::Submitted { submission: number },
+        used: None,
     })];
     let mut stored = journal.append(&lease, batch(0, &first)).await.expect("an append");
     let at = noon(7);
@@ -92,7 +93,7 @@ pub(super) async fn a_line_that_could_not_be_read_back_is_not_written(journal: &
         submission = Value::from(vec![submission]);
     }
     let end = SessionEnd::Submitted { submission };
-    let deep = Event::SessionEnded { session: SessionId::ROOT, end };
+    let deep = Event::SessionEnded { session: SessionId::ROOT, end, used: None };
     let events = [said("first"), Redactor::none().clean(deep)];
     let error = journal.append(&lease, batch(0, &events)).await.expect_err("not readable");
     assert!(matches!(error, JournalError::Unreadable { seq: 2, .. }), "{error}");

@@ -3,7 +3,7 @@
 use types::{BlobRef, Command, Digest};
 
 use super::{batch, log, noon, said};
-use crate::{Batch, Journal, JournalError, MAX_BLOB_BYTES, MAX_POSTED};
+use crate::{Batch, Journal, JournalError, MAX_BLOB_BYTES, MAX_POSTED, Removal};
 
 fn answer(text: &str) -> Command {
     Command::Answer { by: "ada".to_owned(), question: 1, text: text.to_owned() }
@@ -84,4 +84,27 @@ pub(super) async fn an_inbox_is_bounded_and_holds_no_keys(journal: &dyn Journal)
     assert!(matches!(error, JournalError::InboxFull { .. }), "{error}");
     let other = log("r_cd").run;
     journal.post(&other, noon(0), &answer("fine")).await.expect("another inbox is not full");
+}
+
+pub(super) async fn a_run_is_removed_with_its_attempts_unless_somebody_works_on_it(
+    journal: &dyn Journal,
+) {
+    let ids = [log("r_ab"), log("r_ab/T1.1"), log("r_cd/T1.1")];
+    let mut leases = Vec::new();
+    for id in &ids {
+        let lease = journal.lease(id).await.expect("a lease");
+        journal.append(&lease, batch(0, &[said("one")])).await.expect("an append");
+        leases.push(lease);
+    }
+    let removal = || {
+        let runs = vec![ids[0].run.clone(), ids[2].run.clone()];
+        Removal { runs, at: noon(1), by: "ada".to_owned(), dry_run: false }
+    };
+    leases.remove(0);
+    let busy = journal.remove(removal()).await.expect("a removal");
+    assert_eq!((busy.busy.len(), busy.lines), (2, 0), "{busy:?}");
+    drop(leases);
+    let removed = journal.remove(removal()).await.expect("a removal");
+    assert_eq!((removed.runs.len(), removed.logs, removed.lines), (2, 3, 3), "{removed:?}");
+    assert!(journal.logs(None).await.expect("a list").is_empty());
 }

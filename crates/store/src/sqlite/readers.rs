@@ -122,23 +122,24 @@ impl Readers {
         &self,
         of: Option<&RunId>,
     ) -> Result<Vec<RemovedRun>, JournalError> {
-        let doing = "reading which runs were removed";
-        // A journal of the first form that is only read has no such table.
-        let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'removed'";
-        if self.fetch(doing, || sqlx::query(there)).await?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sql = "SELECT run, max(at) AS at, by FROM removed WHERE $1 IS NULL OR run = $1
-            GROUP BY run ORDER BY at DESC";
-        let query = || sqlx::query(sql).bind(of.map(ToString::to_string));
-        let rows = self.fetch(doing, query).await?;
-        let read = |row: &SqliteRow| -> Result<Option<RemovedRun>, sqlx::Error> {
-            let (run, at): (String, i64) = (row.try_get("run")?, row.try_get("at")?);
-            let by = row.try_get("by")?;
-            Ok(run.parse().ok().map(|run| RemovedRun { run, at: Timestamp::from_millis(at), by }))
+        let of = of.map(RunId::to_string);
+        let rows: Vec<(String, i64, String)> = self
+            .read("reading which runs were removed", move |connection| {
+                // A journal of the first form that is only read has no such table.
+                if !connection.table_exists(None, "removed")? {
+                    return Ok(Vec::new());
+                }
+                let sql = "SELECT run, max(at) AS at, by FROM removed WHERE ?1 IS NULL OR run = ?1
+                    GROUP BY run ORDER BY at DESC";
+                let mut statement = connection.prepare_cached(sql)?;
+                let rows = statement.query_map([&of], |row| row.try_into())?;
+                rows.collect()
+            })
+            .await?;
+        let read = |(run, at, by): (String, i64, String)| {
+            Some(RemovedRun { run: run.parse().ok()?, at: Timestamp::from_millis(at), by })
         };
-        let all: Result<Vec<_>, _> = rows.iter().map(read).collect();
-        Ok(all.map_err(Broken::while_(doing))?.into_iter().flatten().collect())
+        Ok(rows.into_iter().filter_map(read).collect())
     }
 
     pub(super) async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, JournalError> {

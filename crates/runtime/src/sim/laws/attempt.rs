@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use types::{
-    Access, Budget, CallId, Effect, Event, Inspection, Repeat, SessionEnd, SessionId, Spend,
+    Access, Budget, CallId, Effect, Event, Inspection, Repeat, SessionEnd, SessionId, Spend, Used,
 };
 
 use super::{Broken, holds};
@@ -67,11 +67,12 @@ impl AttemptBook {
                     fault.used.as_ref().map_or(0, |used| used.usage.input + used.usage.output);
                 self.spends(tokens, 0)
             }
-            Event::SessionPaused { session, .. } => {
+            Event::SessionPaused { session, used, .. } => {
                 self.asked.retain(|(of, _), _| of != session);
-                Ok(())
+                self.cut_off(used.as_deref())
             }
-            Event::SessionEnded { session, end } => {
+            Event::SessionEnded { session, end, used } => {
+                self.cut_off(used.as_deref())?;
                 if !matches!(end, SessionEnd::Submitted { .. }) {
                     self.asked.retain(|(of, _), _| of != session);
                 }
@@ -139,6 +140,11 @@ impl AttemptBook {
         let asked = self.asked.remove(&(session, turn));
         holds(asked.is_some(), "a_reply_answers_a_question", || format!("{session} turn {turn}"))?;
         Ok(asked.is_some_and(|(_, summary)| summary))
+    }
+
+    /// What calls used that were cut off; nothing was set aside for it any more.
+    fn cut_off(&mut self, used: Option<&Used>) -> Result<(), Broken> {
+        self.spends(used.map_or(0, |used| used.usage.total()), 0)
     }
 
     fn spends(&mut self, tokens: u64, calls: u64) -> Result<(), Broken> {

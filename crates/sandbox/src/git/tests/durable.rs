@@ -27,6 +27,10 @@ async fn work_to_be_watched() {
     let merged = repo.merge(&sealed.commit, &other, "merged", AT).await.expect("a merge");
     let Merged::Commit(merged) = merged else { panic!("{merged:?}") };
     repo.point_branch(BRANCH, &merged).await.expect("a branch");
+    let other = dir.join("trees/T2.1");
+    repo.add_worktree(&other, &start).await.expect("a worktree");
+    put(&other, "left/over", "x\n");
+    repo.reset(&other, &sealed.commit).await.expect("a reset");
 }
 
 /// Runs that under strace; the files and folders that were synced.
@@ -74,7 +78,11 @@ async fn objects_references_and_their_folders_are_synced_before_anybody_hears_of
         ["HEAD", "gitdir", "commondir"].map(|name| common.join("worktrees/T1.1").join(name)),
     );
     let tree = common.join("../../trees/T1.1").canonicalize().expect("a worktree");
+    let reset = tree.with_file_name("T2.1");
     wanted.extend([tree.join("b"), tree]);
+    wanted.extend(["deep/folder/new", "deep/folder", "deep"].map(|name| reset.join(name)));
+    let indexes = ["index", "bosun-index"].map(|name| common.join("worktrees/T2.1").join(name));
+    wanted.extend(indexes);
     for path in wanted {
         assert!(synced.contains(&path.display().to_string()), "{} was not", path.display());
     }

@@ -1,0 +1,81 @@
+//! What model calls take from the shares of an attempt: set aside, settled, and booked where a call is cut off. Nobody
+//! counts the tokens of a call that was cut off, so they are estimated and recorded as that, with the event that cut it
+//! off. Whether a call fits is decided elsewhere.
+
+use std::collections::BTreeSet;
+
+use types::{Event, Money, SessionId, Spend, Usage, Used};
+
+use super::Attempt;
+use super::room::BYTES_A_TOKEN;
+use super::session::{Session, Talk};
+
+/// Sets something aside, in the conversation's own share and in that of everybody above it.
+pub(super) fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {
+    each_ledger(attempt, id, |session| session.ledger.hold(amount));
+}
+
+pub(super) fn settle(attempt: &mut Attempt, id: SessionId, held: Spend, used: Spend) {
+    each_ledger(attempt, id, |session| session.ledger.settle(held, used));
+}
+
+fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Session)) {
+    let mut next = Some(id);
+    while let Some(session) = next.and_then(|id| attempt.sessions.get_mut(&id)) {
+        change(session);
+        next = session.parent.map(|call| call.session);
+    }
+}
+
+/// Adds what a request used, whatever came of it.
+pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
+    attempt.usage = attempt.usage.plus(usage);
+    attempt.cost = match (attempt.cost, cost) {
+        (Some(before), Some(now)) => Some(before.plus(now)),
+        (before, now) => before.or(now),
+    };
+}
+
+/// Books what so many calls used for which nothing is set aside any more. Logs of earlier versions do not say it.
+pub(super) fn book(attempt: &mut Attempt, id: SessionId, used: Option<&Used>, calls: u64) {
+    let Some(used) = used else { return };
+    let money = used.cost.unwrap_or_default();
+    let spent = Spend { tokens: used.usage.total(), money, calls };
+    settle(attempt, id, Spend::default(), spent);
+    count(attempt, used.marked(), used.cost);
+}
+
+/// The same events; those that cut off model calls say what these have used.
+pub(super) fn booked(attempt: &Attempt, mut events: Vec<Event>) -> Vec<Event> {
+    let mut closed = BTreeSet::new();
+    for event in &mut events {
+        match event {
+            Event::SessionPaused { session, said, used, .. } => {
+                closed.insert(*session);
+                *used = cut_off(attempt, *session, said.as_deref()).map(Box::new);
+            }
+            Event::SessionEnded { session, used, .. } => {
+                // With the first conversation all others end.
+                let all = attempt.sessions.keys().filter(|_| *session == SessionId::ROOT);
+                let ids = all.chain([&*session]).filter(|id| closed.insert(**id));
+                let each = ids.filter_map(|id| cut_off(attempt, *id, None));
+                *used = each.reduce(Used::plus).map(Box::new);
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
+/// About what the call has used that a conversation waits for, if it does: all that was sent, and what was seen of the
+/// reply. Never more than was set aside for it.
+fn cut_off(attempt: &Attempt, id: SessionId, said: Option<&str>) -> Option<Used> {
+    let session = attempt.sessions.get(&id).filter(|session| session.end.is_none())?;
+    let Talk::Asking { reserved, .. } = session.talk else { return None };
+    let input = session.context().min(reserved.tokens);
+    let said = (said.unwrap_or_default().len() as u64).div_ceil(BYTES_A_TOKEN);
+    let output = said.min(reserved.tokens - input);
+    let cost = session.price.map(|price| price.of(input, output).min(reserved.money));
+    let usage = Usage { input, output, ..Usage::default() };
+    Some(Used { usage, cost, estimated: true })
+}

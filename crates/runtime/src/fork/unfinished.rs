@@ -1,0 +1,114 @@
+//! Forks whose making was cut off. While a fork is made, a small file beside the journal says so, and whoever makes it
+//! holds the lease on its log. Where there is such a file and nobody holds the lease, the copy is not whole: it is
+//! removed, with its branch. A fork that is whole is never touched.
+
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use engine::Run;
+use store::Removal;
+use types::{CommitId, Event, LogId, RunId};
+
+use crate::door::{Bosun, DoorError};
+use crate::small_file;
+
+/// The folder with a file for each fork that is being made.
+const FORKS: &str = "forks";
+/// Who removes it, for the record.
+const BY: &str = "bosun";
+
+impl Bosun {
+    /// Puts down that a fork is being made, and of a run's fork where its branch will end. Whoever calls this holds the
+    /// lease on its log.
+    pub(crate) fn begin_fork(
+        &self,
+        run: &RunId,
+        branch: Option<(&Path, &CommitId)>,
+    ) -> Result<(), DoorError> {
+        let (repository, end) = branch.map_or((Path::new(""), ""), |(at, end)| (at, &end.0));
+        let text = [end.as_bytes(), b"\n", repository.as_os_str().as_bytes()].concat();
+        let file = self.fork_file(run);
+        small_file::write(&file, &text)
+            .map_err(|source| DoorError::Kept { path: file.display().to_string(), source })
+    }
+
+    /// The fork is whole.
+    pub(super) fn finish_fork(&self, run: &RunId) {
+        if let Err(error) = std::fs::remove_file(self.fork_file(run)) {
+            tracing::debug!(%error, %run, "the next start finds that the fork is whole");
+        }
+    }
+
+    /// Removes forks whose making was cut off; how many there were.
+    pub(crate) async fn sweep_forks(&self) -> u64 {
+        let mut swept = 0;
+        for run in self.forks_being_made() {
+            match self.swept_fork(&run).await {
+                Ok(removed) => swept += u64::from(removed),
+                Err(error) => tracing::debug!(%run, %error, "what is left of a fork stays"),
+            }
+        }
+        swept
+    }
+
+    /// The forks that are being made, or whose making was cut off.
+    pub(crate) fn forks_being_made(&self) -> Vec<RunId> {
+        let entries = std::fs::read_dir(self.shop.home.join(FORKS)).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
+    async fn swept_fork(&self, run: &RunId) -> Result<bool, DoorError> {
+        let log = LogId::run(run.clone());
+        // Whoever makes it holds this. It is given back before the removal, which takes it itself; meanwhile nobody
+        // goes on with a fork that is not whole.
+        drop(self.shop.journal.lease(&log).await?);
+        let whole = self.fork_is_whole(run).await?;
+        if !whole {
+            let (runs, at) = (vec![run.clone()], self.shop.clock.now());
+            let removal = Removal { runs, at, by: BY.to_owned(), dry_run: false };
+            let removed = self.shop.journal.remove(removal).await?;
+            if !removed.busy.is_empty() {
+                return Ok(false);
+            }
+            self.drop_fork_branch(run).await?;
+            self.forget_place(run);
+        }
+        self.finish_fork(run);
+        Ok(!whole)
+    }
+
+    /// Whether everything was copied that a fork begins with. In a session it is told of its new folder after that.
+    pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, DoorError> {
+        let journal = &self.shop.journal;
+        let log = LogId::run(run.clone());
+        let first = journal.read(&log, 0, 1).await?;
+        let wanted = match first.first().map(|line| &line.event) {
+            Some(Event::RunRequested { request, .. }) => {
+                request.forked.as_ref().map_or(0, |origin| origin.seq)
+            }
+            Some(Event::SessionStarted { brief, .. }) => {
+                brief.forked.as_ref().map_or(0, |origin| origin.seq + 1)
+            }
+            _ => return Ok(false),
+        };
+        let logs = journal.logs(Some(run)).await?;
+        Ok(logs.iter().any(|found| found.log == log && found.last_seq >= wanted))
+    }
+
+    /// Removes the branch of a fork that is not there any more.
+    async fn drop_fork_branch(&self, run: &RunId) -> Result<(), DoorError> {
+        let text = std::fs::read(self.fork_file(run)).unwrap_or_default();
+        let Some(end) = text.iter().position(|byte| *byte == b'\n') else { return Ok(()) };
+        let repository = PathBuf::from(std::ffi::OsString::from_vec(text[end + 1..].to_vec()));
+        if end > 0 && repository.is_dir() {
+            let commit = CommitId(String::from_utf8_lossy(&text[..end]).into_owned());
+            let repo = self.shop.repo(&repository).await?;
+            repo.drop_branch(&Run::branch_of(run), &commit).await?;
+        }
+        Ok(())
+    }
+
+    fn fork_file(&self, run: &RunId) -> PathBuf {
+        self.shop.home.join(FORKS).join(run.as_str())
+    }
+}

@@ -1,0 +1,111 @@
+//! Where the repositories of runs and the folders of conversations are on this machine: one file beside the journal, to
+//! which a line is added for each run that begins or is moved. No log has it, because it is a fact about this machine and
+//! not about the run. The last line for a run holds; one that was torn by a power cut is passed over.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use types::RunId;
+
+/// The file's name, in the product's home.
+const FILE: &str = "places";
+
+/// Adds where a run works, durably. An empty path forgets it.
+pub(crate) fn keep(home: &Path, run: &RunId, place: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(home)?;
+    let path = home.join(FILE);
+    let new = !path.exists();
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let place = place.as_os_str().as_bytes();
+    // The line break before it ends a line that was torn; the length tells that this one is whole.
+    let mut line = format!("\n{run} {} ", place.len()).into_bytes();
+    line.extend_from_slice(place);
+    line.push(b'\n');
+    file.write_all(&line)?;
+    file.sync_data()?;
+    if new { File::open(home)?.sync_all() } else { Ok(()) }
+}
+
+/// Where one run works, if that is known.
+pub(crate) fn find(home: &Path, run: &RunId) -> Option<PathBuf> {
+    read(home).remove(run)
+}
+
+/// Where all runs work of which it is known.
+pub(crate) fn read(home: &Path) -> BTreeMap<RunId, PathBuf> {
+    let bytes = std::fs::read(home.join(FILE)).unwrap_or_default();
+    let (mut places, mut rest) = (BTreeMap::new(), bytes.as_slice());
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        rest = &rest[end + 1..];
+        let Some((run, place)) = entry(rest) else { continue };
+        rest = &rest[place.start + place.bytes.len()..];
+        match place.bytes {
+            [] => places.remove(&run),
+            bytes => places.insert(run, PathBuf::from(OsStr::from_bytes(bytes))),
+        };
+    }
+    places
+}
+
+/// A path in the file, and where it begins.
+struct Found<'a> {
+    start: usize,
+    bytes: &'a [u8],
+}
+
+/// What a line says that begins here, if it is whole.
+fn entry(text: &[u8]) -> Option<(RunId, Found<'_>)> {
+    let first = text.iter().position(|byte| *byte == b' ')?;
+    let second = first + 1 + text[first + 1..].iter().position(|byte| *byte == b' ')?;
+    let run = std::str::from_utf8(&text[..first]).ok()?.parse().ok()?;
+    let length: usize = std::str::from_utf8(&text[first + 1..second]).ok()?.parse().ok()?;
+    let start = second + 1;
+    let end = start.checked_add(length)?;
+    let whole = text.get(end) == Some(&b'\n');
+    whole.then(|| (run, Found { start, bytes: &text[start..end] }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(text: &str) -> RunId {
+        text.parse().expect("a run")
+    }
+
+    #[test]
+    fn the_last_place_holds_whatever_is_in_its_name() {
+        let home = tempfile::tempdir().expect("a folder");
+        let home = home.path();
+        let odd = Path::new(OsStr::from_bytes(b"/a\nr_0b 4 /lie\n/\xff"));
+        for (id, place) in [("r_0a", Path::new("/one")), ("r_0a", odd), ("r_0c", Path::new("/c"))] {
+            keep(home, &run(id), place).expect("it is kept");
+        }
+        assert_eq!(find(home, &run("r_0a")).as_deref(), Some(odd));
+        assert_eq!(find(home, &run("r_0b")), None);
+        keep(home, &run("r_0c"), Path::new("")).expect("it is forgotten");
+        assert_eq!(read(home).len(), 1);
+    }
+
+    #[test]
+    fn a_torn_line_hides_no_other() {
+        let home = tempfile::tempdir().expect("a folder");
+        let home = home.path();
+        keep(home, &run("r_0a"), Path::new("/one")).expect("it is kept");
+        let whole = std::fs::read(home.join(FILE)).expect("a file");
+        keep(home, &run("r_0b"), Path::new("/two")).expect("it is kept");
+        let both = std::fs::read(home.join(FILE)).expect("a file");
+        for cut in whole.len()..both.len() {
+            std::fs::write(home.join(FILE), &both[..cut]).expect("it is cut");
+            assert_eq!(read(home).len(), 1, "cut after {cut} bytes");
+            keep(home, &run("r_0c"), Path::new("/three")).expect("it is kept");
+            let found = read(home);
+            assert_eq!(found.get(&run("r_0c")).map(PathBuf::as_path), Some(Path::new("/three")));
+            assert_eq!((found.len(), found.contains_key(&run("r_0b"))), (2, false), "{cut}");
+        }
+    }
+}

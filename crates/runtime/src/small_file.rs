@@ -1,0 +1,17 @@
+//! Small files beside the journal that are there whole or not at all, also after a power cut.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Writes a file in place of the one that is there.
+pub(crate) fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    std::fs::create_dir_all(folder)?;
+    let beside = file.with_extension("new");
+    let mut new = File::create(&beside)?;
+    new.write_all(bytes)?;
+    new.sync_all()?;
+    std::fs::rename(&beside, file)?;
+    File::open(folder)?.sync_all()
+}
