@@ -39,6 +39,21 @@ pub struct PartPermit {
 /// Judges one call. The strictest of its parts decides.
 #[must_use]
 pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+    let permit = judge_attended(policy, scope, tool, facts);
+    if permit.verdict == Permission::Ask && policy.headless {
+        without_a_person(permit, facts.access)
+    } else {
+        permit
+    }
+}
+
+/// The same where a person can be asked, whatever the policy says about that.
+pub(crate) fn judge_attended(
+    policy: &Policy,
+    scope: &Scope,
+    tool: &str,
+    facts: &CallFacts,
+) -> Permit {
     let seen = seen(tool, facts);
     if let Some((decision, _)) = sensitive::never(facts) {
         return Permit {
@@ -63,12 +78,7 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
             sensitive::at_least_asked(policy, scope, facts, meant, permit)
         }
     };
-    let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };
-    if permit.verdict == Permission::Ask && policy.headless {
-        without_a_person(permit, facts.access)
-    } else {
-        permit
-    }
+    if facts.access == Access::Ask { as_a_question(permit) } else { permit }
 }
 
 /// Whether a rule speaks of a command line, for the examples that it carries: an allowing rule has to speak of every

@@ -2,8 +2,7 @@
 //! a crash cut off.
 
 use types::{
-    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Fault,
-    FaultClass, Inspection, Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
@@ -109,7 +108,8 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             only_reads = only_reads && reads;
         }
         let alone = judged.len() > 1
-            || judged.iter().any(|event| matches!(event, Event::QuestionAsked { .. }));
+            || question::asks(&judged)
+            || judged.iter().any(|event| scope::is_counted(attempt, event));
         events.extend(judged);
         if alone {
             break;
@@ -178,20 +178,6 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &Slot) -> Vec<Ev
 pub(super) fn refusal(slot: &Slot, outcome: CallOutcome, decision: Decision) -> Event {
     let (call, tool) = (slot.id, slot.call.tool.clone());
     Event::ToolRefused { call, tool, outcome, decision, violation: false }
-}
-
-/// Why an attempt is ended: a rule that the policy counts has refused too many of its calls. A conversation is never
-/// ended for it: there a person watches.
-pub(super) fn danger(attempt: &Attempt) -> Option<Fault> {
-    attempt.root().filter(|root| root.end.is_none() && !root.is_open())?;
-    let most = &attempt.policy.session.ends_after;
-    let (rule, times) = attempt
-        .strikes
-        .iter()
-        .find(|(rule, times)| most.get(rule).is_some_and(|most| *times >= most))?;
-    let tries = types::count(*times as usize, "call");
-    let what = format!("it made {tries} that {rule} refuses, and the policy ends it then");
-    Some(Fault::new(FaultClass::Safety, "session.dangerous", what))
 }
 
 /// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.

@@ -104,7 +104,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
-    if let Some(fault) = scope::ends(attempt).or_else(|| calls::danger(attempt)) {
+    if let Some(fault) = scope::ends(attempt) {
         return agents::all_ended(attempt, &SessionEnd::Failed { fault });
     }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
@@ -267,6 +267,12 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
     }
 }
 
+/// Whether an attempt ends because a call could not be made safely, such as in a sandbox that is weaker than recorded. The
+/// model can do nothing about that. In a conversation a person watches, and the call alone fails.
+fn ends_as_unsafe(attempt: &Attempt, fault: &Fault) -> bool {
+    fault.class == FaultClass::Safety && attempt.root().is_some_and(|root| !root.is_open())
+}
+
 fn outcome_of(
     attempt: &Attempt,
     effect: &EffectId,
@@ -294,6 +300,11 @@ fn outcome_of(
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
             vec![calls::finished(attempt, *call, output)]
+        }
+        (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
+            if ends_as_unsafe(attempt, fault) =>
+        {
+            agents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
             vec![calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]

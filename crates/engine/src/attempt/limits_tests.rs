@@ -190,3 +190,26 @@ fn pictures_are_shown_with_the_first_message() {
     assert!(matches!(&parts[0], Part::Text { text } if text.contains("Write src/a.rs")));
     assert_eq!(parts[1..], [Part::Image { source: picture }]);
 }
+
+/// P36: a call that cannot be made safely ends the attempt with its fault; the model is not asked what to do about it. In
+/// a conversation the call alone fails.
+#[test]
+fn a_call_in_a_weaker_sandbox_ends_the_attempt() {
+    let mut bench = talking(brief("T1.1"));
+    same(
+        &only(
+            &bench.tell("model calls write_file src/a.rs\ntool c0 unsafe"),
+            &["tool.finished", "session.ended", "model.asked"],
+        ),
+        "session.ended failed safety sandbox.weaker",
+    );
+    let mut bench = talking(super::testing::open_brief());
+    bench.tell("submit Write it");
+    same(
+        &only(
+            &bench.tell("model calls read_file a\ntool c0 unsafe"),
+            &["tool.finished", "session.ended"],
+        ),
+        "tool.finished s1.t1.c0 error",
+    );
+}
