@@ -78,7 +78,16 @@ pub(crate) fn judge_attended(
             sensitive::at_least_asked(policy, scope, facts, meant, permit)
         }
     };
-    if facts.access == Access::Ask { as_a_question(permit) } else { permit }
+    match facts.access {
+        Access::Ask => as_a_question(permit),
+        // It runs a program that writes to what it names, and both have to be allowed.
+        Access::Execute if !facts.paths.is_empty() => {
+            let writes = CallFacts { access: Access::Write, command: None, ..facts.clone() };
+            let written = judge_attended(policy, scope, tool, &writes);
+            if written.verdict >= permit.verdict { written } else { permit }
+        }
+        _ => permit,
+    }
 }
 
 /// Whether a rule speaks of a command line, for the examples that it carries: an allowing rule has to speak of every
@@ -225,7 +234,8 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
 
 /// Whether a rule is about a call like this, whatever its command.
 fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
-    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool))
+    let plain = facts.tool.as_deref().unwrap_or(tool);
+    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool || name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
         && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))

@@ -146,11 +146,7 @@ impl<'a> Stage<'a> {
         self.folder.path().join("repo")
     }
 
-    pub(crate) fn bosun(
-        &self,
-        journal: Arc<dyn Journal>,
-        walls: Rung,
-    ) -> anyhow::Result<Bosun> {
+    pub(crate) fn bosun(&self, journal: Arc<dyn Journal>, walls: Rung) -> anyhow::Result<Bosun> {
         let mut setup = Setup::new(journal, self.folder.path().join("home"));
         setup.clock = Arc::new(ManualClock::at(START));
         let never_ends =

@@ -2,12 +2,13 @@
 //! a crash cut off.
 
 use types::{
-    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection, Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection,
+    Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
 use super::{Attempt, agents, blocked, question, scope};
-use crate::{Cut, Gaps, permit};
+use crate::{Cut, Gaps, permit, profile};
 
 /// The rule by which a hand-in after a failed change is sent back.
 pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
@@ -86,12 +87,13 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     if !followed.is_empty() {
         return followed;
     }
+    let parallel = profile::calls_in_parallel(&attempt.policy, &session.brief.role);
     let mut events = Vec::new();
     let mut under_way = session.started().count();
     let mut only_reads = session.started().all(only_looks);
     for slot in session.round.iter().filter(|slot| slot.state == SlotState::Due) {
         let reads = only_looks(slot);
-        if under_way > 0 && !(only_reads && reads) {
+        if under_way > 0 && !(parallel && only_reads && reads) {
             break;
         }
         if has(slot, Access::Execute) && attempt.wants_probe() {
@@ -214,7 +216,7 @@ fn was_lost(slot: &Slot) -> bool {
 
 pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
     let session = attempt.sessions.get(&call.session);
-    let tool = session.and_then(|s| s.slot(call)).map_or("", |slot| slot.call.tool.as_str());
+    let tool = session.and_then(|session| session.slot(call)).map_or("", Slot::tool);
     let otherwise = session.map_or(0, |session| session.brief.output_chars);
     let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
     let gaps = Gaps { not_held: output.not_held, not_kept: output.not_kept };
