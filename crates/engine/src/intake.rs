@@ -6,9 +6,9 @@ use types::{
     RuleId, Severity, Terms, Timestamp,
 };
 
-use crate::condition::{found, holds, over_time, over_tokens};
+use crate::condition::{found, holds, over_money, over_time, over_tokens};
 use crate::reading::Reading;
-use crate::{Run, question};
+use crate::{Run, budget, question};
 
 /// How often a request may be sent back before it is refused.
 const MOST_ROUNDS: usize = 3;
@@ -32,7 +32,9 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(decision) = asked.request.spec.as_deref().and_then(crate::spec::not_approved) {
         return vec![Event::RunRefused { decision }];
     }
-    let reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
+    let mut reading = read(run.policy(), &asked.request, &full_text(run), run.ledger().budget());
+    let tokens = reading.facts.estimate;
+    reading.facts.estimate_money = tokens.and_then(|tokens| budget::cost(run, tokens));
     let Judged { verdict, decision, questions } = judge(run.policy(), &reading);
     match verdict {
         Admission::Accept => vec![Event::RunAccepted { decision }],
@@ -111,7 +113,9 @@ fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
         };
         let tokens = over_tokens(reading).map(|over_by| over("tokens", over_by));
         let time = over_time(reading).map(|over_by| over("seconds", over_by));
-        let numbers: Vec<String> = tokens.into_iter().chain(time).collect();
+        let money = over_money(reading)
+            .map(|(estimate, most)| format!("an estimate of ${estimate}, a budget of ${most}"));
+        let numbers: Vec<String> = tokens.into_iter().chain(time).chain(money).collect();
         return format!("{}: {}", rule.reason, numbers.join("; "));
     }
     if let (Some(false), Some(named)) = (rule.when.known_project_type, &facts.project_type) {

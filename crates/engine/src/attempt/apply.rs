@@ -25,7 +25,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             started(attempt, *session, brief, *parent, at);
         }
         Event::SessionEnded { session, end } => ended(attempt, *session, end, at),
-        Event::SessionTold { session, how, text, .. } => told(attempt, *session, *how, text, at),
+        Event::SessionTold { session, how, text, images, .. } => {
+            told(attempt, *session, *how, (text, images), at);
+        }
         Event::SessionChanged { session, change } => {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.change(change, attempt.policy.session.window);
@@ -152,7 +154,13 @@ fn ended(attempt: &mut Attempt, id: SessionId, end: &SessionEnd, at: Timestamp) 
     }
 }
 
-fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Timestamp) {
+fn told(
+    attempt: &mut Attempt,
+    id: SessionId,
+    how: Telling,
+    (text, images): (&str, &[Source]),
+    at: Timestamp,
+) {
     if attempt.about.is_none() {
         attempt.about = Some(Listed::shown(text));
     }
@@ -161,9 +169,11 @@ fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Time
         return;
     }
     match (how, &session.talk) {
-        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, at),
+        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, images, at),
         (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
-        (Telling::Submit | Telling::FollowUp, _) => session.follow_ups.push_back(text.to_owned()),
+        (Telling::Submit | Telling::FollowUp, _) => {
+            session.follow_ups.push_back((text.to_owned(), images.to_vec()));
+        }
     }
 }
 

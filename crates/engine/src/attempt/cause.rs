@@ -25,8 +25,8 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
             vec![Input::Brief(brief.clone())]
         }
-        Event::SessionTold { how, by, text, .. } => person(by)
-            .map(|by| Command::Tell { how: *how, by, text: text.clone() })
+        Event::SessionTold { how, by, text, images, .. } => person(by)
+            .map(|by| Command::Tell { how: *how, by, text: text.clone(), images: images.clone() })
             .map(Input::Command)
             .collect(),
         Event::SessionChanged { change, .. } => {

@@ -71,13 +71,13 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             agents::all_ended(attempt, &end)
         }
         Command::Answer { by, question, text } => question::answered(attempt, *question, by, text),
-        Command::Tell { how, by, text } => {
+        Command::Tell { how, by, text, images } => {
             let how = match how {
                 Telling::Submit if !root.rests() => Telling::FollowUp,
                 how => *how,
             };
-            let (by, text) = (format!("person:{by}"), text.clone());
-            vec![Event::SessionTold { session, how, by, text }]
+            let (by, text, images) = (format!("person:{by}"), text.clone(), images.clone());
+            vec![Event::SessionTold { session, how, by, text, images }]
         }
         Command::Interrupt { by, said } => away::interrupted(attempt, by, said.as_deref()),
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
@@ -85,7 +85,8 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
                 // No model goes on with its own words; somebody has to say something.
                 let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
-                return vec![Event::SessionTold { session, how: Telling::Submit, by, text }];
+                let (how, images) = (Telling::Submit, vec![]);
+                return vec![Event::SessionTold { session, how, by, text, images }];
             }
             vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
         }

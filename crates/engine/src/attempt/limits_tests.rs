@@ -213,3 +213,24 @@ fn a_call_in_a_weaker_sandbox_ends_the_attempt() {
         "tool.finished s1.t1.c0 error",
     );
 }
+
+/// A64: pictures that come with an input are shown to the model with it, also when it has to wait for its turn.
+#[test]
+fn pictures_come_with_their_input() {
+    let picture =
+        types::Source::Bytes { media_type: "image/png".to_owned(), base64: "AAAA".to_owned() };
+    let tell = |text: &str| {
+        let (by, text, images) = ("ann".to_owned(), text.to_owned(), vec![picture.clone()]);
+        let how = types::Telling::Submit;
+        types::Input::Command(types::Command::Tell { how, by, text, images })
+    };
+    let mut bench = talking(super::testing::open_brief());
+    bench.send(&tell("What is this?"));
+    bench.send(&tell("And this?"));
+    bench.tell("model says A cat.");
+    let shown = bench.machine.history().iter().filter(|message| match &***message {
+        Message::User { parts } => parts.iter().any(|part| matches!(part, Part::Image { .. })),
+        _ => false,
+    });
+    assert_eq!(shown.count(), 2);
+}

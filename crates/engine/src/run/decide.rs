@@ -3,8 +3,8 @@
 
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
-    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Outcome, Proof, RuleId, Settled, Shown, Span,
-    Spend, Subject, TaskId, TimerId, Timestamp, Usage,
+    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Outcome, Proof, RuleId,
+    Settled, Shown, Span, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;

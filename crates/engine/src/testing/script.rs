@@ -35,7 +35,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "submit" | "steer" | "follow_up" => {
             let how = serde_json::from_value(first.into()).expect("a way to tell");
             let (by, text) = ("ann".to_owned(), rest.to_owned());
-            Input::Command(Command::Tell { how, by, text })
+            Input::Command(Command::Tell { how, by, text, images: vec![] })
         }
         "interrupt" => {
             let said = Some(rest.to_owned()).filter(|said| !said.is_empty());
