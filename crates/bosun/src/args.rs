@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use types::{Artifact, AttemptId, Family, Hint, ModelRef, Money, RunId};
+use types::{Artifact, AttemptId, Hint, ModelRef, Money, RunId};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
@@ -271,9 +271,9 @@ pub(crate) struct Route {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini or portable
-    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
-    pub(crate) profile: Family,
+    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini, portable, basic, or one of the policy's own
+    #[arg(long, value_name = "PROFILE", default_value = "portable")]
+    pub(crate) profile: String,
     /// Print a JSON line for each tool: name, description, schema
     #[arg(long)]
     pub(crate) json: bool,
@@ -299,9 +299,9 @@ pub(crate) struct Tool {
     /// Where it may write: a file, or a folder that ends with a slash; may be given several times [default: everywhere in the workspace]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) scope: Vec<Artifact>,
-    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini or portable
-    #[arg(long, value_name = "PROFILE", default_value = "portable", value_parser = crate::commands::tools::family)]
-    pub(crate) profile: Family,
+    /// Tool profile (names and arguments of the tools): openai, anthropic, gemini, portable, basic, or one of the policy's own
+    #[arg(long, value_name = "PROFILE", default_value = "portable")]
+    pub(crate) profile: String,
     /// Ask on standard error what the rules want a person to be asked, and read the answers, `allow` or another, from standard input; without it, such a call is not made
     #[arg(long)]
     pub(crate) ask: bool,

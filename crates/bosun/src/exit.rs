@@ -133,6 +133,8 @@ pub(crate) enum Wrong {
     },
     #[error("there is no folder {path}; --workspace names the folder to work in")]
     NoWorkspace { path: String },
+    #[error("there is no tool profile {name:?}; there are {known}")]
+    NoSuchProfile { name: String, known: String },
     #[error("{}", .0.what)]
     CannotWork(types::Fault),
     #[error("there is no terminal to ask on; add --yes to throw the result of run {run} away")]
@@ -264,6 +266,7 @@ fn of_wrong(wrong: &Wrong) -> Exit {
         Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
         Wrong::BadRequest { .. } | Wrong::EmptyRequest { .. } => Exit::BadFile,
         Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
+        Wrong::NoSuchProfile { .. } => Exit::Usage,
         Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
         Wrong::CannotWork(_) => Exit::Refused,
         Wrong::Unprovable { .. } => Exit::Usage,

@@ -94,6 +94,7 @@ mod tests {
             command: Some(line.to_owned()),
             folder: folder.map(|folder| folder.parse().expect("a path")),
             repeat: Repeat::Unknown,
+            tool: None,
             agent: None,
         })
     }

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    Assignment, AttachmentKind, AttemptId, Brief, Ending, Family, ModelRef, Policy, Request,
-    RoleId, Spec, Task, TaskId, WorkPath,
+    Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, Request, RoleId, Spec, Task,
+    TaskId, WorkPath,
 };
 
 use crate::run::{Run, Running};
@@ -15,13 +15,6 @@ use crate::{baseline, budget, context, contract, intake, intent, manifest};
 const MOST_ATTACHED: usize = 20_000;
 /// The most failing tests that an agent is told of.
 const MOST_FAILING: usize = 20;
-
-/// In whose words an attempt is offered its tools: those that its role names, or its model's own.
-#[must_use]
-pub fn family(policy: &Policy, brief: &Brief) -> Family {
-    let role = policy.roles.get(&brief.role);
-    role.and_then(|role| role.profile).unwrap_or_else(|| Family::of(&brief.model))
-}
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);

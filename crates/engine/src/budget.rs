@@ -13,7 +13,7 @@ use types::{Budget, Decision, Event, Fault, FaultClass, Money, RuleId, Spend, Ta
 use crate::Run;
 
 pub(crate) use appeal::{ASK, exhausted, is_ours, offer, unpaid_task};
-pub(crate) use forecast::{forecast, variance};
+pub(crate) use forecast::{cost, forecast, variance};
 pub(crate) use tree::{Allotment, allot};
 
 /// A call whose worst case is more than what is left of its attempt's share.

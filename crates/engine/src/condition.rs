@@ -4,7 +4,7 @@ mod opposed;
 
 use std::cell::OnceCell;
 
-use types::{Condition, Policy};
+use types::{Condition, Money, Policy};
 
 use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause, stands_before};
 use crate::reading::{Reading, Word};
@@ -153,7 +153,7 @@ fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = P
 }
 
 pub(crate) fn over_budget(reading: &Reading) -> bool {
-    over_tokens(reading).is_some() || over_time(reading).is_some()
+    over_tokens(reading).is_some() || over_time(reading).is_some() || over_money(reading).is_some()
 }
 
 /// The estimate of tokens and the budget that it is above.
@@ -165,4 +165,10 @@ pub(crate) fn over_tokens(reading: &Reading) -> Option<(u64, u64)> {
 pub(crate) fn over_time(reading: &Reading) -> Option<(u64, u64)> {
     let facts = &reading.facts;
     facts.estimate_seconds.zip(facts.seconds).filter(|(estimate, most)| estimate > most)
+}
+
+/// The same for money.
+pub(crate) fn over_money(reading: &Reading) -> Option<(Money, Money)> {
+    let facts = &reading.facts;
+    facts.estimate_money.zip(facts.money).filter(|(estimate, most)| estimate > most)
 }

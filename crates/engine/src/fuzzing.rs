@@ -37,6 +37,7 @@ pub fn verdict(policy: &Policy, bytes: &[u8]) {
             command: Some(line),
             folder: None,
             repeat: Repeat::Unknown,
+            tool: None,
             agent: None,
         };
         judge(policy, &Scope::default(), "shell", &facts).verdict

@@ -7,9 +7,9 @@ use types::{
     RuleId, Severity, Terms, Timestamp,
 };
 
-use crate::condition::{found, holds, over_time, over_tokens};
+use crate::condition::{found, holds, over_money, over_time, over_tokens};
 use crate::reading::Reading;
-use crate::{Run, question};
+use crate::{Run, budget, question};
 
 /// How often a request may be sent back before it is refused.
 const MOST_ROUNDS: usize = 3;
@@ -55,6 +55,8 @@ pub(crate) fn reading(run: &Run, request: &Request) -> Reading {
     let mut reading = read(run.policy(), request, &full_text(run), run.ledger().budget());
     let answers = about_the_request(run).filter_map(insists);
     reading.facts.insists = reading.facts.insists.or(answers.last().map(str::to_owned));
+    let tokens = reading.facts.estimate;
+    reading.facts.estimate_money = tokens.and_then(|tokens| budget::cost(run, tokens));
     reading
 }
 
@@ -160,7 +162,9 @@ fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
         };
         let tokens = over_tokens(reading).map(|over_by| over("tokens", over_by));
         let time = over_time(reading).map(|over_by| over("seconds", over_by));
-        let numbers: Vec<String> = tokens.into_iter().chain(time).collect();
+        let money = over_money(reading)
+            .map(|(estimate, most)| format!("an estimate of ${estimate}, a budget of ${most}"));
+        let numbers: Vec<String> = tokens.into_iter().chain(time).chain(money).collect();
         return format!("{}: {}", rule.reason, numbers.join("; "));
     }
     if let (Some(false), Some(named)) = (rule.when.known_project_type, &facts.project_type) {

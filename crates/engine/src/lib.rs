@@ -40,6 +40,7 @@ pub mod permit;
 mod phrase;
 pub mod plan;
 pub mod policy;
+pub mod profile;
 pub mod projection;
 pub mod prompt;
 mod question;
@@ -61,7 +62,6 @@ mod verify;
 mod walls;
 
 pub use attempt::{Attempt, calls_of};
-pub use brief::family;
 pub use budget::output_limit;
 pub use run::Run;
 pub use truncate::{Cut, Gaps, head_and_tail, report as report_text};

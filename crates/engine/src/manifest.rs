@@ -25,6 +25,7 @@ const NEEDS: &[(&str, Needs)] = &[
     ("glob", Needs::Filesystem),
     ("git_commit", Needs::Filesystem),
     ("git_clone", Needs::Filesystem),
+    ("git_clone", Needs::Network),
     ("shell", Needs::Filesystem),
 ];
 

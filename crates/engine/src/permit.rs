@@ -39,6 +39,21 @@ pub struct PartPermit {
 /// Judges one call. The strictest of its parts decides.
 #[must_use]
 pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+    let permit = judge_attended(policy, scope, tool, facts);
+    if permit.verdict == Permission::Ask && policy.headless {
+        without_a_person(permit, facts.access)
+    } else {
+        permit
+    }
+}
+
+/// The same where a person can be asked, whatever the policy says about that.
+pub(crate) fn judge_attended(
+    policy: &Policy,
+    scope: &Scope,
+    tool: &str,
+    facts: &CallFacts,
+) -> Permit {
     let seen = seen(tool, facts);
     if let Some((decision, _)) = sensitive::never(facts) {
         return Permit {
@@ -63,11 +78,15 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
             sensitive::at_least_asked(policy, scope, facts, meant, permit)
         }
     };
-    let permit = if facts.access == Access::Ask { as_a_question(permit) } else { permit };
-    if permit.verdict == Permission::Ask && policy.headless {
-        without_a_person(permit, facts.access)
-    } else {
-        permit
+    match facts.access {
+        Access::Ask => as_a_question(permit),
+        // It runs a program that writes to what it names, and both have to be allowed.
+        Access::Execute if !facts.paths.is_empty() => {
+            let writes = CallFacts { access: Access::Write, command: None, ..facts.clone() };
+            let written = judge_attended(policy, scope, tool, &writes);
+            if written.verdict >= permit.verdict { written } else { permit }
+        }
+        _ => permit,
     }
 }
 
@@ -215,7 +234,8 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
 
 /// Whether a rule is about a call like this, whatever its command.
 fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
-    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool))
+    let plain = facts.tool.as_deref().unwrap_or(tool);
+    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool || name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
         && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))

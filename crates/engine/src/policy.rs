@@ -10,6 +10,7 @@ use crate::command::Pattern;
 use crate::condition::{self, holds};
 use crate::manifest;
 use crate::permit::is_example;
+use crate::profile;
 use crate::reading::Reading;
 
 /// What is wrong with a policy; nothing when it can be used.
@@ -30,6 +31,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     }
     contracts(policy, &mut found);
     manifest::problems(policy, &mut found);
+    profile::problems(policy, &mut found);
     budget(policy, &mut found);
     if policy.limits.parallel_tasks == 0 {
         found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());

@@ -13,6 +13,7 @@ mod session;
 mod state;
 mod stats;
 mod strict;
+mod turns;
 
 pub use audit::AuditLog;
 pub use checks::{Reports, kept_reports};
@@ -28,6 +29,7 @@ pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
 pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
 pub use strict::{StrictLog, error_object, reason};
+pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 
 use serde_json::{Value, json};
 use types::{BlobRef, Envelope, Event, Money, Usage};

@@ -9,7 +9,7 @@ mod scan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use types::{Budget, Hint, Mention, Request};
+use types::{Budget, Hint, Mention, Money, Request};
 
 /// How many bytes of a text are read at most: from its beginning, and from its end.
 const FRONT: usize = 64 * 1024;
@@ -54,9 +54,12 @@ pub(crate) struct Facts {
     /// What it may spend.
     pub(crate) tokens: Option<u64>,
     pub(crate) seconds: Option<u64>,
+    pub(crate) money: Option<Money>,
     /// What it is expected to take.
     pub(crate) estimate: Option<u64>,
     pub(crate) estimate_seconds: Option<u64>,
+    /// Only where the price of its model is known.
+    pub(crate) estimate_money: Option<Money>,
 }
 
 /// The files that a text names, by the form of their names, as far as they can lie in a workspace.
@@ -111,6 +114,8 @@ impl Reading {
             seconds: budget.time_ms.map(|time| time.0 / 1_000),
             estimate: None,
             estimate_seconds: None,
+            money: budget.money,
+            estimate_money: None,
         };
         reading
     }

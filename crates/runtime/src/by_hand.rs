@@ -11,8 +11,8 @@ use store::Redactor;
 use tokio_util::sync::CancellationToken;
 use tools::{Place, Registry, Seen, Web, profile};
 use types::{
-    Access, Arguments, Call, CallFacts, Decision, Family, Fault, FileState, Inspection, Metadata,
-    Permission, Policy, RuleId, Said, Scope, Shown, Source,
+    Access, Arguments, Call, CallFacts, Decision, Fault, FileState, Inspection, Metadata,
+    Permission, Policy, RuleId, Said, Scope, Shown, Source, ToolProfile,
 };
 
 use crate::look::look;
@@ -42,8 +42,8 @@ pub struct HandCall<'a> {
     /// The places of this machine that agents stay out of.
     pub machine: MachineFolders,
     pub redactor: &'a Redactor,
-    /// In whose words it is made.
-    pub family: Family,
+    /// The tool profile in whose names and arguments it is made.
+    pub profile: ToolProfile,
     pub tool: &'a str,
     pub arguments: Arguments,
     /// Who is asked where the rules say that a person has to be; the call is not made if that is nobody.
@@ -90,7 +90,7 @@ impl HandCall<'_> {
     /// Makes the call. Only a place that cannot be worked in is an error.
     pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
         let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
-        let registry = profile::dressed(self.family, &Registry::standard());
+        let registry = profile::adapted(&self.profile, &Registry::standard());
         let registry = registry.rooted(&root).rooted(self.workspace);
         let call = Call {
             wire_id: String::new(),
@@ -171,7 +171,10 @@ impl HandCall<'_> {
         let seen = Seen::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
         let secrets = InFiles(self.redactor);
-        let place = Place::new(env, &seen, stop).with_web(web).keeping(&secrets);
+        let place = Place::new(env, &seen, stop)
+            .with_web(web)
+            .keeping(&secrets)
+            .with_tool_policy(&self.policy.tools);
         let mut output = registry.run(self.tool, arguments, &place).await;
         for _ in 1..self.times {
             output = registry.run(self.tool, arguments, &place).await;
@@ -210,7 +213,9 @@ impl HandCall<'_> {
     }
 
     fn shown(&self, text: &str, not_held: u64) -> Shown {
-        let cut = Cut::of(self.tool, &self.policy.tools, self.policy.limits.output_chars);
+        let renamed = self.profile.names.iter().find(|(_, called)| *called == self.tool);
+        let plain = renamed.map_or(self.tool, |(plain, _)| plain);
+        let cut = Cut::of(plain, &self.policy.tools, self.policy.limits.output_chars);
         cut.shown(&self.redactor.scrub(text), None, Gaps { not_held, ..Gaps::default() })
     }
 

@@ -102,6 +102,7 @@ pub use walls::Walls;
 pub use watch::{Mix, recorded};
 pub use workspace::proposed_workspace;
 
+pub use engine::projection::{SessionConfig, ToolResultEntry, Turn};
 pub use engine::{Cut, Gaps, calls_of};
 pub use {llm, sandbox, store, tools, types};
 

@@ -18,10 +18,11 @@ const SOLO: &str = include_str!("../../../policies/solo.toml");
 const STRICT: &str = include_str!("../../../policies/strict.toml");
 
 const AUDITED: &str = include_str!("../../../policies/audited.toml");
+const BASIC: &str = include_str!("../../../policies/basic.toml");
 
 /// The presets by name, in the order in which they are named to people.
-const SHIPPED: [(&str, &str); 4] =
-    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO)];
+const SHIPPED: [(&str, &str); 5] =
+    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO), ("basic", BASIC)];
 
 fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)
@@ -146,7 +147,10 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
     if let Err(error) = sandbox::Hosts::parse(&policy.workspace.network) {
         problems.push(format!("workspace.network: {error}"));
     }
+    let profiles = &policy.profiles;
     for (id, role) in &mut policy.roles {
+        let profile = role.profile.as_ref().and_then(|name| profiles.get(name));
+        role.model = role.model.take().or_else(|| profile?.model.clone());
         match spoken(&role.prompt, prompts) {
             Ok(text) => role.prompt = text,
             Err(prompt) => {

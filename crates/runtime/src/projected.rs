@@ -85,6 +85,14 @@ impl Projected {
         }
     }
 
+    /// What is said when nothing more will be told, although it may go on elsewhere.
+    pub fn left(&mut self) -> Vec<Value> {
+        match &mut self.told {
+            Told::Session(stream) => stream.left(),
+            Told::Coordinator(_) | Told::Strict(_) | Told::Audit(_) => vec![],
+        }
+    }
+
     /// A whole stream in other words. It ends where an output cannot be read any more.
     pub(crate) fn all(
         self,

@@ -92,10 +92,20 @@ impl Session {
 
     /// The next input. Comes back as soon as it is on record; the work on it goes on. Refused while there is work.
     pub async fn submit(&self, text: impl Into<String>) -> Result<(), SessionError> {
+        self.submit_with_images(text, vec![]).await
+    }
+
+    /// The same with pictures, for models that take them.
+    pub async fn submit_with_images(
+        &self,
+        text: impl Into<String>,
+        images: Vec<types::Source>,
+    ) -> Result<(), SessionError> {
         if matches!(self.state(), SessionState::Processing | SessionState::AwaitingInput) {
             return Err(SessionError::Busy);
         }
-        self.tell(Telling::Submit, text.into()).await
+        let (how, by, text) = (Telling::Submit, self.shared.by.clone(), text.into());
+        self.say(Command::Tell { how, by, text, images }).await
     }
 
     /// Something that the model hears after the calls that are under way.
@@ -110,7 +120,7 @@ impl Session {
 
     async fn tell(&self, how: Telling, text: String) -> Result<(), SessionError> {
         let by = self.shared.by.clone();
-        self.say(Command::Tell { how, by, text }).await
+        self.say(Command::Tell { how, by, text, images: vec![] }).await
     }
 
     /// Stops the work on the current input, and whatever runs for it. The session stays, and so does what was seen of
@@ -171,8 +181,9 @@ impl Session {
 
     async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {
         let Shared { shop, tailor, source, .. } = &*self.shared;
-        let of = (model, tailor.family(model));
-        source.prompt(&shop.prompts, of, shop.clock.now()).await.map_err(SessionError::Fault)
+        let profile = tailor.profile(model);
+        let prompt = source.prompt(&shop.prompts, (model, &profile), shop.clock.now());
+        prompt.await.map_err(SessionError::Fault)
     }
 
     /// Makes room in the conversation now. Only while nothing else is going on.

@@ -6,9 +6,14 @@ use std::sync::Arc;
 
 use engine::prompt::{self, GitFacts, Layers, Setting};
 use sandbox::{EnvError, Environment, Glance, LocalEnvironment};
-use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, WorkPath};
+use tools::profile;
+use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, ToolProfile, WorkPath};
 
 use crate::prompts::Prompts;
+
+/// What is said where calls of one reply never run at the same time.
+const ONE_BY_ONE: &str =
+    "Here all calls of a reply run one after the other, in your order, also those that only look.";
 
 /// The session whose prompt it is.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +23,8 @@ pub struct Opening<'a> {
     pub model: &'a ModelRef,
     /// Who the agent is and how it works.
     pub base: &'a str,
-    /// In whose words it is offered its tools.
-    pub family: Family,
+    /// The tool profile that it has.
+    pub profile: &'a ToolProfile,
     /// What the person wants to hold for the whole session.
     pub instruction: Option<&'a str>,
     pub now: Timestamp,
@@ -40,14 +45,14 @@ impl PromptSource {
     pub(crate) async fn prompt(
         &self,
         prompts: &Prompts,
-        (model, family): (&ModelRef, Family),
+        (model, profile): (&ModelRef, &ToolProfile),
         now: Timestamp,
     ) -> Result<String, Fault> {
         let opening = Opening {
             folder: &self.folder,
             model,
             base: &self.base,
-            family,
+            profile,
             instruction: self.instruction.as_deref(),
             now,
         };
@@ -66,7 +71,7 @@ impl PromptSource {
 pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
     let facts = LocalEnvironment::open(opening.folder)?.facts();
     let git = Glance::at(opening.folder, prompt::COMMITS);
-    let (git, documents) = tokio::join!(git, project_documents(opening.folder, opening.family));
+    let (git, documents) = tokio::join!(git, project_documents(opening.folder, opening.profile));
     let git = git.unwrap_or_else(|error| {
         tracing::warn!(%error, "looking at the repository");
         None
@@ -86,22 +91,27 @@ fn composed(
         GitFacts { branch, status, commits }
     });
     let setting = Setting { facts, model: opening.model.clone(), now: opening.now, git };
+    let profile = opening.profile;
+    let mut family = profile::reworded(profile, prompts.family(profile.like));
+    if !profile.parallel_calls {
+        family = format!("{}\n\n{ONE_BY_ONE}\n", family.trim_end());
+    }
     prompt::compose(Layers {
-        base: opening.base,
-        family: prompts.family(opening.family),
+        base: &profile::reworded(profile, opening.base),
+        family: &family,
         setting: &setting,
         documents,
         instruction: opening.instruction,
     })
 }
 
-/// The documents that a project has for agents of a family, from the repository's root down to the folder.
-pub async fn project_documents(folder: &Path, family: Family) -> Vec<Document> {
-    let folder = folder.to_owned();
+/// The documents that a project has for agents of a profile, from the repository's root down to the folder.
+pub async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Document> {
+    let (folder, profile) = (folder.to_owned(), profile.clone());
     let work = tokio::task::spawn_blocking(move || {
         let folder = folder.canonicalize().ok()?;
         let root = sandbox::root_of(&folder).unwrap_or_else(|| folder.clone());
-        let wanted = places(&root, &folder, family);
+        let wanted = places(&root, &folder, &profile);
         match sandbox::documents(&root, &wanted, READ_BYTES) {
             Ok(found) => Some(found),
             Err(error) => {
@@ -117,8 +127,8 @@ pub async fn project_documents(folder: &Path, family: Family) -> Vec<Document> {
 const READ_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where documents may be: in every folder from the root down.
-fn places(root: &Path, folder: &Path, family: Family) -> Vec<WorkPath> {
-    let own = match family {
+fn places(root: &Path, folder: &Path, profile: &ToolProfile) -> Vec<WorkPath> {
+    let own = match profile.like {
         Family::OpenAi => Some(".codex/instructions.md"),
         Family::Anthropic => Some("CLAUDE.md"),
         Family::Gemini => Some("GEMINI.md"),
@@ -132,7 +142,8 @@ fn places(root: &Path, folder: &Path, family: Family) -> Vec<WorkPath> {
         let above = folders.last().cloned().unwrap_or_default();
         folders.push(format!("{above}{part}/"));
     }
-    let names = std::iter::once("AGENTS.md").chain(own);
+    let further = profile.documents.iter().map(String::as_str);
+    let names = std::iter::once("AGENTS.md").chain(own).chain(further);
     let names: Vec<&str> = names.collect();
     let paths = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
     paths.filter_map(|(folder, name)| format!("{folder}{name}").parse().ok()).collect()

@@ -54,6 +54,10 @@ impl Web for Internet {
             () = stop.cancelled() => Err("it was stopped before it was done".to_owned()),
         }
     }
+
+    fn grants(&self, host: &str) -> bool {
+        self.hosts.permits(host)
+    }
 }
 
 #[cfg(test)]

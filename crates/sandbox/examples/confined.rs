@@ -48,5 +48,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn asked(command: &str) -> ExecRequest {
     let (folder, timeout) = (WorkPath::root(), Span::seconds(600));
-    ExecRequest { command: command.to_owned(), folder, timeout }
+    ExecRequest::new(command.to_owned(), folder, timeout)
 }

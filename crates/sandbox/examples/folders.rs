@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..rounds {
             for env in &all {
                 let (folder, timeout) = (WorkPath::root(), Span::seconds(600));
-                let request = ExecRequest { command: "true".to_owned(), folder, timeout };
+                let request = ExecRequest::new("true".to_owned(), folder, timeout);
                 let began = Instant::now();
                 env.exec(request, &CancellationToken::new()).await?;
                 took.push(began.elapsed());

@@ -126,7 +126,7 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
     let stop = CancellationToken::new();
     let asked = |command: &str, timeout| {
         let command = command.to_owned();
-        ExecRequest { command, folder: path("s"), timeout }
+        ExecRequest::new(command, path("s"), timeout)
     };
     let minute = Span::seconds(60);
     let result = env.exec(asked("cat one; echo err >&2; exit 3", minute), &stop).await;

@@ -310,7 +310,10 @@ impl Environment for LocalEnvironment {
     ) -> Result<ExecResult, EnvError> {
         // One look at one folder does not block for long enough to be worth a thread.
         let folder = self.jail.folder(&request.folder, Links::Follow)?;
-        let variables = self.variables.for_command(std::env::vars_os(), &self.root);
+        let own = request.variables.iter();
+        let variables =
+            own.fold(self.variables.clone(), |all, (name, value)| all.setting(name, value));
+        let variables = variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in the very folder that was checked, where the system
             // has such names.

@@ -175,7 +175,7 @@ impl Environment for Recorded {
         request: ExecRequest,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        let ExecRequest { command, folder, timeout } = &request;
+        let ExecRequest { command, folder, timeout, .. } = &request;
         self.note(format!("exec {command:?} in {folder} within {} ms", timeout.0));
         self.inner.exec(request, stop).await
     }

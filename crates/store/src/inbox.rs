@@ -13,8 +13,9 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Answer { by, question, text } => {
             Command::Answer { by: scrub(by), question: *question, text: scrub(text) }
         }
-        Command::Tell { how, by, text } => {
-            Command::Tell { how: *how, by: scrub(by), text: scrub(text) }
+        Command::Tell { how, by, text, images } => {
+            let (by, text, images) = (scrub(by), scrub(text), images.clone());
+            Command::Tell { how: *how, by, text, images }
         }
         Command::Interrupt { by, said } => {
             Command::Interrupt { by: scrub(by), said: said.as_deref().map(scrub) }

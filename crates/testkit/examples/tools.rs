@@ -184,11 +184,8 @@ async fn commands(twin: Twin, missed: &mut Vec<String>) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("making a folder")?;
     let bare = LocalEnvironment::open(folder.path())?;
     let held = bare.clone().confined(Confine::new(twin));
-    let request = |command: &str| ExecRequest {
-        command: command.to_owned(),
-        folder: WorkPath::root(),
-        timeout: Span::seconds(120),
-    };
+    let request =
+        |command: &str| ExecRequest::new(command.to_owned(), WorkPath::root(), Span::seconds(120));
     let stop = CancellationToken::new();
     let (mut plain, mut ours, mut walls) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TURNS {

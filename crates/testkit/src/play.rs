@@ -19,7 +19,7 @@ use types::{
     RunView, Rung, Settling, Status, Timestamp,
 };
 
-use crate::counted::{self, Executions};
+use crate::counted::{self, Executions, NeverEnds};
 use crate::cut::{Cut, Cutting};
 use crate::kept::{nothing_lost, nothing_twice};
 use crate::points::Point;
@@ -93,6 +93,12 @@ pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Pla
     if !stage.has(at).await? {
         // That was the story's own cut.
         stage.die(vec![point]).await?;
+    } else if let Some(story) = &scenario.cut_at
+        && scenario.walls_after_cut.is_some()
+        && !stage.story_cut().await?
+    {
+        // The rest of the story depends on its own cut.
+        stage.die(vec![Cut::Like(story.clone())]).await?;
     }
     let before = stage.recorded().await?;
     stage.forget_executions();
@@ -140,18 +146,20 @@ impl<'a> Stage<'a> {
         self.folder.path().join("repo")
     }
 
-    pub(crate) fn bosun(&self, journal: Arc<dyn Journal>) -> anyhow::Result<Bosun> {
+    pub(crate) fn bosun(&self, journal: Arc<dyn Journal>, walls: Rung) -> anyhow::Result<Bosun> {
         let mut setup = Setup::new(journal, self.folder.path().join("home"));
-        setup.registry = counted::standard(&self.executions)?;
         setup.clock = Arc::new(ManualClock::at(START));
+        let never_ends =
+            NeverEnds { like: self.scenario.never_ends.clone(), clock: setup.clock.clone() };
+        setup.registry = counted::standard(&self.executions, &never_ends)?;
         setup.order = Order::Started;
-        setup.walls = Walls::Told(told(self.scenario.walls));
+        setup.walls = Walls::Told(told(walls));
         Ok(Bosun::new(setup))
     }
 
     /// Starts the run, or goes on with it, and stays to its end.
     async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
-        let bosun = self.bosun(journal)?;
+        let bosun = self.bosun(journal, self.walls().await?)?;
         let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
         let handle = if begun {
             Box::pin(bosun.resume(&self.run)).await
@@ -173,6 +181,22 @@ impl<'a> Stage<'a> {
                 bosun.accept(&self.run, &how).await?.view
             }
         })
+    }
+
+    /// What the machine of the story holds commands with now.
+    async fn walls(&self) -> anyhow::Result<Rung> {
+        let walls = self.scenario.walls;
+        Ok(match self.scenario.walls_after_cut {
+            Some(then) if self.story_cut().await? => then,
+            _ => walls,
+        })
+    }
+
+    /// Whether the line is there after which the story cuts the power.
+    async fn story_cut(&self) -> anyhow::Result<bool> {
+        let Some(wanted) = &self.scenario.cut_at else { return Ok(false) };
+        let lines = self.recorded().await?;
+        Ok(lines.iter().any(|line| starts_like(line.attempt.as_ref(), &line.event, wanted)))
     }
 
     /// Does the same until the power is cut.

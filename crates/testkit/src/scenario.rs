@@ -42,6 +42,12 @@ pub struct Scenario {
     /// The power is cut right after an event whose line in the trace starts like this; then the run is resumed.
     #[serde(default)]
     pub cut_at: Option<String>,
+    /// What the machine holds commands with after that cut, if it is less than before.
+    #[serde(default)]
+    pub walls_after_cut: Option<Rung>,
+    /// Calls whose arguments contain this never end by themselves, and the story's clock moves on by a quarter of an hour meanwhile.
+    #[serde(default)]
+    pub never_ends: Option<String>,
     /// What the person does with the result when the run is over.
     #[serde(default)]
     pub settle: Option<Settling>,

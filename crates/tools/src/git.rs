@@ -1,5 +1,5 @@
-//! `git_diff`, `git_commit`, `git_clone`: git for agents, as far as it is harmless. No flag of a model's gets
-//! through, nothing is amended or forced, nothing comes from the network.
+//! `git_diff` and `git_commit`: git for agents, as far as it is harmless. No flag of a model's gets through, nothing is
+//! amended or forced. Cloning has a file of its own.
 
 use async_trait::async_trait;
 use sandbox::GitRequest;
@@ -90,53 +90,5 @@ impl Typed for GitCommit {
         let sha = place.env().git(request).await?;
         let metadata = Metadata { sha: Some(sha.clone()), ..Metadata::default() };
         Ok(Reply::from(sha).knowing(metadata))
-    }
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CloneArguments {
-    /// The repository: a folder inside the workspace, as a path or a file address.
-    url: String,
-    /// The folder to make, relative to the workspace; `repo` if left out.
-    dest: Option<String>,
-    branch: Option<String>,
-    /// How many commits of history; 1 if left out, 0 for all.
-    depth: Option<u32>,
-}
-
-impl CloneArguments {
-    fn places(&self) -> Result<(WorkPath, WorkPath), String> {
-        if self.url.contains("://") || self.url.contains("::") || self.url.contains('@') {
-            return Err(
-                "there is no network here; only a repository inside the workspace can be cloned"
-                    .to_owned(),
-            );
-        }
-        Ok((schema::path(&self.url)?, schema::path(self.dest.as_deref().unwrap_or("repo"))?))
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct GitClone;
-
-#[async_trait]
-impl Typed for GitClone {
-    type Arguments = CloneArguments;
-    const NAME: &'static str = "git_clone";
-    const DESCRIPTION: &'static str =
-        "Clones a git repository that is inside the workspace into a new folder of the workspace.";
-
-    fn facts(&self, args: &CloneArguments) -> Result<CallFacts, String> {
-        let (_, to) = args.places()?;
-        Ok(facts(Access::Write, vec![to], Repeat::Unknown))
-    }
-
-    async fn act(&self, args: CloneArguments, place: &Place<'_>) -> Result<Reply, Reply> {
-        let (from, to) = args.places()?;
-        let depth = args.depth.unwrap_or(1);
-        let metadata = Metadata { path: Some(to.clone()), ..Metadata::default() };
-        let request = GitRequest::Clone { from, to, branch: args.branch, depth };
-        Ok(Reply::from(place.env().git(request).await?).knowing(metadata))
     }
 }

@@ -10,6 +10,7 @@ mod edit_file;
 #[doc(hidden)]
 pub mod fuzzing;
 mod git;
+mod git_clone;
 mod glob;
 mod grep;
 mod list_dir;
@@ -38,7 +39,7 @@ use types::{Inspection, ToolOutput, ToolSpec};
 pub use place::{Page, Place, Seen, Web};
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
-pub use types::Family;
+pub use types::{Family, ToolProfile};
 
 /// What is said of names that no path can have.
 pub(crate) const UNNAMED: &str = "are not valid paths (control characters, not UTF-8, or a leading ~); file tools cannot open these files, commands can";
@@ -48,6 +49,11 @@ pub(crate) const UNNAMED: &str = "are not valid paths (control characters, not U
 pub trait Tool: Send + Sync + std::fmt::Debug {
     /// The name, the description and the schema that a model is told.
     fn spec(&self) -> &ToolSpec;
+
+    /// What it is called where no profile gives it another name.
+    fn plain_name(&self) -> &str {
+        &self.spec().name
+    }
 
     /// What a call would do. Touches nothing; the arguments fit the schema already.
     fn inspect(&self, arguments: &Value) -> Inspection;

@@ -9,9 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
-use types::{Digest, FileState, Span, WorkPath};
+use types::{Digest, ExecRequest, FileState, Span, ToolPolicy, WorkPath};
 
 use crate::secrets::{Secrets, ShownText};
+
+/// The longest that a command may have where nothing else is set.
+const MAX_COMMAND_TIMEOUT: Span = Span::seconds(600);
 
 /// The surroundings of one call.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub struct Place<'a> {
     secrets: Option<&'a dyn Secrets>,
     stop: &'a CancellationToken,
     command_timeout: Option<Span>,
+    max_command_timeout: Span,
+    variables: BTreeMap<String, String>,
     noted: Mutex<Vec<FileState>>,
 }
 
@@ -35,6 +40,9 @@ pub trait Web: Send + Sync + Debug {
         max_bytes: usize,
         stop: &CancellationToken,
     ) -> Result<Page, String>;
+
+    /// Whether a host was granted.
+    fn grants(&self, host: &str) -> bool;
 }
 
 /// What came from the network.
@@ -52,8 +60,17 @@ pub struct Page {
 impl<'a> Place<'a> {
     #[must_use]
     pub fn new(env: &'a dyn Environment, seen: &'a Seen, stop: &'a CancellationToken) -> Self {
-        let (web, secrets, command_timeout, noted) = (None, None, None, Mutex::default());
-        Self { env, seen, web, secrets, stop, command_timeout, noted }
+        Self {
+            env,
+            seen,
+            web: None,
+            secrets: None,
+            stop,
+            command_timeout: None,
+            max_command_timeout: MAX_COMMAND_TIMEOUT,
+            variables: BTreeMap::new(),
+            noted: Mutex::default(),
+        }
     }
 
     /// The same place with the network in reach.
@@ -68,6 +85,28 @@ impl<'a> Place<'a> {
     pub fn with_command_timeout(mut self, timeout: Option<Span>) -> Self {
         self.command_timeout = timeout;
         self
+    }
+
+    /// The same place with what a policy says about commands.
+    #[must_use]
+    pub fn with_tool_policy(mut self, policy: &ToolPolicy) -> Self {
+        self.command_timeout = policy.command_timeout_ms;
+        self.max_command_timeout = policy.max_command_timeout_ms.unwrap_or(MAX_COMMAND_TIMEOUT);
+        self.variables.clone_from(&policy.variables);
+        self
+    }
+
+    /// The longest that a command may have.
+    #[must_use]
+    pub fn max_command_timeout(&self) -> Span {
+        self.max_command_timeout
+    }
+
+    /// A command in this place, with the variables that were set for it.
+    pub(crate) fn command(&self, line: String, folder: WorkPath, timeout: Span) -> ExecRequest {
+        let variables = self.variables.clone();
+        let timeout = timeout.min(self.max_command_timeout);
+        ExecRequest { variables, ..ExecRequest::new(line, folder, timeout) }
     }
 
     /// How long a command has when the model does not say, where that was set.

@@ -1,49 +1,65 @@
 //! Profiles: each model family gets the tools, names and arguments that it was trained on, over the same
-//! implementations. A profile changes words only; what a tool does is the same in all of them.
+//! implementations; a policy may have profiles of its own. A profile changes words only; what a tool does is the same in
+//! all of them, and so is what the rules say about it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use types::{Family, Inspection, ToolOutput, ToolSpec};
+use types::{Family, Inspection, ToolOutput, ToolProfile, ToolSpec};
 
 use crate::registry::Registry;
 use crate::{Place, Tool};
 
-/// The tools of a family, with its wording, over some tools.
+/// The tools of a profile, with its names and arguments, over some tools. Tools of a program's own keep theirs.
 #[must_use]
-pub fn dressed(family: Family, plain: &Registry) -> Registry {
+pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     let mut registry = plain.clone();
     let all: Vec<String> = registry.names().map(str::to_owned).collect();
-    for name in all.iter().filter(|name| !has(family, name) && !plain.is_own(name)) {
-        registry.unregister(name);
-    }
-    for name in ["read_file", "write_file", "edit_file", "delete_file", "shell"] {
-        if let Some(inner) = registry.get(name).filter(|_| !plain.is_own(name)).cloned() {
-            registry.put(Arc::new(Reworded::new(inner, wording(family, name))));
+    let ours = all.iter().filter(|name| !plain.is_own(name));
+    for name in ours {
+        let (wording, called) = (wording(profile, name), profile.names.get(name).unwrap_or(name));
+        let kept = has(profile.like, name);
+        if kept && called == name && wording.is_plain() {
+            continue;
+        }
+        if let Some(inner) = registry.unregister(name).filter(|_| kept) {
+            registry.put(Arc::new(Reworded::new(inner, called, wording)));
         }
     }
     registry
 }
 
-/// The family's own names for tools that a role asks for by their plain names.
+/// The profile's own names for tools that a role asks for by their plain names.
 #[must_use]
-pub fn names(family: Family, wanted: &[String]) -> Vec<String> {
+pub fn names(profile: &ToolProfile, wanted: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
-        let name = match (family, name.as_str()) {
+        let name = match (profile.like, name.as_str()) {
             // A patch deletes and moves, too.
             (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
             (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
             (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
             (_, name) => name,
         };
+        let name = profile.names.get(name).map_or(name, String::as_str);
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     names
+}
+
+/// A text with a profile's names in place of the plain ones, where they stand in back quotes.
+#[must_use]
+pub fn reworded(profile: &ToolProfile, text: &str) -> String {
+    let arguments = profile.arguments.values().flatten();
+    let renamed = profile.names.iter().chain(arguments);
+    renamed.fold(text.to_owned(), |text, (plain, theirs)| {
+        text.replace(&format!("`{plain}`"), &format!("`{theirs}`"))
+    })
 }
 
 fn has(family: Family, name: &str) -> bool {
@@ -55,30 +71,43 @@ fn has(family: Family, name: &str) -> bool {
     }
 }
 
-/// How the family words the arguments of a tool.
-fn wording(family: Family, tool: &str) -> Wording {
-    let plain = Wording { file: "path", hidden: &[], offset_from_zero: false, timeout_ms: None };
-    let named = Wording { file: "file_path", ..plain };
+/// How a profile words the arguments of a tool: as its family does, but for what it names itself.
+fn wording(profile: &ToolProfile, tool: &str) -> Wording {
+    let mut wording = family_wording(profile.like, tool);
+    let own = profile.arguments.get(tool).into_iter().flatten();
+    wording.renamed.extend(own.map(|(plain, theirs)| (plain.clone(), theirs.clone())));
+    let time = profile.command_timeout_ms.filter(|_| tool == "shell");
+    wording.timeout_ms = time.map(|time| time.0).or(wording.timeout_ms);
+    wording
+}
+
+fn family_wording(family: Family, tool: &str) -> Wording {
+    let plain = Wording::default();
+    let named = || Wording {
+        renamed: [("path".to_owned(), "file_path".to_owned())].into(),
+        ..Wording::default()
+    };
     match (family, tool) {
         // What takes long is ordinary for these models, and they seldom say so.
         (Family::Anthropic, "shell") => Wording { timeout_ms: Some(120_000), ..plain },
         (Family::Portable, "edit_file") => Wording { hidden: &["expected_replacements"], ..plain },
-        (Family::Portable, _) | (_, "shell") => plain,
+        (Family::Portable, _) => plain,
         (Family::Gemini, "read_file") => {
             Wording { offset_from_zero: true, hidden: &["encoding"], ..plain }
         }
-        (Family::Gemini, "edit_file") => Wording { hidden: &["replace_all"], ..named },
-        (_, "edit_file") => Wording { hidden: &["expected_replacements"], ..named },
-        (_, "read_file") => Wording { hidden: &["encoding"], ..named },
-        _ => Wording { hidden: &["create_dirs"], ..named },
+        (Family::Gemini, "edit_file") => Wording { hidden: &["replace_all"], ..named() },
+        (_, "edit_file") => Wording { hidden: &["expected_replacements"], ..named() },
+        (_, "read_file") => Wording { hidden: &["encoding"], ..named() },
+        (_, "write_file" | "delete_file") => Wording { hidden: &["create_dirs"], ..named() },
+        _ => plain,
     }
 }
 
-/// What a family calls things.
-#[derive(Debug, Clone, Copy)]
+/// What a profile calls the arguments of a tool.
+#[derive(Debug, Clone, Default)]
 struct Wording {
-    /// The argument that names the file.
-    file: &'static str,
+    /// Other names for arguments, by their plain ones.
+    renamed: BTreeMap<String, String>,
     /// Arguments that the family does not have.
     hidden: &'static [&'static str],
     /// Whether the first line is line 0.
@@ -87,7 +116,7 @@ struct Wording {
     timeout_ms: Option<u64>,
 }
 
-/// A tool that is told, and speaks, in a family's words.
+/// A tool that is told, and speaks, in a profile's words.
 #[derive(Debug)]
 struct Reworded {
     spec: ToolSpec,
@@ -96,8 +125,9 @@ struct Reworded {
 }
 
 impl Reworded {
-    fn new(inner: Arc<dyn Tool>, wording: Wording) -> Self {
+    fn new(inner: Arc<dyn Tool>, called: &str, wording: Wording) -> Self {
         let mut spec = inner.spec().clone();
+        called.clone_into(&mut spec.name);
         if let Some(schema) = spec.schema.as_object_mut() {
             wording.reword(schema);
         }
@@ -106,15 +136,20 @@ impl Reworded {
 }
 
 impl Wording {
+    /// Whether everything is called as it is anyway.
+    fn is_plain(&self) -> bool {
+        self.renamed.is_empty()
+            && self.hidden.is_empty()
+            && !self.offset_from_zero
+            && self.timeout_ms.is_none()
+    }
+
     fn reword(&self, schema: &mut Map<String, Value>) {
+        let called = |name: &str| self.renamed.get(name).map_or(name, String::as_str).to_owned();
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             let said = std::mem::take(properties).into_iter();
             let said = said.filter(|(name, _)| !self.hidden.contains(&name.as_str()));
-            *properties =
-                said.map(|(name, value)| {
-                    if name == "path" { (self.file.to_owned(), value) } else { (name, value) }
-                })
-                .collect();
+            *properties = said.map(|(name, value)| (called(&name), value)).collect();
             if let Some(Value::Object(offset)) =
                 properties.get_mut("offset").filter(|_| self.offset_from_zero)
             {
@@ -126,25 +161,28 @@ impl Wording {
             }
         }
         if let Some(Value::Array(required)) = schema.get_mut("required") {
-            for name in required.iter_mut().filter(|name| *name == "path") {
-                *name = self.file.into();
+            for name in required.iter_mut() {
+                *name = name.as_str().map(called).into();
             }
         }
     }
 
-    /// A family's arguments in our own words.
+    /// A profile's arguments in our own words.
     fn plain<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
-        let same = self.file == "path" && !self.offset_from_zero && self.timeout_ms.is_none();
+        let same = self.renamed.is_empty() && !self.offset_from_zero && self.timeout_ms.is_none();
         let Some(members) = arguments.as_object().filter(|_| !same) else {
             return Cow::Borrowed(arguments);
         };
+        let ours = |theirs: &String| {
+            let found = self.renamed.iter().find(|(_, called)| *called == theirs);
+            found.map_or(theirs, |(plain, _)| plain).clone()
+        };
         let plain = members.iter().map(|(name, value)| match name.as_str() {
-            name if name == self.file => ("path".to_owned(), value.clone()),
             "offset" if self.offset_from_zero => {
                 let line = value.as_u64().map(|line| line.saturating_add(1));
                 (name.clone(), line.map_or_else(|| value.clone(), Value::from))
             }
-            _ => (name.clone(), value.clone()),
+            _ => (ours(name), value.clone()),
         });
         let mut plain: Map<String, Value> = plain.collect();
         if let Some(most) = self.timeout_ms.filter(|_| !plain.contains_key("timeout_ms")) {
@@ -160,14 +198,24 @@ impl Tool for Reworded {
         &self.spec
     }
 
+    fn plain_name(&self) -> &str {
+        self.inner.plain_name()
+    }
+
     fn inspect(&self, arguments: &Value) -> Inspection {
-        self.inner.inspect(&self.wording.plain(arguments))
+        let mut inspection = self.inner.inspect(&self.wording.plain(arguments));
+        if let Inspection::Would(facts) = &mut inspection
+            && self.spec.name != self.plain_name()
+        {
+            facts.tool = Some(self.plain_name().to_owned());
+        }
+        inspection
     }
 
     async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
         // What was set for the place counts more than what the family is used to.
         let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
-        let wording = Wording { timeout_ms, ..self.wording };
+        let wording = Wording { timeout_ms, ..self.wording.clone() };
         self.inner.run(&wording.plain(arguments), place).await
     }
 }
@@ -182,7 +230,7 @@ mod tests {
     use crate::Seen;
 
     fn registry(family: Family) -> Registry {
-        dressed(family, &Registry::standard())
+        adapted(&ToolProfile::of(family), &Registry::standard())
     }
 
     fn all(family: Family) -> Vec<String> {
@@ -231,12 +279,61 @@ mod tests {
     #[test]
     fn a_roles_tools_are_translated() {
         let wanted = ["read_file", "edit_file", "apply_patch", "list_dir"].map(str::to_owned);
-        assert_eq!(names(Family::OpenAi, &wanted), ["read_file", "apply_patch", "glob"]);
-        assert_eq!(names(Family::Anthropic, &wanted), ["read_file", "edit_file", "glob"]);
+        assert_eq!(
+            names(&ToolProfile::of(Family::OpenAi), &wanted),
+            ["read_file", "apply_patch", "glob"]
+        );
+        assert_eq!(
+            names(&ToolProfile::of(Family::Anthropic), &wanted),
+            ["read_file", "edit_file", "glob"]
+        );
         for family in Family::ALL {
-            let translated = names(family, &wanted);
+            let translated = names(&ToolProfile::of(family), &wanted);
             assert!(registry(family).specs(&translated).is_ok(), "{}", family.word());
         }
+    }
+
+    /// K15: the six tools of document 000 under its names and arguments, with half a minute for a command. They are the
+    /// same tools: the rules see their plain names.
+    #[tokio::test]
+    async fn the_basic_profile_has_the_documents_names() {
+        let registry = adapted(&ToolProfile::basic(), &Registry::standard());
+        for (tool, wanted) in [
+            ("shell_exec", &["command", "timeout", "cwd"][..]),
+            ("file_read", &["path", "encoding"]),
+            ("file_write", &["path", "content", "createDirs"]),
+            ("git_clone", &["url", "dest", "branch", "depth"]),
+            ("git_commit", &["message", "files", "all"]),
+            ("git_diff", &["path", "staged", "ref"]),
+        ] {
+            let schema = &registry.get(tool).expect(tool).spec().schema;
+            let known = schema["properties"].as_object().expect("properties");
+            assert!(wanted.iter().all(|name| known.contains_key(*name)), "{tool}: {known:?}");
+        }
+        assert!(registry.get("shell").is_none() && registry.get("read_file").is_none());
+        let call = types::Call {
+            wire_id: String::new(),
+            tool: "shell_exec".to_owned(),
+            arguments: types::Arguments::Json(json!({"command": "true", "timeout": 5})),
+        };
+        let Inspection::Would(facts) = registry.inspect(&call) else { panic!("it can be made") };
+        assert_eq!(facts.tool.as_deref(), Some("shell"));
+        assert_eq!(registry.plain_name("file_write"), "write_file");
+        let dir = tempfile::tempdir().expect("a folder");
+        let env = LocalEnvironment::open(dir.path()).expect("a workspace");
+        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+        let place = Place::new(&env, &seen, &stop);
+        let arguments = json!({"path": "a/b", "content": "c", "createDirs": true});
+        let output = registry.run("file_write", &arguments, &place).await;
+        assert!(output.success && dir.path().join("a/b").exists(), "{output:?}");
+        let timed = json!({"command": "sleep 30", "timeout": 20});
+        let late = registry.run("shell_exec", &timed, &place).await;
+        assert!(late.text.contains("timed out after 20 ms"), "{late:?}");
+        let wanted = ["shell", "read_file", "git_diff"].map(str::to_owned);
+        let theirs = names(&ToolProfile::basic(), &wanted);
+        assert_eq!(theirs, ["shell_exec", "file_read", "git_diff"]);
+        let said = reworded(&ToolProfile::basic(), "Use `shell` with `timeout_ms`, no shell.");
+        assert_eq!(said, "Use `shell_exec` with `timeout`, no shell.");
     }
 
     /// A23, A82: the time that a command has is the model's word, else what was set, else what the family is used to.

@@ -17,7 +17,8 @@ use crate::apply_patch::ApplyPatch;
 use crate::ask_user::AskUser;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
-use crate::git::{GitClone, GitCommit, GitDiff};
+use crate::git::{GitCommit, GitDiff};
+use crate::git_clone::GitClone;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
@@ -144,6 +145,12 @@ impl Registry {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.entries.get(name).map(|entry| &entry.tool)
+    }
+
+    /// What a tool is called where no profile gives it another name.
+    #[must_use]
+    pub fn plain_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.get(name).map_or(name, |tool| tool.plain_name())
     }
 
     /// All names, sorted.

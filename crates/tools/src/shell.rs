@@ -4,13 +4,12 @@
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Ended, ExecRequest, ExecResult, Metadata, Repeat, Span, WorkPath};
+use types::{Access, CallFacts, Ended, ExecResult, Metadata, Repeat, Span, WorkPath};
 
 use crate::typed::{Reply, Typed};
 use crate::{Place, printed, schema, tame};
 
 const DEFAULT_TIMEOUT: Span = Span::seconds(10);
-const MAX_TIMEOUT: Span = Span::seconds(600);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +17,7 @@ pub(crate) struct Arguments {
     /// The command line for the shell.
     #[schemars(length(min = 1))]
     command: String,
-    /// How long it may take, in milliseconds, 600000 at most.
+    /// How long it may take, in milliseconds; 600000 at most, unless the policy says otherwise.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace; the workspace itself if left out.
@@ -55,16 +54,18 @@ impl Typed for Shell {
             command: Some(args.command.clone()),
             folder: Some(folder).filter(|folder| !folder.is_root()),
             repeat: Repeat::Unknown,
+            tool: None,
             agent: None,
         })
     }
 
     async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
         let usual = place.command_timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let timeout = args.timeout_ms.map_or(usual, Span::millis).min(MAX_TIMEOUT);
+        let timeout = args.timeout_ms.map_or(usual, Span::millis);
         let folder = args.folder()?;
         let named = printed::named(&args.command, &folder, place);
-        let request = ExecRequest { command: args.command, folder, timeout };
+        let request = place.command(args.command, folder, timeout);
+        let timeout = request.timeout;
         let result = place.env().exec(request, place.stop()).await?;
         printed::note(place, &named, &result.output).await;
         show(&result, timeout)

@@ -37,6 +37,7 @@ impl Tool for Submit {
             command: None,
             folder: None,
             repeat: Repeat::Safe,
+            tool: None,
             agent: None,
         })
     }

@@ -114,6 +114,7 @@ mod tests {
                 how: crate::Telling::Steer,
                 by: "me".to_owned(),
                 text,
+                images: vec![],
             },
         };
         let line = serde_json::to_string(&envelope).expect("JSON");

@@ -258,7 +258,15 @@ pub enum Event {
     },
     /// Somebody said something to the conversation.
     #[serde(rename = "session.told")]
-    SessionTold { session: SessionId, how: Telling, by: String, text: String },
+    SessionTold {
+        session: SessionId,
+        how: Telling,
+        by: String,
+        text: String,
+        /// Pictures that are shown with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<crate::Source>,
+    },
     /// From the next turn on, something is different.
     #[serde(rename = "session.changed")]
     SessionChanged { session: SessionId, change: Box<SessionChange> },

@@ -1,5 +1,7 @@
 //! Commands and files as an environment sees them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Span, WorkPath};
@@ -19,6 +21,16 @@ pub struct ExecRequest {
     /// Where, inside the workspace.
     pub folder: WorkPath,
     pub timeout: Span,
+    /// Variables for this command alone. An environment leaves out those by which programs load code.
+    pub variables: BTreeMap<String, String>,
+}
+
+impl ExecRequest {
+    /// A command without variables of its own.
+    #[must_use]
+    pub fn new(command: String, folder: WorkPath, timeout: Span) -> Self {
+        Self { command, folder, timeout, variables: BTreeMap::new() }
+    }
 }
 
 /// What a command did.

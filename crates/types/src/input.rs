@@ -54,6 +54,9 @@ pub enum Command {
         how: Telling,
         by: String,
         text: String,
+        /// Pictures that are shown with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<crate::Source>,
     },
     /// Stop what is going on for the current input, and keep the conversation.
     Interrupt {

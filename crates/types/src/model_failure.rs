@@ -26,13 +26,16 @@ pub struct ModelFailureRule {
     /// Where the doubling ends.
     #[serde(default = "ModelFailureRule::longest_wait")]
     pub longest_wait_ms: Span,
+    /// How many calls are made for one request in all, the first one too; as many as there is time for when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_calls: Option<u32>,
     /// How long it is tried in all, counted from the first failure, where a person is there.
     #[serde(default = "ModelFailureRule::attended")]
     pub patience_ms: Span,
     /// And where nobody is.
     #[serde(default = "ModelFailureRule::unattended")]
     pub unattended_ms: Span,
-    /// What is done when that time is up.
+    /// What is done when that time is up, or that many calls have failed.
     #[serde(default)]
     pub then: OutOfPatience,
 }
@@ -75,6 +78,7 @@ impl ModelFailureRule {
             reason: reason.to_owned(),
             backoff_ms: Self::first_wait(),
             longest_wait_ms: Self::longest_wait(),
+            max_calls: None,
             patience_ms: Self::attended(),
             unattended_ms: Self::unattended(),
             then: OutOfPatience::Pause,

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, Family, FaultClass, GateRule,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, FaultClass, GateRule,
     IntentPolicy, Manifest, MergePolicy, ModelFailureRule, ModelRef, Permission, PermitRule,
     PlanPolicy, ProjectType, QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
-    RunBudget, SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy, VerifyPolicy,
+    RunBudget, SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy, ToolProfile, VerifyPolicy,
     WorkspacePolicy,
 };
 
@@ -33,6 +33,9 @@ pub struct Policy {
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
     pub roles: BTreeMap<RoleId, Role>,
+    /// Tool profiles of the policy's own, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub profiles: BTreeMap<String, ToolProfile>,
     pub permissions: Vec<PermitRule>,
     /// What holds for a part of a command that no permission speaks of.
     #[serde(default = "Policy::strictest")]
@@ -128,9 +131,9 @@ pub struct Role {
     /// What it is told; `@name.md` in a file stands for the text of that prompt.
     pub prompt: String,
     pub tools: Vec<String>,
-    /// Whose names and arguments its tools have; those of its model's own family if nothing is said.
+    /// The tool profile: a family's, `basic`, or one of `[profiles]`; its model's own family if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<Family>,
+    pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     pub max_turns: u32,

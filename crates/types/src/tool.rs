@@ -27,6 +27,9 @@ pub struct CallFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<WorkPath>,
     pub repeat: Repeat,
+    /// The tool's plain name, if a profile calls it something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// What it wants of sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentCall>,
@@ -36,7 +39,7 @@ impl CallFacts {
     /// A call that touches no path and runs no command.
     #[must_use]
     pub const fn new(access: Access, repeat: Repeat) -> Self {
-        Self { access, paths: vec![], command: None, folder: None, repeat, agent: None }
+        Self { access, paths: vec![], command: None, folder: None, repeat, tool: None, agent: None }
     }
 }
 

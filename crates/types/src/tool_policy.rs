@@ -16,6 +16,12 @@ pub struct ToolPolicy {
     /// How long a command has when the model does not say; the default of the model's family when nothing is said here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_timeout_ms: Option<Span>,
+    /// The longest that a command may have, whatever the model says; ten minutes when nothing is said here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_command_timeout_ms: Option<Span>,
+    /// Environment variables that every command of an agent is given. Those by which programs load code are left out.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
     /// How much of a tool's output a model is shown, by the tool's name, where it is not the default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub output: BTreeMap<String, OutputLimit>,
@@ -23,7 +29,13 @@ pub struct ToolPolicy {
 
 impl Default for ToolPolicy {
     fn default() -> Self {
-        Self { read_before_write: true, command_timeout_ms: None, output: BTreeMap::new() }
+        Self {
+            read_before_write: true,
+            command_timeout_ms: None,
+            max_command_timeout_ms: None,
+            variables: BTreeMap::new(),
+            output: BTreeMap::new(),
+        }
     }
 }
 

@@ -225,6 +225,7 @@ fn steering_is_shown_as_queued_until_it_is_heard() {
         how,
         by: by.clone(),
         text: text.to_owned(),
+        images: vec![],
     };
     stage.event(told(Telling::Submit, "build it"));
     assert_eq!(stage.rows(), ["", "> build it"]);

@@ -63,8 +63,9 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 }
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
-    let model = run::model(home, bosun, args.script.as_deref(), args.model.clone()).await?;
     let mut policy = rules(args.policy.as_deref(), Some("solo"), &args.folder)?.policy;
+    let named = args.model.clone().or_else(|| run::role_model(&policy));
+    let model = run::model(home, bosun, args.script.as_deref(), named).await?;
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
         policy,

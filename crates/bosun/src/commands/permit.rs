@@ -25,6 +25,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
         command: Some(line(&args.command)?),
         folder: None,
         repeat: Repeat::Unknown,
+        tool: None,
         agent: None,
     };
     let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);

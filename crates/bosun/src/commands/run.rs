@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::projection::rejected;
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
-use types::{Budget, Check, Hint, ModelRef, Policy, Request, Span, UserRequest, WorkPath};
+use types::{Budget, Check, Hint, ModelRef, Policy, Request, RoleId, Span, UserRequest, WorkPath};
 
 use crate::args;
 use crate::commands::route::asked::{self, Unfit};
@@ -183,6 +183,11 @@ pub(crate) async fn model(
         Some(script) => Ok(bosun.keep_script(&script).await?),
         None => Ok(named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?),
     }
+}
+
+/// The model that a policy names for an agent that works alone.
+pub(crate) fn role_model(policy: &Policy) -> Option<ModelRef> {
+    policy.roles.get(&RoleId::solo()).and_then(|role| role.model.clone())
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, Wrong> {

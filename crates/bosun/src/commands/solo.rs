@@ -32,6 +32,7 @@ pub(crate) async fn solo(
         return Err(Wrong::ForACrew { what }.into());
     }
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
+    let model = model.or_else(|| run::role_model(&policy));
     let model = run::model(home, bosun, args.script.as_deref(), model).await?;
     let text = match &wanted {
         None => args.goal.clone(),
@@ -122,14 +123,14 @@ pub(crate) async fn stay(
             Err(error) => return Err(error.into()),
         }
     }
-    finish(home, bosun, session, &watch.voice, exit, object).await
+    finish(home, bosun, session, &mut watch.voice, exit, object).await
 }
 
 async fn finish(
     home: &Home,
     bosun: &Bosun,
     session: &Session,
-    voice: &Voice,
+    voice: &mut Voice,
     exit: Exit,
     object: Option<Value>,
 ) -> anyhow::Result<Exit> {
@@ -138,7 +139,11 @@ async fn finish(
     if let Some(fault) = known.as_ref().and_then(|known| known.view.unanswered.as_ref()) {
         print::note(&talk::away(fault, home, &run));
     }
-    if let Voice::Told(_) = voice {
+    if let Voice::Told(projected) = voice {
+        // Who waits for an answer has not come to an end.
+        if exit != Exit::Waiting {
+            projected.left().iter().try_for_each(print::json)?;
+        }
         return Ok(exit);
     }
     if let Voice::Json = voice {

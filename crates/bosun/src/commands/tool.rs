@@ -10,6 +10,7 @@ use types::{Arguments, Scope};
 
 use crate::args;
 use crate::commands::run::read;
+use crate::commands::tools;
 use crate::exit::{Exit, Wrong};
 use crate::home::Home;
 use crate::print::{self, follow};
@@ -35,7 +36,7 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
         walls: Walls::Kernel(twin),
         machine: home.machine()?,
         redactor: &redactor,
-        family: args.profile,
+        profile: tools::named(&policy, &args.profile)?,
         tool: &args.name,
         arguments: arguments(&args.args)?,
         person: args.ask.then(|| Person(Box::new(ask))),

@@ -1,15 +1,19 @@
-//! `bosun tools`: what agents can call, with the names and arguments that a family of models is given.
+//! `bosun tools`: what agents can call, with the names and arguments of a tool profile.
+
+use std::path::Path;
 
 use runtime::tools::{Registry, profile};
 use serde_json::Value;
-use types::{Family, ToolSpec};
+use types::{Policy, ToolProfile, ToolSpec};
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{Exit, Wrong};
 use crate::print;
+use crate::rules::rules;
 
 pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
-    let registry = profile::dressed(args.profile, &Registry::standard());
+    let policy = rules(None, None, Path::new("."))?.policy;
+    let registry = profile::adapted(&named(&policy, &args.profile)?, &Registry::standard());
     for name in registry.names() {
         let Some(tool) = registry.get(name) else { continue };
         if args.json {
@@ -21,10 +25,11 @@ pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-pub(crate) fn family(word: &str) -> Result<Family, String> {
-    Family::ALL.into_iter().find(|family| family.word() == word).ok_or_else(|| {
-        let words: Vec<&str> = Family::ALL.into_iter().map(Family::word).collect();
-        format!("known are {}", words.join(", "))
+/// A tool profile by its name: one that ships, or one of the policy's own.
+pub(crate) fn named(policy: &Policy, name: &str) -> Result<ToolProfile, Wrong> {
+    engine::profile::find(policy, name).ok_or_else(|| {
+        let known = engine::profile::known(policy).join(", ");
+        Wrong::NoSuchProfile { name: name.to_owned(), known }
     })
 }
 

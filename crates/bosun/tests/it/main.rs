@@ -49,6 +49,7 @@ mod spec;
 mod tools;
 // A conversation on a terminal.
 mod chat;
+mod clone;
 // One agent without a person.
 mod solo;
 // Folders that are no project, and what stays closed in them.

@@ -316,6 +316,7 @@ say = "Nothing there."
     let session = kinds("session", "kind");
     assert_eq!(session.first().map(String::as_str), Some("SESSION_START"), "{session:?}");
     assert!(session.contains(&"TOOL_CALL_END".to_owned()), "{session:?}");
+    assert_eq!(session.last().map(String::as_str), Some("SESSION_END"), "{session:?}");
     let coordinator = kinds("coordinator", "type");
     assert_eq!(coordinator.last().map(String::as_str), Some("done"), "{coordinator:?}");
 }

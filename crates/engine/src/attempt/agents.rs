@@ -46,7 +46,8 @@ pub(super) fn made(
             Ok(child) => {
                 let how = if child.rests() { Telling::Submit } else { Telling::Steer };
                 let (session, by) = (child.id, format!("agent:{}", session.id));
-                let told = Event::SessionTold { session, how, by, text: text.clone() };
+                let (text, images) = (text.clone(), vec![]);
+                let told = Event::SessionTold { session, how, by, text, images };
                 vec![started, told, done(json!({ "agent": agent, "sent": true }).to_string())]
             }
         },

@@ -28,7 +28,9 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionEnded { session, end, used } => {
             ended(attempt, *session, end, used.as_deref(), at);
         }
-        Event::SessionTold { session, how, text, .. } => told(attempt, *session, *how, text, at),
+        Event::SessionTold { session, how, text, images, .. } => {
+            told(attempt, *session, *how, (text, images), at);
+        }
         Event::SessionChanged { session, change } => {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.change(change, attempt.policy.session.window);
@@ -164,7 +166,13 @@ fn ended(
     }
 }
 
-fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Timestamp) {
+fn told(
+    attempt: &mut Attempt,
+    id: SessionId,
+    how: Telling,
+    (text, images): (&str, &[Source]),
+    at: Timestamp,
+) {
     if attempt.about.is_none() {
         attempt.about = Some(Listed::shown(text));
     }
@@ -173,9 +181,11 @@ fn told(attempt: &mut Attempt, id: SessionId, how: Telling, text: &str, at: Time
         return;
     }
     match (how, &session.talk) {
-        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, at),
+        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, images, at),
         (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
-        (Telling::Submit | Telling::FollowUp, _) => session.follow_ups.push_back(text.to_owned()),
+        (Telling::Submit | Telling::FollowUp, _) => {
+            session.follow_ups.push_back((text.to_owned(), images.to_vec()));
+        }
     }
 }
 

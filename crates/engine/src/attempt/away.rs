@@ -38,7 +38,7 @@ fn patience(attempt: &Attempt, rule: &ModelFailureRule) -> Span {
     if alone { rule.unattended_ms } else { rule.patience_ms }
 }
 
-/// When the model is asked again after this failure, if there is time for that.
+/// When the model is asked again after this failure, if there is time for that and it was not asked often enough.
 pub(super) fn again(
     attempt: &Attempt,
     session: &Session,
@@ -47,6 +47,9 @@ pub(super) fn again(
 ) -> Option<AskAgain> {
     let rule = rule_for(attempt, fault)?;
     let failures = session.failures.saturating_add(1);
+    if rule.max_calls.is_some_and(|most| failures >= most) {
+        return None;
+    }
     let since = if session.failures == 0 { now } else { session.failing_since };
     let patience = patience(attempt, rule);
     let until = since.after(patience);

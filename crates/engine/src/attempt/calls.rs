@@ -2,13 +2,13 @@
 //! a crash cut off.
 
 use types::{
-    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Fault,
-    FaultClass, Inspection, Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection,
+    Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
 };
 
 use super::session::{Session, Slot, SlotState};
 use super::{Attempt, agents, blocked, question, scope};
-use crate::{Cut, Gaps, permit};
+use crate::{Cut, Gaps, permit, profile};
 
 /// The rule by which a hand-in after a failed change is sent back.
 pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
@@ -87,12 +87,13 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     if !followed.is_empty() {
         return followed;
     }
+    let parallel = profile::calls_in_parallel(&attempt.policy, &session.brief.role);
     let mut events = Vec::new();
     let mut under_way = session.started().count();
     let mut only_reads = session.started().all(only_looks);
     for slot in session.round.iter().filter(|slot| slot.state == SlotState::Due) {
         let reads = only_looks(slot);
-        if under_way > 0 && !(only_reads && reads) {
+        if under_way > 0 && !(parallel && only_reads && reads) {
             break;
         }
         if has(slot, Access::Execute) && attempt.wants_probe() {
@@ -109,7 +110,8 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             only_reads = only_reads && reads;
         }
         let alone = judged.len() > 1
-            || judged.iter().any(|event| matches!(event, Event::QuestionAsked { .. }));
+            || question::asks(&judged)
+            || judged.iter().any(|event| scope::is_counted(attempt, event));
         events.extend(judged);
         if alone {
             break;
@@ -180,20 +182,6 @@ pub(super) fn refusal(slot: &Slot, outcome: CallOutcome, decision: Decision) -> 
     Event::ToolRefused { call, tool, outcome, decision, violation: false }
 }
 
-/// Why an attempt is ended: a rule that the policy counts has refused too many of its calls. A conversation is never
-/// ended for it: there a person watches.
-pub(super) fn danger(attempt: &Attempt) -> Option<Fault> {
-    attempt.root().filter(|root| root.end.is_none() && !root.is_open())?;
-    let most = &attempt.policy.session.ends_after;
-    let (rule, times) = attempt
-        .strikes
-        .iter()
-        .find(|(rule, times)| most.get(rule).is_some_and(|most| *times >= most))?;
-    let tries = types::count(*times as usize, "call");
-    let what = format!("it made {tries} that {rule} refuses, and the policy ends it then");
-    Some(Fault::new(FaultClass::Safety, "session.dangerous", what))
-}
-
 /// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.
 fn change_failed(session: &Session, slot: &Slot, facts: &CallFacts) -> Option<String> {
     let repeats = &session.repeats;
@@ -228,7 +216,7 @@ fn was_lost(slot: &Slot) -> bool {
 
 pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
     let session = attempt.sessions.get(&call.session);
-    let tool = session.and_then(|s| s.slot(call)).map_or("", |slot| slot.call.tool.as_str());
+    let tool = session.and_then(|session| session.slot(call)).map_or("", Slot::tool);
     let otherwise = session.map_or(0, |session| session.brief.output_chars);
     let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
     let gaps = Gaps { not_held: output.not_held, not_kept: output.not_kept };

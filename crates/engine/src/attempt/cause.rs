@@ -3,7 +3,7 @@
 
 use types::{
     CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FileState, Input, Outcome,
-    Replied, Sealed, SessionId, ToolOutput,
+    Replied, Sealed, SessionEnd, SessionId, ToolOutput,
 };
 
 use super::session::SlotState;
@@ -25,8 +25,8 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
             vec![Input::Brief(brief.clone())]
         }
-        Event::SessionTold { how, by, text, .. } => person(by)
-            .map(|by| Command::Tell { how: *how, by, text: text.clone() })
+        Event::SessionTold { how, by, text, images, .. } => person(by)
+            .map(|by| Command::Tell { how: *how, by, text: text.clone(), images: images.clone() })
             .map(Input::Command)
             .collect(),
         Event::SessionChanged { change, .. } => {
@@ -39,9 +39,11 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {
             away::gone_on_by(decision).map(gone_on).into_iter().collect()
         }
-        Event::SessionEnded { .. } => {
+        Event::SessionEnded { end, .. } => {
             let (by, reason) = (String::new(), String::new());
-            vec![Input::Command(Command::Cancel { by, reason }), gone_on("")]
+            let mut causes = vec![Input::Command(Command::Cancel { by, reason }), gone_on("")];
+            causes.extend(unsafe_calls(attempt, end));
+            causes
         }
         Event::ModelAsked { summary: true, .. } => {
             vec![Input::Command(Command::Compact { by: String::new() })]
@@ -69,6 +71,15 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
         }
         _ => outcome(attempt, event).into_iter().collect(),
     }
+}
+
+/// The calls that were not safe to make, if the conversation ended because of one.
+fn unsafe_calls(attempt: &Attempt, end: &SessionEnd) -> Vec<Input> {
+    let SessionEnd::Failed { fault } = end else { return vec![] };
+    let calls = attempt.sessions.values().flat_map(|session| &session.round);
+    let effects = calls.flat_map(|slot| [EffectId::Tool(slot.id), EffectId::Look(slot.id)]);
+    let open = effects.filter(|effect| attempt.awaits(effect));
+    open.map(|effect| Input::Outcome(effect, Outcome::Broke(fault.clone()))).collect()
 }
 
 /// Somebody went on with an open input.

@@ -76,13 +76,13 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             agents::all_ended(attempt, &end)
         }
         Command::Answer { by, question, text } => question::answered(attempt, *question, by, text),
-        Command::Tell { how, by, text } => {
+        Command::Tell { how, by, text, images } => {
             let how = match how {
                 Telling::Submit if !root.rests() => Telling::FollowUp,
                 how => *how,
             };
-            let (by, text) = (format!("person:{by}"), text.clone());
-            vec![Event::SessionTold { session, how, by, text }]
+            let (by, text, images) = (format!("person:{by}"), text.clone(), images.clone());
+            vec![Event::SessionTold { session, how, by, text, images }]
         }
         Command::Interrupt { by, said } => away::interrupted(attempt, by, said.as_deref()),
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
@@ -90,7 +90,8 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
                 // No model goes on with its own words; somebody has to say something.
                 let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
-                return vec![Event::SessionTold { session, how: Telling::Submit, by, text }];
+                let (how, images) = (Telling::Submit, vec![]);
+                return vec![Event::SessionTold { session, how, by, text, images }];
             }
             vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
         }
@@ -109,7 +110,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
-    if let Some(fault) = scope::ends(attempt).or_else(|| calls::danger(attempt)) {
+    if let Some(fault) = scope::ends(attempt) {
         return agents::all_ended(attempt, &SessionEnd::Failed { fault });
     }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
@@ -272,6 +273,12 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
     }
 }
 
+/// Whether an attempt ends because a call could not be made safely, such as in a sandbox that is weaker than recorded. The
+/// model can do nothing about that. In a conversation a person watches, and the call alone fails.
+fn ends_as_unsafe(attempt: &Attempt, fault: &Fault) -> bool {
+    fault.class == FaultClass::Safety && attempt.root().is_some_and(|root| !root.is_open())
+}
+
 fn outcome_of(
     attempt: &Attempt,
     effect: &EffectId,
@@ -299,6 +306,11 @@ fn outcome_of(
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
             vec![calls::finished(attempt, *call, output)]
+        }
+        (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
+            if ends_as_unsafe(attempt, fault) =>
+        {
+            agents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
             vec![calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]

@@ -190,3 +190,47 @@ fn pictures_are_shown_with_the_first_message() {
     assert!(matches!(&parts[0], Part::Text { text } if text.contains("Write src/a.rs")));
     assert_eq!(parts[1..], [Part::Image { source: picture }]);
 }
+
+/// P36: a call that cannot be made safely ends the attempt with its fault; the model is not asked what to do about it. In
+/// a conversation the call alone fails.
+#[test]
+fn a_call_in_a_weaker_sandbox_ends_the_attempt() {
+    let mut bench = talking(brief("T1.1"));
+    same(
+        &only(
+            &bench.tell("model calls write_file src/a.rs\ntool c0 unsafe"),
+            &["tool.finished", "session.ended", "model.asked"],
+        ),
+        "session.ended failed safety sandbox.weaker",
+    );
+    let mut bench = talking(super::testing::open_brief());
+    bench.tell("submit Write it");
+    same(
+        &only(
+            &bench.tell("model calls read_file a\ntool c0 unsafe"),
+            &["tool.finished", "session.ended"],
+        ),
+        "tool.finished s1.t1.c0 error",
+    );
+}
+
+/// A64: pictures that come with an input are shown to the model with it, also when it has to wait for its turn.
+#[test]
+fn pictures_come_with_their_input() {
+    let picture =
+        types::Source::Bytes { media_type: "image/png".to_owned(), base64: "AAAA".to_owned() };
+    let tell = |text: &str| {
+        let (by, text, images) = ("ann".to_owned(), text.to_owned(), vec![picture.clone()]);
+        let how = types::Telling::Submit;
+        types::Input::Command(types::Command::Tell { how, by, text, images })
+    };
+    let mut bench = talking(super::testing::open_brief());
+    bench.send(&tell("What is this?"));
+    bench.send(&tell("And this?"));
+    bench.tell("model says A cat.");
+    let shown = bench.machine.history().iter().filter(|message| match &***message {
+        Message::User { parts } => parts.iter().any(|part| matches!(part, Part::Image { .. })),
+        _ => false,
+    });
+    assert_eq!(shown.count(), 2);
+}

@@ -1,6 +1,7 @@
 //! What an agent tries that lies outside of what it may do at all: a tool that is not its role's, a path outside of the
-//! workspace, the registry, a call that the rules deny. Where a policy counts that, the agent is ended, whatever it would
-//! have made of the answer. What is refused for now, or for want of a person, is not counted.
+//! workspace, the registry, a call that the rules deny. A policy may count all of that (`max_violations`), and what single
+//! rules refuse as dangerous (`ends_after`); the agent is ended before its next call, whatever it would have made of the
+//! answer. What is refused for now, or for want of a person, is no violation.
 
 use types::{
     Arguments, CallFacts, CallOutcome, Decision, Event, Fault, FaultClass, Inspection, Permission,
@@ -76,9 +77,8 @@ fn is_for_want_of_a_person(
     slot: &Slot,
     facts: &CallFacts,
 ) -> bool {
-    let asked = || Policy { headless: false, ..policy.clone() };
     policy.headless
-        && permit::judge(&asked(), session.scope(), &slot.call.tool, facts).verdict
+        && permit::judge_attended(policy, session.scope(), &slot.call.tool, facts).verdict
             == Permission::Ask
 }
 
@@ -91,8 +91,36 @@ fn tried(slot: &Slot) -> String {
     format!("{} {}", slot.call.tool, types::one_line(&arguments, SHOWN))
 }
 
+/// Whether a refusal is one that the policy counts: no call is made before it is known whether it ends the agent.
+pub(super) fn is_counted(attempt: &Attempt, event: &Event) -> bool {
+    match event {
+        Event::ToolRefused { violation: true, .. } => true,
+        Event::ToolRefused { outcome: CallOutcome::Refused, decision, .. } => {
+            attempt.policy.session.ends_after.contains_key(&decision.rule)
+        }
+        _ => false,
+    }
+}
+
 /// Why the agent is ended, if it has tried too much.
 pub(super) fn ends(attempt: &Attempt) -> Option<Fault> {
+    violations(attempt).or_else(|| danger(attempt))
+}
+
+/// A rule that the policy counts has refused too many calls. A conversation is never ended for it: there a person watches.
+fn danger(attempt: &Attempt) -> Option<Fault> {
+    attempt.root().filter(|root| root.end.is_none() && !root.is_open())?;
+    let most = &attempt.policy.session.ends_after;
+    let (rule, times) = attempt
+        .strikes
+        .iter()
+        .find(|(rule, times)| most.get(rule).is_some_and(|most| *times >= most))?;
+    let tries = types::count(*times as usize, "call");
+    let what = format!("it made {tries} that {rule} refuses, and the policy ends it then");
+    Some(Fault::new(FaultClass::Safety, "session.dangerous", what))
+}
+
+fn violations(attempt: &Attempt) -> Option<Fault> {
     let most = attempt.policy.session.max_violations?.max(1);
     if attempt.violations < most || attempt.end_of_root().is_some() {
         return None;
@@ -145,6 +173,24 @@ mod tests {
             let types::SessionEnd::Failed { fault } = end else { panic!("{end:?}") };
             assert!(fault.what.contains(rule) && fault.what.contains(tool), "{fault:?}");
             assert!(fault.evidence.contains(tool), "{fault:?}");
+        }
+    }
+
+    /// P36, C31: no call begins after the one for which the agent is ended, also in the same reply.
+    #[test]
+    fn nothing_begins_after_the_call_that_ends_the_agent() {
+        let mut counting = policy();
+        counting.session.max_violations = Some(1);
+        let mut dangerous = policy();
+        let destroys = types::RuleId::fixed("permit.destroys");
+        dangerous.session.ends_after = [(destroys, 1)].into();
+        for (policy, tried) in [(counting, "teleport b"), (dangerous, "shell rm -rf /")] {
+            let mut bench = Bench::of(Attempt::new(Arc::new(policy)));
+            bench.send(&types::Input::Brief(Box::new(brief("T1.1"))));
+            let events = bench.tell(&format!("model calls {tried} + read_file a"));
+            let begun = only(&events, &["tool.started", "session.ended"]);
+            assert!(!format!("{begun:?}").contains("tool.started"), "{begun:?}");
+            assert!(bench.machine.end_of_root().is_some(), "{tried} ends it");
         }
     }
 

@@ -52,7 +52,8 @@ pub(super) struct Session {
     pub(super) empty: u32,
     pub(super) continued: u32,
     pub(super) steering: VecDeque<String>,
-    pub(super) follow_ups: VecDeque<String>,
+    /// What is said next, with its pictures.
+    pub(super) follow_ups: VecDeque<(String, Vec<Source>)>,
     pub(super) repeats: Repeats,
     pub(super) room: Room,
     pub(super) end: Option<SessionEnd>,
@@ -162,7 +163,7 @@ impl Session {
         };
         session.recount();
         if !brief.task.is_empty() {
-            session.shown(&contract::opening(brief, &policy.contracts), &brief.images, at);
+            session.input(&contract::opening(brief, &policy.contracts), &brief.images, at);
         }
         session
     }
@@ -194,13 +195,8 @@ impl Session {
         Some(self.began.after(time))
     }
 
-    /// The next input: what was left to be said before it, and the input itself.
-    pub(super) fn input(&mut self, text: &str, at: Timestamp) {
-        self.shown(text, &[], at);
-    }
-
-    /// An input with pictures.
-    fn shown(&mut self, text: &str, images: &[Source], at: Timestamp) {
+    /// The next input: what was left to be said before it, and the input itself, with its pictures.
+    pub(super) fn input(&mut self, text: &str, images: &[Source], at: Timestamp) {
         self.inputs += 1;
         self.began = at;
         (self.rounds, self.empty, self.continued) = (0, 0, 0);
@@ -228,8 +224,8 @@ impl Session {
         if !self.steering.is_empty() {
             self.hear_steering();
             self.talk = Talk::ToAsk;
-        } else if let Some(next) = self.follow_ups.pop_front() {
-            self.input(&next, at);
+        } else if let Some((next, images)) = self.follow_ups.pop_front() {
+            self.input(&next, &images, at);
         } else {
             self.talk = Talk::Idle;
         }

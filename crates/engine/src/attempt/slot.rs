@@ -31,6 +31,14 @@ pub(super) enum SlotState {
 }
 
 impl Slot {
+    /// The plain name of its tool.
+    pub(super) fn tool(&self) -> &str {
+        match &self.inspection {
+            Inspection::Would(facts) => facts.tool.as_deref().unwrap_or(&self.call.tool),
+            Inspection::Invalid(_) | Inspection::Outside(_) => &self.call.tool,
+        }
+    }
+
     /// Whether nothing has become of it yet.
     pub(super) fn may_start(&self) -> bool {
         matches!(self.state, SlotState::Due | SlotState::Answered(..))

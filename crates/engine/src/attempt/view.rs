@@ -36,7 +36,12 @@ impl Attempt {
             question: self.open_question().cloned(),
             unanswered: root.away().cloned(),
             stopped: root.stopped.clone().filter(|by| by.rule.as_str() != away::INTERRUPTED),
-            queued: root.steering.iter().chain(&root.follow_ups).cloned().collect(),
+            queued: root
+                .steering
+                .iter()
+                .chain(root.follow_ups.iter().map(|(text, _)| text))
+                .cloned()
+                .collect(),
             agents: agents
                 .map(|agent| AgentView {
                     session: agent.id,

@@ -1,7 +1,7 @@
 //! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
 //! took. Figures for people; nothing is decided by them.
 
-use types::{Forecast, ForecastBasis, Span, Task, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Money, Span, Task, TaskId, Variance};
 
 use crate::{Run, intake};
 
@@ -18,10 +18,15 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
     };
     let budget = &run.policy().budget;
     let tokens = budget.with_reserve(tokens);
-    // Conversations are mostly read: three tokens in to one out.
-    let money = run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)));
+    let money = cost(run, tokens);
     let time_ms = time(run);
     Some(Forecast { from, tokens, money, time_ms, reserve_percent: budget.reserve_percent })
+}
+
+/// What so many tokens cost at the most, where the price of the run's model is known.
+pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
+    // Conversations are mostly read: three tokens in to one out.
+    run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
 }
 
 /// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.

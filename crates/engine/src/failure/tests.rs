@@ -148,6 +148,19 @@ fn a_danger_stops_the_whole_run() {
     assert_eq!(bench.machine.status(), types::Status::Failed);
 }
 
+/// P36: a check that cannot be run safely says nothing about the work; it stops the whole run.
+#[test]
+fn a_check_in_a_weaker_sandbox_stops_the_whole_run() {
+    let mut bench = planned("T1 a");
+    bench.tell("T1.1 hands in a");
+    same(
+        &only(&bench.tell("check T1.1/0 unsafe"), &["task", "run", "retry", "check"]),
+        "task.rejected T1.1 safety
+         task.failed T1 failure.safety
+         run.finished failed, failure.safety",
+    );
+}
+
 /// P36: what nobody has said anything about, a person is asked about.
 #[test]
 fn what_no_rule_knows_is_asked() {

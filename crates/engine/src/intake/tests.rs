@@ -48,6 +48,27 @@ fn a_budget_that_is_too_small_is_refused() {
     );
 }
 
+/// P7: money is compared as well, where the price of the model is known, and both numbers are named.
+#[test]
+fn a_budget_of_money_that_is_too_small_is_refused() {
+    let price = |cents: u64| types::Money::nanos(cents * 10_000_000);
+    let mut request = request("Build a CLI");
+    request.budget = Budget { money: Some(price(5)), ..Budget::default() };
+    for (known, refused) in [(true, true), (false, false)] {
+        let mut input = begin(request.clone(), survey());
+        if let types::Input::Begin(begin) = &mut input {
+            let cap = types::PriceCap { input: price(300), output: price(1_500) };
+            begin.price = known.then_some(cap);
+        }
+        let mut bench = new_run();
+        bench.send(&input);
+        assert_eq!(bench.machine.status() == Status::Refused, refused, "price known: {known}");
+        if let Some(why) = bench.machine.view(bench.now).why.filter(|_| refused) {
+            assert!(why.reason.contains("$0.06") && why.reason.contains("$0.05"), "{}", why.reason);
+        }
+    }
+}
+
 #[test]
 fn a_vague_request_waits_for_an_answer_and_goes_on_with_it() {
     let mut bench = new_run();

@@ -122,6 +122,7 @@ fn a_write_that_does_not_say_where_is_not_in_scope() {
         command: None,
         folder: None,
         repeat: Repeat::Safe,
+        tool: None,
         agent: None,
     };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);
@@ -161,6 +162,7 @@ fn verdict(policy: &Policy, line: &str) -> Permit {
         command: Some(line.to_owned()),
         folder: None,
         repeat: Repeat::Unknown,
+        tool: None,
         agent: None,
     };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);

@@ -185,7 +185,8 @@ impl CoordinatorStream {
                 .talk(attempt, call.session)
                 .ended(*call, CallOutcome::of(*recovered), workspace, None),
             Event::SessionPaused { session, decision, .. } if *session == SessionId::ROOT => {
-                vec![wrong(&decision.reason, true)]
+                // Nothing follows by itself: somebody has to go on with it.
+                vec![wrong(&decision.reason, false)]
             }
             Event::SessionEnded { session, end, .. } if *session == SessionId::ROOT => {
                 self.ended(attempt, end)

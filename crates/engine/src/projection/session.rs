@@ -27,6 +27,8 @@ struct Talk {
     speaking: bool,
     /// Pieces of thinking came for the current turn.
     thought: bool,
+    /// Its end was told.
+    over: bool,
     /// The last thing that went wrong, which is said once.
     error: Option<String>,
 }
@@ -59,6 +61,19 @@ impl SessionStream {
         events.into_iter().map(|event| self.wrapped(session, event)).collect()
     }
 
+    /// The end of a session that is left as it is, because nothing more will be told of it here; nothing if its end was
+    /// told or it never began.
+    pub fn left(&mut self) -> Vec<Value> {
+        let id = self.session_id(SessionId::ROOT);
+        let Some(talk) = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over) else {
+            return vec![];
+        };
+        talk.over = true;
+        let mut events = talk.hushed();
+        events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
+        events
+    }
+
     fn wrapped(&self, session: SessionId, event: Value) -> Value {
         let parent = self.talks.get(&session).and_then(|talk| talk.parent);
         match parent {
@@ -87,6 +102,7 @@ impl SessionStream {
                 vec![json!({ "kind": "SESSION_START", "sessionId": id })]
             }
             Event::SessionEnded { end, .. } => {
+                talk.over = true;
                 let mut events = talk.hushed();
                 if let SessionEnd::Failed { fault } = end {
                     events.extend(talk.wrong(&fault.what));

@@ -218,6 +218,11 @@ fn an_error_says_whether_it_can_be_recovered_from() {
     assert_eq!(told("model is_away"), [true], "it is asked again");
     assert_eq!(told("model fails"), [false], "it is not");
     assert_eq!(told("cancel"), [false]);
+    let mut open = bench(crate::attempt::testing::open_brief());
+    open.tell("submit Look\nmodel calls read_file a\ninterrupt");
+    let events = coordinator_events(&open, None);
+    let paused = events.iter().find(|event| event["type"] == "error").expect("an error");
+    assert_eq!(paused["recoverable"], false, "nothing follows a pause by itself");
     // What becomes of an attempt that failed is for the run to decide.
     assert!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")).is_empty());
 }

@@ -117,7 +117,12 @@ fn a_conversation_that_somebody_closed_is_decided_again() {
     let mut bench = Bench::of(blank.clone());
     bench.send(&Input::Brief(Box::new(crate::attempt::testing::open_brief())));
     let (by, text) = ("ann".to_owned(), "hello".to_owned());
-    bench.send(&Input::Command(Command::Tell { how: types::Telling::Submit, by, text }));
+    bench.send(&Input::Command(Command::Tell {
+        how: types::Telling::Submit,
+        by,
+        text,
+        images: vec![],
+    }));
     bench.send(&Input::Command(Command::Interrupt { by: "ann".to_owned(), said: None }));
     let (by, reason) = ("ann".to_owned(), "enough".to_owned());
     bench.send(&Input::Command(Command::Cancel { by, reason }));

@@ -228,15 +228,23 @@ fn an_inconsistent_or_unfounded_verdict_counts_as_the_stricter_and_ends_the_task
 /// C31, C53: what the log shows of denied calls decides, whatever the agent says of itself.
 #[test]
 fn calls_that_were_denied_end_the_task_without_a_judge() {
-    let mut bench = audit("Fix parse() in src/a.py");
-    let mut input = submission("T1.1", made());
-    if let Input::Outcome(_, types::Outcome::Attempt(end)) = &mut input {
-        end.denied = vec!["s1.t1.c0 shell: permit.not_the_roles_tool".to_owned()];
-    }
-    bench.send(&input);
-    for exits in [0, 1] {
-        let events = bench.clone().tell(&format!("check T1.1/0 exits {exits}"));
-        same(&only(&events, &["task.re", "retry", "attempt"]), "task.rejected T1.1 semantic");
+    for denied in [
+        "s1.t1.c0 shell: permit.not_the_roles_tool",
+        "s1.t1.c0 read_file ../secret: permit.outside_workspace",
+        "s1.t2.c1 read_file context/adr-1.md: permit.registry",
+        "s1.t3.c0 write_file elsewhere.txt: permit.outside_artifacts",
+    ] {
+        let mut bench = audit("Fix parse() in src/a.py");
+        let mut input = submission("T1.1", made());
+        if let Input::Outcome(_, types::Outcome::Attempt(end)) = &mut input {
+            end.denied = vec![denied.to_owned()];
+        }
+        bench.send(&input);
+        for exits in [0, 1] {
+            let events = bench.clone().tell(&format!("check T1.1/0 exits {exits}"));
+            let told = only(&events, &["task.re", "retry", "attempt"]);
+            same(&told, "task.rejected T1.1 semantic");
+        }
     }
 }
 

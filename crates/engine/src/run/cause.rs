@@ -2,11 +2,12 @@
 //! did is found out by deciding again. Nothing here decides.
 
 use types::{
-    Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, Input, Outcome, Settled,
-    TimerId,
+    Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, FaultClass, Input, Outcome,
+    Settled, TimerId,
 };
 
 use super::{Lane, Run, Stage};
+use crate::Machine as _;
 use crate::replay::Recorded;
 
 impl Recorded for Run {
@@ -77,6 +78,13 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
         }
         Event::MergeFinished { task, end } => {
             came(EffectId::Merge(task.clone()), Outcome::Merge(end.clone()))
+        }
+        Event::TaskRejected { fault, .. } if fault.class == FaultClass::Safety => {
+            // One of the checks that run could not be run safely.
+            let open = run.pending(&crate::InFlight::new()).into_iter().map(|effect| effect.id());
+            let checks = open.filter(|effect| matches!(effect, EffectId::Check(_)));
+            let broke = |effect| Input::Outcome(effect, Outcome::Broke(fault.clone()));
+            checks.map(broke).collect()
         }
         Event::RetryReleased { task } => {
             came(EffectId::Timer(TimerId::Retry(task.clone())), Outcome::Fired)

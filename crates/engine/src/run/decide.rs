@@ -2,9 +2,9 @@
 //! state is asked of the stations, in the order of the line, and the first that has an answer gives it.
 
 use types::{
-    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, Command, Decision, Digest, Effect,
-    EffectId, Ended, Event, Fault, Input, MergeEnd, Outcome, Proof, RuleId, Settled, Shown, Span,
-    Spend, Subject, TaskId, TimerId, Timestamp, Usage,
+    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
+    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Outcome, Proof, RuleId,
+    Settled, Shown, Span, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
@@ -109,6 +109,13 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(check), Outcome::Check(end)) => {
             vec![Event::CheckFinished { check: check.clone(), end: end.clone() }]
         }
+        (EffectId::Check(CheckId { on, .. }), Outcome::Broke(fault))
+            if fault.class == FaultClass::Safety && tried(on).is_some() =>
+        {
+            // Nothing is known of the attempt's work, and nothing will be: it is not safe to look.
+            let attempt = tried(on).cloned().into_iter();
+            attempt.map(|attempt| Event::TaskRejected { attempt, fault: fault.clone() }).collect()
+        }
         (EffectId::Check(check), Outcome::Broke(fault)) => {
             let output =
                 Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
@@ -127,6 +134,16 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Timer(TimerId::Deadline), Outcome::Fired) => out_of_time(run, now),
         (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),
         _ => vec![],
+    }
+}
+
+/// The attempt whose work a check is about, where it is about one.
+fn tried(on: &Subject) -> Option<&AttemptId> {
+    match on {
+        Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {
+            Some(attempt)
+        }
+        Subject::Base | Subject::Without(_) | Subject::Merged => None,
     }
 }
 

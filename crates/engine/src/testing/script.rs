@@ -35,7 +35,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "submit" | "steer" | "follow_up" => {
             let how = serde_json::from_value(first.into()).expect("a way to tell");
             let (by, text) = ("ann".to_owned(), rest.to_owned());
-            Input::Command(Command::Tell { how, by, text })
+            Input::Command(Command::Tell { how, by, text, images: vec![] })
         }
         "interrupt" => {
             let said = Some(rest.to_owned()).filter(|said| !said.is_empty());
@@ -314,6 +314,7 @@ fn check(text: &str) -> Input {
             let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
             Outcome::Check(seen(CheckEnd::new(ended, output, Span(7)), more))
         }
+        _ if what == "unsafe" => Outcome::Broke(not_safe()),
         _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),
     };
     Input::Outcome(EffectId::Check(check), outcome)
@@ -338,7 +339,12 @@ fn merge(text: &str) -> Input {
     Input::Outcome(EffectId::Merge(task), outcome)
 }
 
-/// `c0 ok`, `c1 error`, `c0 breaks`, for a call of the current turn.
+/// What is said where the sandbox is weaker than it was.
+fn not_safe() -> Fault {
+    Fault::new(types::FaultClass::Safety, "sandbox.weaker", "the sandbox is weaker than before")
+}
+
+/// `c0 ok`, `c1 error`, `c0 breaks`, `c0 unsafe`, for a call of the current turn.
 fn tool(text: &str, asked: &[Effect]) -> Input {
     let (call, what) = text.split_once(' ').expect("a call and what came of it");
     let index: u32 = call.trim_start_matches('c').parse().expect("the number of a call");
@@ -349,6 +355,7 @@ fn tool(text: &str, asked: &[Effect]) -> Input {
     let outcome = match what {
         "ok" => Outcome::Tool(ToolOutput::ok("done")),
         "error" => Outcome::Tool(ToolOutput::error("it did not work")),
+        "unsafe" => Outcome::Broke(not_safe()),
         _ => Outcome::Broke(Fault::structural("tool.broke", "the tool broke down")),
     };
     Input::Outcome(EffectId::Tool(call.expect("the call has begun")), outcome)

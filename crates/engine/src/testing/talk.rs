@@ -82,6 +82,7 @@ pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
         command: None,
         folder: None,
         repeat,
+        tool: None,
         agent: None,
     };
     let inspection = match tool {

@@ -16,3 +16,4 @@ mod onion;
 mod parity;
 mod server;
 mod traffic;
+mod whole;

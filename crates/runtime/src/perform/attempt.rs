@@ -230,8 +230,9 @@ impl AttemptHands {
         let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
         let (Some(source), Some(change)) = (&self.source, &mut spawn.change) else { return };
         let Some(model) = &change.model else { return };
-        let of = (model, self.tailor.family(model));
-        match source.prompt(&self.shop.prompts, of, self.shop.clock.now()).await {
+        let profile = self.tailor.profile(model);
+        let now = self.shop.clock.now();
+        match source.prompt(&self.shop.prompts, (model, &profile), now).await {
             Ok(system) => change.system = Some(system),
             Err(fault) => *inspection = Inspection::Invalid(fault.what),
         }
@@ -264,7 +265,7 @@ impl AttemptHands {
         let place = Place::new(&*env, &self.seen, stop)
             .with_web(web)
             .keeping(&secrets)
-            .with_command_timeout(self.policy.tools.command_timeout_ms);
+            .with_tool_policy(&self.policy.tools);
         let keeper = self.keeper.as_ref().filter(|_| made.changes);
         let before = match keeper {
             Some(keeper) => keeper.before(made.call).await,
@@ -274,7 +275,8 @@ impl AttemptHands {
         if let Some(keeper) = keeper {
             output.trees = keeper.after(made.call, before).await;
         }
-        let cut = Cut::of(made.tool, &self.policy.tools, self.shown);
+        let plain = registry.plain_name(made.tool);
+        let cut = Cut::of(plain, &self.policy.tools, self.shown);
         let said = std::mem::take(&mut output.text);
         let not_kept = hearing.not_kept();
         let whole = hearing.whole_above(MAX_OUTPUT);

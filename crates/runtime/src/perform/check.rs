@@ -140,7 +140,7 @@ impl RunHands {
         let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
         let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let command = job.what.command.clone();
-        let request = ExecRequest { command, folder: WorkPath::root(), timeout };
+        let request = ExecRequest::new(command, WorkPath::root(), timeout);
         // By the clock that is given, so that a run with a clock of its own records the same twice.
         let began = self.shop.clock.now();
         let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;

@@ -9,8 +9,8 @@ use futures::future::{BoxFuture, Shared};
 use sandbox::{Environment, GitError, Glance, IntentLog, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
-    AgentCall, Assignment, Brief, CallId, CommitId, Family, Fault, FaultClass, Inspection,
-    ModelRef, Policy, Recovered, RoleId, Rung, SandboxPolicy, Scope, SessionChange, Timestamp,
+    AgentCall, Assignment, Brief, CallId, CommitId, Fault, FaultClass, Inspection, ModelRef,
+    Policy, Recovered, RoleId, Rung, SandboxPolicy, Scope, SessionChange, Timestamp, ToolProfile,
     ToolSpec, WorkPath,
 };
 
@@ -243,26 +243,24 @@ impl Field {
     }
 }
 
-/// Dresses tools in the words of a model's family, each family once.
+/// Adapts tools to the profile of a role with a model, each profile once.
 #[derive(Debug)]
 pub(crate) struct Tailor {
     shop: Arc<Shop>,
-    /// The family that the role insists on, if it does.
-    profile: Option<Family>,
+    policy: Arc<Policy>,
+    role: RoleId,
     /// The longest reply that the role is given.
     most_output: Option<u64>,
     /// Where the workspace is, by each of its names.
     roots: Vec<PathBuf>,
-    dressed: Mutex<Vec<(Family, Registry)>>,
+    dressed: Mutex<Vec<(ToolProfile, Registry)>>,
 }
 
 impl Tailor {
-    pub(crate) fn new(shop: &Arc<Shop>, policy: &Policy, role: &RoleId) -> Self {
-        let role = policy.roles.get(role);
-        let profile = role.and_then(|role| role.profile);
-        let most_output = role.and_then(|role| role.max_output_tokens);
-        let (roots, dressed) = (vec![], Mutex::default());
-        Self { shop: shop.clone(), profile, most_output, roots, dressed }
+    pub(crate) fn new(shop: &Arc<Shop>, policy: &Arc<Policy>, role: &RoleId) -> Self {
+        let most_output = policy.roles.get(role).and_then(|role| role.max_output_tokens);
+        let (shop, policy, role) = (shop.clone(), policy.clone(), role.clone());
+        Self { shop, policy, role, most_output, roots: vec![], dressed: Mutex::default() }
     }
 
     pub(crate) fn at(mut self, field: &Field) -> Self {
@@ -271,8 +269,8 @@ impl Tailor {
         self
     }
 
-    pub(crate) fn family(&self, model: &ModelRef) -> Family {
-        self.profile.unwrap_or_else(|| Family::of(model))
+    pub(crate) fn profile(&self, model: &ModelRef) -> ToolProfile {
+        engine::profile::of(&self.policy, &self.role, model)
     }
 
     /// The longest reply to ask a model for.
@@ -281,14 +279,14 @@ impl Tailor {
     }
 
     pub(crate) fn registry(&self, model: &ModelRef) -> Registry {
-        let family = self.family(model);
+        let profile = self.profile(model);
         let mut dressed = self.dressed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, registry)) = dressed.iter().find(|(of, _)| *of == family) {
+        if let Some((_, registry)) = dressed.iter().find(|(of, _)| *of == profile) {
             return registry.clone();
         }
-        let plain = profile::dressed(family, &self.shop.registry);
+        let plain = profile::adapted(&profile, &self.shop.registry);
         let registry = self.roots.iter().fold(plain, |registry, root| registry.rooted(root));
-        dressed.push((family, registry.clone()));
+        dressed.push((profile, registry.clone()));
         registry
     }
 
@@ -298,12 +296,12 @@ impl Tailor {
         model: &ModelRef,
         tools: &[String],
     ) -> Result<(Vec<String>, Vec<ToolSpec>), Fault> {
-        let family = self.family(model);
+        let profile = self.profile(model);
         let mut names: Vec<String> = Vec::new();
         for tool in tools {
             let theirs = match self.shop.registry.is_own(tool) {
                 true => vec![tool.clone()],
-                false => profile::names(family, std::slice::from_ref(tool)),
+                false => profile::names(&profile, std::slice::from_ref(tool)),
             };
             names.extend(
                 theirs.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::projection::{SessionConfig, Turn, Turns};
 use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
@@ -83,7 +84,8 @@ impl Bosun {
             base: base_prompt(&policy, &solo.prompt),
             instruction: new.instruction,
         };
-        let model = (&new.model, tailor.family(&new.model));
+        let profile = tailor.profile(&new.model);
+        let model = (&new.model, &profile);
         let system = source.prompt(&self.shop.prompts, model, self.shop.clock.now());
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
@@ -234,6 +236,23 @@ impl Bosun {
         folded(&self.shop, policy, run).await?.view().ok_or(SessionError::Closed)
     }
 
+    /// What a conversation was opened with, and its turns, as document 003 names them.
+    pub async fn session_turns(
+        &self,
+        run: &RunId,
+    ) -> Result<(SessionConfig, Vec<Turn>), SessionError> {
+        let (policy, _) = self.session_of(run).await?;
+        let lines = crate::watch::whole(&*self.shop.journal, &LogId::run(run.clone())).await;
+        let (mut turns, mut config) = (Turns::default(), None);
+        for line in lines.map_err(DoorError::from)? {
+            if let (Event::SessionStarted { brief, .. }, None) = (&line.event, &config) {
+                config = Some(SessionConfig::of(brief, &policy));
+            }
+            turns.line(&line);
+        }
+        Ok((config.ok_or(SessionError::Closed)?, turns.into_turns()))
+    }
+
     /// The policy and the folder that a conversation was opened with.
     pub(crate) async fn session_of(
         &self,
@@ -259,7 +278,8 @@ fn kept_folder(folder: &Path, environment: Option<&Arc<dyn Environment>>) -> Opt
 
 /// How a conversation begins, and what is said to it at once.
 fn first_inputs(brief: Brief, said: Option<String>, by: &str) -> Vec<Input> {
-    let tell = |text| Command::Tell { how: Telling::Submit, by: by.to_owned(), text };
+    let (how, by) = (Telling::Submit, by.to_owned());
+    let tell = |text| Command::Tell { how, by, text, images: vec![] };
     let said = said.map(|text| Input::Command(tell(text)));
     [Input::Brief(Box::new(brief))].into_iter().chain(said).collect()
 }

@@ -120,6 +120,29 @@ async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
     assert_eq!(told.last().expect("an end")["kind"], "SESSION_END");
 }
 
+/// A64: pictures come with an input, and the conversation can be read as the document's configuration and turns.
+#[tokio::test]
+async fn a_session_takes_pictures_and_is_told_in_turns() {
+    let stage = Stage::set();
+    let session = stage.open().await;
+    let (media_type, base64) = ("image/png".to_owned(), "AAAA".to_owned());
+    let picture = types::Source::Bytes { media_type, base64 };
+    session.submit_with_images("What is this?", vec![picture]).await.expect("it is idle");
+    session.rest().await;
+    let history = session.history().await.expect("a log");
+    let shown = |message: &types::Message| match message {
+        types::Message::User { parts } => parts.len() == 2,
+        _ => false,
+    };
+    assert!(history.iter().any(|message| shown(message)), "{history:?}");
+    let (config, turns) = stage.bosun.session_turns(session.id()).await.expect("a session");
+    assert_eq!(config.provider, "script");
+    let kinds = serde_json::to_value(&turns).expect("JSON");
+    let kinds: Vec<&str> =
+        kinds.as_array().into_iter().flatten().filter_map(|turn| turn["kind"].as_str()).collect();
+    assert_eq!(kinds, ["system", "user", "assistant", "tool_results", "assistant"]);
+}
+
 /// The folder was moved: the list says where it is, and what was kept for taking changes back has gone with it.
 #[tokio::test]
 async fn a_session_whose_folder_was_moved_is_listed_there() {

@@ -253,6 +253,19 @@ mod tests {
         Digest::of(name.as_bytes())
     }
 
+    /// Lines that are not there are named, with the last that is.
+    #[test]
+    fn a_line_that_does_not_exist_is_an_error() {
+        let mut changes = Changes::default();
+        changes.take(3, &changed(1, "a", "b"));
+        changes.end = 5;
+        assert_eq!(changes.after(3).ok(), Some(tree("b")));
+        for line in [0, 6, u64::MAX] {
+            let error = changes.after(line).expect_err("there is no such line");
+            assert!(matches!(error, SessionError::NoSuchLine { last: 5, .. }), "{error}");
+        }
+    }
+
     fn changed(turn: u32, before: &str, after: &str) -> Event {
         Event::ToolFinished {
             call: CallId { session: SessionId::ROOT, turn, index: 0 },

@@ -27,7 +27,7 @@ async fn prompt(folder: &Path, family: Family) -> String {
         folder,
         model: &model,
         base: base.base(),
-        family,
+        profile: &ToolProfile::of(family),
         instruction: Some("Be kind."),
         now: NOW,
     };
@@ -35,7 +35,7 @@ async fn prompt(folder: &Path, family: Family) -> String {
 }
 
 async fn paths(folder: &Path, family: Family) -> Vec<String> {
-    let documents = project_documents(folder, family).await;
+    let documents = project_documents(folder, &ToolProfile::of(family)).await;
     documents.into_iter().map(|document| document.path.to_string()).collect()
 }
 
@@ -65,6 +65,28 @@ async fn a_family_gets_its_own_documents_from_the_root_down() {
     ] {
         assert_eq!(paths(&b, family).await, wanted, "{}", family.word());
     }
+}
+
+/// A64: a profile of the user's own has documents of its own, and its prompt says what its tools are called.
+#[tokio::test]
+async fn a_profile_of_ones_own_has_its_documents_and_its_names() {
+    let dir = folder(&[("AGENTS.md", "all"), ("HOUSE.md", "ours"), ("CLAUDE.md", "theirs")]);
+    let profile = ToolProfile {
+        names: [("shell".to_owned(), "bash".to_owned())].into(),
+        documents: vec!["HOUSE.md".to_owned()],
+        parallel_calls: false,
+        ..ToolProfile::of(Family::Portable)
+    };
+    let documents = project_documents(dir.path(), &profile).await;
+    let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
+    assert_eq!(paths, ["AGENTS.md", "HOUSE.md"]);
+    let model: ModelRef = "script/x".parse().expect("a model");
+    let (folder, base) = (dir.path(), "You are.");
+    let opening =
+        Opening { folder, model: &model, base, profile: &profile, instruction: None, now: NOW };
+    let text = system_prompt(&Prompts::default(), opening).await.expect("a folder");
+    assert!(text.contains("`bash`") && !text.contains("`shell`"), "{text}");
+    assert!(text.contains("\nours\n") && text.contains("run one after the other"), "{text}");
 }
 
 #[tokio::test]
@@ -122,7 +144,7 @@ async fn prompt_and_tools_of_a_first_request_stay_small() {
     for family in Family::ALL {
         let text = prompt(dir.path(), family).await;
         let plain = tools::Registry::standard();
-        let all = tools::profile::dressed(family, &plain);
+        let all = tools::profile::adapted(&ToolProfile::of(family), &plain);
         let specs: Vec<String> = all.names().map(str::to_owned).collect();
         let specs = all.specs(&specs).expect("its own tools");
         let schemas = serde_json::to_string(&specs).expect("JSON");

@@ -91,8 +91,8 @@ pub(super) fn answer(question: &QuestionView, dice: &mut Dice) -> Command {
 pub(super) fn noise(dice: &mut Dice) -> Command {
     let (by, text) = (ANN.to_owned(), "and quickly".to_owned());
     match dice.below(6) {
-        0 => Command::Tell { how: Telling::Steer, by, text },
-        1 => Command::Tell { how: Telling::FollowUp, by, text },
+        0 => Command::Tell { how: Telling::Steer, by, text, images: vec![] },
+        1 => Command::Tell { how: Telling::FollowUp, by, text, images: vec![] },
         2 => Command::Interrupt { by, said: None },
         3 => Command::GoOn { by },
         4 => Command::Compact { by },

@@ -104,7 +104,7 @@ pub(super) async fn drive(
 }
 
 fn tell(how: Telling, text: &str) -> Command {
-    Command::Tell { how, by: ANN.to_owned(), text: text.to_owned() }
+    Command::Tell { how, by: ANN.to_owned(), text: text.to_owned(), images: vec![] }
 }
 
 /// While it works, somebody says something now and then.

@@ -242,7 +242,7 @@ async fn set_up(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result
     let env = hands.shop.yard.open(ground).await?;
     for command in &plan.setup {
         let (command, folder) = (command.clone(), WorkPath::root());
-        let request = ExecRequest { command: command.clone(), folder, timeout: plan.timeout };
+        let request = ExecRequest::new(command.clone(), folder, plan.timeout);
         let began = hands.shop.clock.now();
         let result = env.exec(request, &hands.suspend).await.map_err(|error| error.fault())?;
         if hands.suspend.is_cancelled() {

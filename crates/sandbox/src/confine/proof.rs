@@ -86,7 +86,7 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
         let confine = Confine { scope: None, ..confine.clone().limits(limits) };
         let env = LocalEnvironment::open(ground.path())?.confined(confine);
         let (command, folder) = (format!("{line}; sleep 9"), WorkPath::root());
-        let request = ExecRequest { command, folder, timeout };
+        let request = ExecRequest::new(command, folder, timeout);
         let result = env.exec(request, &CancellationToken::new()).await?;
         // An ordinary user's processes are refused by the kernel before they are counted.
         let refused = limits.processes < usual.processes && result.output.contains("fork");

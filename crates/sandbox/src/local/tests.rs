@@ -18,7 +18,7 @@ fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
 }
 
 async fn exec(env: &LocalEnvironment, command: &str, timeout: Span) -> ExecResult {
-    let request = ExecRequest { command: command.to_owned(), folder: WorkPath::root(), timeout };
+    let request = ExecRequest::new(command.to_owned(), WorkPath::root(), timeout);
     env.exec(request, &CancellationToken::new()).await.expect("the command ran")
 }
 
@@ -148,6 +148,7 @@ async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
         command: "ls; cat; tty; env | cut -d= -f1 | sort | tr '\\n' ' '".to_owned(),
         folder: path("sub"),
         timeout: Span::seconds(60),
+        variables: std::collections::BTreeMap::new(),
     };
     let result = env.exec(request, &CancellationToken::new()).await.expect("it ran");
     assert!(result.output.starts_with("x\nnot a tty\n"), "{}", result.output);
@@ -188,6 +189,7 @@ async fn a_stop_reaches_the_running_command() {
         command: "echo up > up; sleep 600".to_owned(),
         folder: WorkPath::root(),
         timeout: Span::seconds(600),
+        variables: std::collections::BTreeMap::new(),
     };
     let stopper = async {
         while !env.exists(&path("up")).await.expect("a look") {

@@ -43,7 +43,7 @@ impl Ground {
 }
 
 pub(crate) fn asked(line: &str, timeout: Span) -> ExecRequest {
-    ExecRequest { command: line.to_owned(), folder: WorkPath::root(), timeout }
+    ExecRequest::new(line.to_owned(), WorkPath::root(), timeout)
 }
 
 pub(crate) async fn run(env: &LocalEnvironment, line: &str, timeout: Span) -> ExecResult {

@@ -126,6 +126,7 @@ impl Tool for Meet {
             command: None,
             folder: None,
             repeat: Repeat::Safe,
+            tool: None,
             agent: None,
         })
     }

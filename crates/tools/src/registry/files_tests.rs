@@ -271,7 +271,7 @@ async fn a_command_has_the_time_of_its_family() {
     };
     for family in Family::ALL {
         let usual = if family == Family::Anthropic { 120_000 } else { 10_000 };
-        let registry = profile::dressed(family, &desk.registry);
+        let registry = profile::adapted(&crate::ToolProfile::of(family), &desk.registry);
         for (asked, given) in [(None, usual), (Some(50), 50), (Some(3_600_000), 600_000)] {
             // Whether it ran in time is not the question here.
             registry.run("shell", &shell(asked), &place).await;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use sandbox::LocalEnvironment;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Repeat};
+use types::{Access, CallFacts, Repeat, Span, ToolPolicy};
 
 use super::*;
 use crate::Seen;
@@ -61,6 +61,7 @@ impl Tool for Breaks {
             command: None,
             folder: None,
             repeat: Repeat::Safe,
+            tool: None,
             agent: None,
         })
     }
@@ -77,7 +78,7 @@ fn a_tool_of_ones_own_is_worded_by_nobody_else() {
         plain.replace(Breaks::named(name)).expect("a schema");
     }
     for family in types::Family::ALL {
-        let registry = crate::profile::dressed(family, &plain);
+        let registry = crate::profile::adapted(&crate::ToolProfile::of(family), &plain);
         for name in ["edit_file", "shell"] {
             let spec = registry.get(name).map(|tool| tool.spec().clone());
             assert_eq!(spec.as_ref(), Some(Breaks::named(name).spec()), "{family:?}");
@@ -88,7 +89,8 @@ fn a_tool_of_ones_own_is_worded_by_nobody_else() {
 #[test]
 fn every_schema_in_every_familys_words_is_a_schema() {
     for family in types::Family::ALL {
-        let registry = crate::profile::dressed(family, &Registry::standard());
+        let registry =
+            crate::profile::adapted(&crate::ToolProfile::of(family), &Registry::standard());
         for name in registry.names() {
             let schema = &registry.get(name).expect("a tool").spec().schema;
             jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -347,4 +349,27 @@ async fn git_is_used_with_literal_messages_and_without_hooks() {
         assert!(!output.success, "{url}: {output:?}");
     }
     assert!(!dir.path().join("PWNED").exists());
+}
+
+/// A82: a policy's longest time for a command, and its variables, hold whatever the model says.
+#[tokio::test]
+async fn a_policy_sets_the_longest_time_and_the_variables_of_commands() {
+    let (_dir, env) = workspace();
+    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+    let policy = ToolPolicy {
+        max_command_timeout_ms: Some(Span::millis(40)),
+        variables: [("COLOUR", "red"), ("LD_PRELOAD", "/x.so")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        ..ToolPolicy::default()
+    };
+    let place = Place::new(&env, &seen, &stop).with_tool_policy(&policy);
+    let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
+    let late = run(json!({"command": "sleep 30", "timeout_ms": 9000})).await;
+    assert!(late.text.contains("timed out after 40 ms"), "{late:?}");
+    let policy = ToolPolicy { max_command_timeout_ms: None, ..policy };
+    let place = Place::new(&env, &seen, &stop).with_tool_policy(&policy);
+    let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
+    let said = run(json!({"command": "echo \"$COLOUR:$LD_PRELOAD\""})).await;
+    assert!(said.text.starts_with("red:\n"), "{said:?}");
 }
