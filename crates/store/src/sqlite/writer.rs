@@ -1,5 +1,6 @@
 //! The one thread that writes. It takes whatever waits in its bounded queue, performs it in one transaction, and answers
-//! only after the commit; it never waits for more to come. After a failure of the disk it writes nothing any more.
+//! only after the commit; it never waits for more to come. That is worth it: in `examples/append_cost.rs` 10,000 appends of
+//! 100 logs need about 200 syncs. After a failure of the disk the writer writes nothing any more.
 
 use std::slice;
 use std::sync::{Arc, PoisonError};
