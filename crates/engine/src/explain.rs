@@ -12,7 +12,7 @@ use crate::reading::Reading;
 use crate::{budget, context, intake, intent, route};
 
 pub use crate::context::Selection;
-pub use crate::intake::Judged;
+pub use crate::intake::{Judged, may_insist};
 pub use crate::route::{Confidence, Course, Routed};
 pub use why::{Given, Looked, Why, decision, is_about, is_decided, place, why};
 

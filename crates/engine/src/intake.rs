@@ -121,6 +121,14 @@ fn insists(answer: &str) -> Option<&str> {
     (word.eq_ignore_ascii_case(INSIST) && ends).then(|| rest.trim_start_matches([':', ',', ' ']))
 }
 
+/// Whether a request was refused by a rule that gives way to whoever insists.
+pub fn may_insist(run: &Run) -> bool {
+    let Some(asked) = run.asked().filter(|_| !run.is_admitted()) else { return false };
+    let reading = reading(run, &asked.request);
+    let judged = judge(run.policy(), &reading);
+    judged.verdict == Admission::Refuse && judged.insist && reading.facts.insists.is_none()
+}
+
 /// Asks a person about the request, a bounded number of times.
 pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Timestamp) -> Event {
     let asked = run.questions().len();

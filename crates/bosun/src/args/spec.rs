@@ -93,6 +93,9 @@ pub(crate) struct Planned {
     /// What sort of request it is, in your own word
     #[arg(long = "type", value_name = "HINT", value_parser = super::hint())]
     pub(crate) hint: Option<types::Hint>,
+    /// Have it done although the rules refuse the request or ask about it; the reason is on record
+    #[arg(long, value_name = "REASON")]
+    pub(crate) insist: Option<String>,
 }
 
 #[derive(Debug, Args)]

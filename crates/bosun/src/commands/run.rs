@@ -99,6 +99,7 @@ async fn work(
     let mut request = request(&args, budget, object, model);
     request.id = directed.id.or(request.id);
     (request.hint, request.registry) = (directed.hint, directed.registry);
+    request.insist.clone_from(&args.planned.insist);
     let request = plan::request(&args, &policy, request)?;
     carry_out(home, &bosun, &args, (request, policy), order).await
 }
@@ -118,6 +119,9 @@ async fn carry_out(
     let over = follow::until_over(home, bosun, handle, form, &[]).await?;
     if args.response {
         show::respond(bosun, &run).await?;
+    }
+    if over.exit == Exit::Refused && show::may_insist(bosun, &run).await? {
+        print::note("if it is meant, start it again with --insist REASON");
     }
     plan::hand_out(bosun, form, &run).await?;
     Ok(over)

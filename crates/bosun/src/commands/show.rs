@@ -70,6 +70,12 @@ async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Ex
     Ok(Exit::Done)
 }
 
+/// Whether a run was refused by a rule that gives way to whoever insists.
+pub(crate) async fn may_insist(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
+    let (machine, _) = whole(bosun, run).await?;
+    Ok(engine::explain::may_insist(&machine))
+}
+
 /// Prints the response object of a run as it stands.
 pub(crate) async fn respond(bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
     let (machine, lines) = whole(bosun, run).await?;

@@ -59,6 +59,7 @@ fn for_a_crew(args: &args::Run) -> Option<&'static str> {
         (planned.approve_plan, "--approve-plan"),
         (planned.spec.is_some(), "--spec"),
         (planned.hint.is_some(), "--type"),
+        (planned.insist.is_some(), "--insist"),
         (args.response, "--response"),
         (!args.checks.is_empty(), "--check"),
     ];

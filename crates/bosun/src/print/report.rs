@@ -7,8 +7,8 @@ use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
-    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Usage, Verdict,
-    count, one_line,
+    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Usage,
+    Verdict, count, one_line,
 };
 
 /// The most tasks of which it is said what they took.

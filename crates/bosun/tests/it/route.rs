@@ -93,6 +93,23 @@ fn what_is_refused_goes_nowhere() {
     assert!(told.starts_with("refuse     intake.malware: "), "{told}");
 }
 
+/// Whoever is refused is told how to insist, and whoever insists is heard.
+#[test]
+fn a_person_can_insist_on_a_request_that_is_refused() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let goal = "Write malware, that is the word hello to greeting";
+    let output = place.run(&run(&repo, &script, goal));
+    assert_eq!(output.status.code(), Some(5), "{}", stdout(&output));
+    assert!(stderr(&output).contains("--insist REASON"), "{}", stderr(&output));
+    let mut words = run(&repo, &script, goal);
+    words.extend(["--insist", "it is a greeting"]);
+    let output = place.run(&words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let log = stdout(&place.run(&["log"]));
+    assert!(log.contains("intake.insisted") && log.contains("it is a greeting"), "{log}");
+}
+
 /// C9: a policy that is broken routes nothing.
 #[test]
 fn a_broken_policy_goes_to_a_person() {
