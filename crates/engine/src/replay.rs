@@ -225,12 +225,12 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
 /// Earlier versions did not record what calls had used that were cut off. That a record of it was taken out shows in the
 /// sums.
 fn unbooked(decided: &mut Event, recorded: &Event) {
-    match (decided, recorded) {
-        (
-            Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. },
-            Event::SessionPaused { used: None, .. } | Event::SessionEnded { used: None, .. },
-        ) => *used = None,
-        _ => {}
+    if let (
+        Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. },
+        Event::SessionPaused { used: None, .. } | Event::SessionEnded { used: None, .. },
+    ) = (decided, recorded)
+    {
+        *used = None;
     }
 }
 

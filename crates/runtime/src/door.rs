@@ -241,7 +241,7 @@ impl Bosun {
 
     /// A run with the right to write to its log.
     pub(crate) async fn held(&self, run: &RunId) -> Result<Drive<Run>, DoorError> {
-        self.sweep_forks().await;
+        Box::pin(self.sweep_forks()).await;
         let blank = self.blank(run).await?;
         Ok(Drive::load(blank, LogId::run(run.clone()), self.shop.surroundings()).await?)
     }

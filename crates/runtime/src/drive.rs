@@ -115,7 +115,8 @@ impl<M: Machine> Drive<M> {
         around: Surroundings,
     ) -> Result<Self, DriveError> {
         let lease = around.journal.lease(&log).await?;
-        Self::load_held(machine, lease, around).await
+        // A machine is large; it is not kept twice.
+        Box::pin(Self::load_held(machine, lease, around)).await
     }
 
     /// The same for whoever is the one writer already.

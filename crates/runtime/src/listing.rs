@@ -96,7 +96,7 @@ impl Bosun {
         let (mut entries, places) = (Vec::new(), self.places());
         let forks = self.forks_being_made();
         for (log, summary) in self.shop.journal.summaries(views).await? {
-            if forks.contains(&log.log.run) && !self.fork_is_whole(&log.log.run).await? {
+            if forks.contains(&log.log.run) && !Box::pin(self.fork_is_whole(&log.log.run)).await? {
                 continue; // it is being made, or the next start removes it
             }
             let stored = summary.as_ref().and_then(read);

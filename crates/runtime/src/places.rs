@@ -105,7 +105,9 @@ mod tests {
             keep(home, &run("r_0c"), Path::new("/three")).expect("it is kept");
             let found = read(home);
             assert_eq!(found.get(&run("r_0c")).map(PathBuf::as_path), Some(Path::new("/three")));
-            assert_eq!((found.len(), found.contains_key(&run("r_0b"))), (2, false), "{cut}");
+            // Only the last line break was missing, and the next line brings one.
+            let complete = cut + 1 == both.len();
+            assert_eq!(found.contains_key(&run("r_0b")), complete, "cut after {cut} bytes");
         }
     }
 }

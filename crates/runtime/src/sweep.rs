@@ -63,7 +63,7 @@ impl Bosun {
         });
         let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };
         let mut left = Leftovers { temporary, prepared, ..Leftovers::default() };
-        left.forks = self.sweep_forks().await;
+        left.forks = Box::pin(self.sweep_forks()).await;
         let over = self.over(runs).await;
         for run in over.into_iter().take(MOST_RUNS) {
             match self.swept(&run).await {

@@ -43,7 +43,7 @@ impl Bosun {
     pub(crate) async fn sweep_forks(&self) -> u64 {
         let mut swept = 0;
         for run in self.forks_being_made() {
-            match self.swept_fork(&run).await {
+            match Box::pin(self.swept_fork(&run)).await {
                 Ok(removed) => swept += u64::from(removed),
                 Err(error) => tracing::debug!(%run, %error, "what is left of a fork stays"),
             }

@@ -114,16 +114,13 @@ impl Bosun {
             shows: vec![],
             files: vec![],
             price,
-            folder: kept_folder(&folder, new.environment.as_ref()),
+            folder: self.kept_folder(&run, &folder, new.environment.as_ref())?,
             policy: Some(digest),
             output: new.output,
             instruction: source.instruction,
             forked: None,
             model: new.model,
         };
-        if new.environment.is_none() {
-            self.keep_place(&run, &folder)?;
-        }
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
             Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
@@ -131,6 +128,21 @@ impl Bosun {
         drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
         let (environment, by) = (new.environment, new.by);
         self.converse(drive, Scene { policy, folder: &folder, environment, by })
+    }
+
+    /// Keeps where a conversation works, and returns the folder's name for the record. What another environment calls its
+    /// own must never be taken for a folder of this machine.
+    fn kept_folder(
+        &self,
+        run: &RunId,
+        folder: &Path,
+        environment: Option<&Arc<dyn Environment>>,
+    ) -> Result<Option<String>, DoorError> {
+        if environment.is_some() {
+            return Ok(None);
+        }
+        self.keep_place(run, folder)?;
+        Ok(Some(sandbox::folder_name(folder)))
     }
 
     /// Refuses a folder in which nobody works, before anything is written or read there.
@@ -152,7 +164,7 @@ impl Bosun {
     /// Goes on with a conversation from where its log ends, and with what was said to it since. One that works in an
     /// environment of the program's own is refused: see [`Bosun::reopen_in`].
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
-        self.sweep_forks().await;
+        Box::pin(self.sweep_forks()).await;
         let (policy, folder) = self.session_of(run).await?;
         if folder.as_os_str().is_empty() {
             let what = "it works in an environment of the program's own, and not in a folder of this machine; \
@@ -265,14 +277,6 @@ impl Bosun {
         };
         let policy = self.policy_of(run, brief.policy).await?;
         Ok((policy, self.place_of(run, brief.folder.as_deref().unwrap_or_default())))
-    }
-}
-
-/// The name of the folder, for the record. What another environment calls its own must never be taken for one of this machine.
-fn kept_folder(folder: &Path, environment: Option<&Arc<dyn Environment>>) -> Option<String> {
-    match environment {
-        None => Some(sandbox::folder_name(folder)),
-        Some(_) => None,
     }
 }
 
