@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, Timestamp, WorkPath};
 
+pub(crate) use crate::git_clone::GitClone;
 use crate::typed::{Reply, Typed, facts, reads};
 use crate::{Place, schema};
 

@@ -11,25 +11,28 @@ use serde_json::Value;
 
 use crate::binary::{Place, stdout};
 
-fn git(folder: &Path, words: &[&str]) -> bool {
+#[expect(clippy::disallowed_methods, reason = "git is part of the stage")]
+fn git(folder: &Path, words: &[&str]) -> Option<String> {
     let identity = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
-    let done = Command::new("git").current_dir(folder).args(identity).args(words).output();
-    done.is_ok_and(|output| output.status.success())
+    let done = Command::new("git").current_dir(folder).args(identity).args(words).output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
 /// A repository with two commits.
 fn repository(folder: &Path) -> PathBuf {
     let repo = folder.join("lib.git");
     std::fs::create_dir(&repo).expect("a folder");
-    assert!(git(&repo, &["init", "--quiet"]));
+    git(&repo, &["init", "--quiet"]).expect("a repository");
     for text in ["one", "two"] {
         std::fs::write(repo.join("f"), text).expect("a file");
-        assert!(git(&repo, &["add", "f"]) && git(&repo, &["commit", "--quiet", "-m", text]));
+        git(&repo, &["add", "f"]).expect("it is staged");
+        git(&repo, &["commit", "--quiet", "-m", text]).expect("a commit");
     }
     repo
 }
 
 /// Serves a repository for as long as the test lasts; the port.
+#[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn serve(repo: PathBuf) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -43,6 +46,7 @@ fn serve(repo: PathBuf) -> u16 {
 }
 
 /// One request of git: what there is, or the pack.
+#[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn answer(stream: &TcpStream, repo: &Path) {
     let mut reader = BufReader::new(stream);
     let (mut first, mut length) = (String::new(), 0);
@@ -138,9 +142,7 @@ fn a_repository_of_a_granted_host_is_cloned_into_the_workspace() {
     assert_eq!(made["outcome"], "ok", "{made}");
     let copy = clone.place.path().join("ws/libs/a");
     assert_eq!(std::fs::read_to_string(copy.join("f")).expect("the file"), "two");
-    let mut count = Command::new("git");
-    let count = count.current_dir(&copy).args(["rev-list", "--count", "HEAD"]).output();
-    assert_eq!(String::from_utf8_lossy(&count.expect("git").stdout).trim(), "1");
+    assert_eq!(git(&copy, &["rev-list", "--count", "HEAD"]).as_deref(), Some("1"));
     let again = clone.call(granted, arguments);
     assert!(again["content"].as_str().is_some_and(|said| said.contains("exists")), "{again}");
 }

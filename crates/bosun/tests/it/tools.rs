@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::binary::{Place, stdout};
+use crate::binary::{Place, stderr, stdout};
+use crate::stage::repository;
 
 /// K15: the tools with their schemas, in the words of each family.
 #[test]
@@ -79,4 +80,66 @@ fn what_is_ignored_can_be_built_beside_the_scope() {
     let built = std::fs::read_to_string(folder.join("out/x/y")).expect("what was built");
     assert_eq!(built, "built\n");
     assert!(!folder.join("b").exists());
+}
+
+const BASIC: &str = r#"
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+calls = [{ tool = "file_read", path = "test.sh" }, { tool = "shell_exec", command = "ls", timeout = 5000 }]
+[[attempt.reply]]
+submit = { tasks = [{ id = "T1", title = "Write the greeting", artifacts = ["greeting.txt"] }] }
+
+[[attempt]]
+role = "coder"
+[[attempt.reply]]
+calls = [
+  { tool = "write_file", path = "greeting.txt", content = "no" },
+  { tool = "git_clone", url = "https://example.org/a.git", dest = "lib/a" },
+]
+[[attempt.reply]]
+calls = [
+  { tool = "file_write", path = "greeting.txt", content = "hello\n", createDirs = true },
+  { tool = "git_diff", path = "greeting.txt" },
+]
+[[attempt.reply]]
+submit = { summary = "done" }
+"#;
+
+/// K15, K37: the preset `basic` offers planner and coder the same six tools under document 000's names, and no others;
+/// the rules see the same tools.
+#[test]
+fn a_crew_works_with_the_six_basic_tools() {
+    let place = Place::new();
+    let files = [("test.sh", "grep -q hello greeting.txt\n")];
+    let (repo, script) = repository(&place, &files, BASIC);
+    let (repo, script) = (repo.display().to_string(), script.display().to_string());
+    let goal = "Write hello to greeting.txt";
+    let output = place.run(&[
+        "run",
+        "--preset",
+        "basic",
+        "--headless",
+        "--repo",
+        &repo,
+        "--script",
+        &script,
+        goal,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let run = place.run(&["list", "--json"]);
+    let run: Value =
+        serde_json::from_str(stdout(&run).lines().next().expect("a run")).expect("JSON");
+    let run = run["run"].as_str().expect("its id").to_owned();
+    let of = |attempt: &str| stdout(&place.run(&["log", &run, "--attempt", attempt]));
+    let (plan, task) = (of("plan.1"), of("T1.1"));
+    for (log, said) in [
+        (&plan, "s1.t1.c0 file_read test.sh, permit.read"),
+        (&plan, "s1.t1.c1 shell_exec ls, basic.look"),
+        (&task, "s1.t1.c0 write_file refused, permit.not_the_roles_tool"),
+        (&task, "s1.t1.c1 git_clone refused, permit.outside_artifacts"),
+        (&task, "s1.t2.c0 file_write greeting.txt, permit.artifact"),
+    ] {
+        assert!(log.contains(said), "{said:?} in {log}");
+    }
 }

@@ -84,9 +84,8 @@ impl Bosun {
             base: base_prompt(&policy, &solo.prompt),
             instruction: new.instruction,
         };
-        let profile = tailor.profile(&new.model);
-        let model = (&new.model, &profile);
-        let system = source.prompt(&self.shop.prompts, model, self.shop.clock.now());
+        let (profile, now) = (tailor.profile(&new.model), self.shop.clock.now());
+        let system = source.prompt(&self.shop.prompts, (&new.model, &profile), now);
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
         let price = self.shop.models.price(&new.model, &*self.shop.journal).await;
