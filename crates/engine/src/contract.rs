@@ -115,11 +115,6 @@ fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String> {
     let inner: WorkPath = path.parse().map_err(|error: types::BadPath| error.to_string())?;
     let path: WorkPath = match &policy.root {
         Some(root) if !root.is_root() => {
-            if inner.components().next() == root.components().next() {
-                return Err(format!(
-                    "{inner}: paths are relative to {root}/, so without that folder in front"
-                ));
-            }
             format!("{root}/{inner}").parse().map_err(|error: types::BadPath| error.to_string())?
         }
         _ => inner,

@@ -117,8 +117,9 @@ fn insisted(why: &str) -> String {
 /// The reason of an answer that insists.
 fn insists(answer: &str) -> Option<&str> {
     let (word, rest) = answer.split_at_checked(INSIST.len())?;
-    let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
-    (word.eq_ignore_ascii_case(INSIST) && ends).then(|| rest.trim_start_matches([':', ',', ' ']))
+    // `Insist on TLS` is a wish like any other.
+    let reason = if rest.trim().is_empty() { Some("") } else { rest.strip_prefix(':') };
+    reason.filter(|_| word.eq_ignore_ascii_case(INSIST)).map(str::trim)
 }
 
 /// Whether a request was refused by a rule that gives way to whoever insists.
@@ -151,7 +152,8 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Time
 /// The request with the answers that were given to our questions about it.
 pub(crate) fn full_text(run: &Run) -> String {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
-    let answers = about_the_request(run).filter(|answer| insists(answer).is_none());
+    let says = |answer: &&str| !run.policy().insist || insists(answer).is_none();
+    let answers = about_the_request(run).filter(says);
     std::iter::once(text).chain(answers).collect::<Vec<_>>().join("\n")
 }
 

@@ -235,7 +235,7 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
 /// Whether a rule is about a call like this, whatever its command.
 fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
     let plain = facts.tool.as_deref().unwrap_or(tool);
-    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == tool || name == plain))
+    (rule.tools.is_empty() || rule.tools.iter().any(|name| name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
         && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))

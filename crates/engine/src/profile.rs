@@ -53,20 +53,32 @@ pub(crate) fn problems(policy: &Policy, found: &mut Vec<String>) {
         if ToolProfile::shipped(name).is_some() {
             found.push(format!("profiles.{name} is the name of one that ships; choose another"));
         }
-        names(name, profile, found);
+        names(name, profile, policy, found);
     }
 }
 
-fn names(name: &str, profile: &ToolProfile, found: &mut Vec<String>) {
+fn names(name: &str, profile: &ToolProfile, policy: &Policy, found: &mut Vec<String>) {
     let fits = |name: &str| {
         let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         (1..=LONGEST).contains(&name.len()) && name.chars().all(letter)
     };
     let mut taken = std::collections::BTreeSet::new();
+    // A tool under another's name would be that one for every role and rule that names it.
+    let offered: std::collections::BTreeSet<&String> =
+        policy.roles.values().flat_map(|role| &role.tools).chain(profile.names.keys()).collect();
     for (tool, called) in &profile.names {
         if !fits(called) {
             found.push(format!(
                 "profiles.{name}.names.{tool}: {called:?} is no name for a tool (letters, digits, _ and -)"
+            ));
+        }
+        if called != tool && offered.contains(called) {
+            found
+                .push(format!("profiles.{name}.names.{tool}: {called} is another tool's own name"));
+        }
+        if tool == "submit" && called != tool {
+            found.push(format!(
+                "profiles.{name}.names: submit keeps its name, by which it is known"
             ));
         }
         if !taken.insert(called) {
@@ -115,6 +127,8 @@ mod tests {
             ("", "there are openai, anthropic, gemini, portable, basic"),
             ("[mine]\nnames = { shell = 'run it' }", "is no name for a tool"),
             ("[mine]\nnames = { shell = 'run', grep = 'run' }", "two tools are called run"),
+            ("[mine]\nnames = { shell = 'read_file' }", "is another tool's own name"),
+            ("[mine]\nnames = { submit = 'done' }", "submit keeps its name"),
             ("[mine]\n[basic]", "is the name of one that ships"),
         ] {
             let found = crate::policy::problems(&with(text)).join("; ");

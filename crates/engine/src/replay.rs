@@ -218,8 +218,26 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     {
         *output = shown.clone();
     }
+    reworded(&mut decided, recorded);
     unbooked(&mut decided, recorded);
     decided
+}
+
+/// How a question is worded decides nothing, and every version words some differently: who asks about what, by which
+/// rule, with which choices is compared.
+fn reworded(decided: &mut Event, recorded: &Event) {
+    let (
+        Event::QuestionAsked { text, terms, .. },
+        Event::QuestionAsked { text: was, terms: Some(before), .. },
+    ) = (decided, recorded)
+    else {
+        return;
+    };
+    text.clone_from(was);
+    let choices = terms.as_mut().map(|terms| &mut terms.choices).into_iter().flatten();
+    for (choice, before) in choices.zip(&before.choices).filter(|(one, two)| one.id == two.id) {
+        choice.says.clone_from(&before.says);
+    }
 }
 
 /// Earlier versions did not record what calls had used that were cut off. That a record of it was taken out shows in the

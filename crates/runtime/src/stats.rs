@@ -36,7 +36,10 @@ impl Bosun {
             let copied = copied(&lines);
             let before = match copied {
                 0 => None,
-                _ => Some(self.view_after(&entry.run, &lines, copied).await?),
+                _ => match self.view_after(&entry.run, &lines, copied).await {
+                    Ok(view) => Some(view),
+                    Err(_) => continue,
+                },
             };
             let costs = self.costs(&entry.run, &lines, copied).await?;
             stats.add(&view, before.as_ref(), &costs);

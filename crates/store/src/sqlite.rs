@@ -306,25 +306,7 @@ impl Journal for SqliteJournal {
     }
 
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError> {
-        let lost = self.shared.losses().iter().find(|loss| loss.log == *log).cloned();
-        if let Some(loss) = lost {
-            return Err(JournalError::Lost { loss });
-        }
-        let row = self.shared.readers.row(log).await?;
-        let noted = row.and_then(|row| Recorded::at(&self.shared.path, row));
-        let summary = self.shared.readers.verify(log).await?;
-        // The lines before the noted end were checked to be the ones that lead to it; it must be the same end.
-        let fits = |(name, noted): &(LogId, Tip)| {
-            name == log && (1..=summary.last_seq).contains(&noted.seq)
-        };
-        if let Some((_, noted)) = noted.filter(fits) {
-            let found = self.shared.readers.lines(log, noted.seq - 1, 1).await?;
-            if found.first().map(|line| Digest::of(line.as_bytes())) != Some(noted.head) {
-                let (log, seq, why) = (log.clone(), noted.seq, crate::Damage::Changed);
-                return Err(JournalError::Damaged { log, seq, why });
-            }
-        }
-        Ok(summary)
+        self.verified(log).await
     }
 
     async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {

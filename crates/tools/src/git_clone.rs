@@ -115,9 +115,9 @@ fn quoted(word: &str) -> String {
 impl Remote {
     /// The command line by which it is fetched. Settings of the machine run nothing and give no keys away.
     fn line(&self, to: &WorkPath, branch: Option<&str>, depth: u32) -> String {
-        let mut line = "git -c protocol.allow=never -c protocol.https.allow=always -c protocol.http.allow=always \
+        let mut line = "GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git -c protocol.allow=never -c protocol.https.allow=always -c protocol.http.allow=always \
                         -c core.hooksPath=/dev/null -c core.askPass=true -c credential.helper= \
-                        clone --quiet --no-recurse-submodules"
+                        clone --quiet --template= --no-recurse-submodules"
             .to_owned();
         if depth > 0 {
             line.push_str(&format!(" --depth {depth}"));

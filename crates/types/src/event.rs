@@ -9,20 +9,10 @@ use crate::{
     AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
     Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, ExactCall, Fault,
     FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
-    PriceCap, Proof, Recovered, Request, RoleId, RuleId, Scope, Scorecard, SessionChange,
-    SessionEnd, SessionId, Settling, Shown, Side, Source, Spend, Status, Survey, TaskId, Telling,
-    Terms, Timestamp, Trees, Usage, Used, Weighed, WorkPath,
+    PriceCap, Proof, Recovered, Request, RoleId, Scope, Scorecard, Selected, SessionChange,
+    SessionEnd, SessionId, Settling, Shown, Source, Spend, Status, Survey, TaskId, Telling, Terms,
+    Timestamp, Trees, Usage, Used, Weighed,
 };
-
-/// A document that was, or was not, handed to the agents, and the rule for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selected {
-    pub path: WorkPath,
-    pub rule: RuleId,
-    /// Only agents on this side are given it; all, if nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<Side>,
-}
 
 /// A fact that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

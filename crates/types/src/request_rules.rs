@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hint, RoleId, RuleId};
+use crate::{Hint, RoleId, RuleId, WorkPath};
 
 /// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
 /// How patterns are written is told in `docs/requests.md`.
@@ -249,4 +249,14 @@ impl Confidence {
 pub enum Inclusion {
     Include,
     Exclude,
+}
+
+/// A document that was, or was not, handed to the agents, and the rule for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selected {
+    pub path: WorkPath,
+    pub rule: RuleId,
+    /// Only agents on this side are given it; all, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
 }

@@ -38,6 +38,8 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
         return Err(Wrong::NoBackup { path: args.from.display().to_string() }.into());
     }
     let database = home.journal()?;
+    // Before the journal is locked, because looking may have to wait for that.
+    let before = ends(&database).await;
     let staged = Restore::stage(&database, &args.from)?;
     let checked = checked(staged.staged()).await.map_err(|error| unfit(error, &args.from))?;
     if !checked.flaws.is_empty() {
@@ -47,7 +49,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     }
     let aside = database.with_file_name(format!("journal.db.before-{}", now()));
     let replaced = database.exists();
-    if let Some(more) = more(&database, staged.staged()).await {
+    if let Some(more) = more(before, staged.staged()).await {
         print::note(&format!("the journal has more than the backup: {more}"));
     }
     staged.finish(&aside)?;
@@ -77,8 +79,8 @@ fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
 
 /// What the journal has and the backup has not. Nothing is known of a journal that cannot be read: that may be why it is
 /// replaced.
-async fn more(database: &Path, backup: &Path) -> Option<String> {
-    let (there, backup) = (ends(database).await?, ends(backup).await?);
+async fn more(there: Option<BTreeMap<LogId, u64>>, backup: &Path) -> Option<String> {
+    let (there, backup) = (there?, ends(backup).await?);
     let missing = there.keys().filter(|log| !backup.contains_key(*log)).count();
     let longer = there.iter().filter(|(log, end)| backup.get(*log).is_some_and(|old| old < *end));
     match (missing, longer.count()) {

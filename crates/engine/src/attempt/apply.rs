@@ -52,7 +52,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::SessionCompacted { session, how, .. } => room::apply(attempt, *session, how),
         Event::WorkspaceRestored { .. } => {
             if let Some(session) = attempt.sessions.get_mut(&SessionId::ROOT) {
-                session.steering.push_back(RESTORED.to_owned());
+                session.steering.push_back((RESTORED.to_owned(), vec![]));
             }
         }
         Event::SandboxProbed { proof, .. } => attempt.proof = Some(proof.clone()),
@@ -182,7 +182,7 @@ fn told(
     }
     match (how, &session.talk) {
         (_, Talk::Idle | Talk::Away { .. }) => session.input(text, images, at),
-        (Telling::Steer, _) => session.steering.push_back(text.to_owned()),
+        (Telling::Steer, _) => session.steering.push_back((text.to_owned(), images.to_vec())),
         (Telling::Submit | Telling::FollowUp, _) => {
             session.follow_ups.push_back((text.to_owned(), images.to_vec()));
         }

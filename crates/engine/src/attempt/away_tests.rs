@@ -53,11 +53,12 @@ fn a_model_that_is_away_is_asked_again_in_the_same_conversation() {
     assert_eq!(bench.machine.view().expect("a view").unanswered, None);
 }
 
-/// P37: one request of the crew is three calls at the most, whoever asks again; then it is paused and can be resumed.
+/// P37: a reply of the crew that keeps breaking off is three calls at the most, whoever asks again; then it is paused and
+/// can be resumed.
 #[test]
-fn a_request_that_keeps_failing_is_three_calls() {
+fn a_reply_that_keeps_breaking_off_is_three_calls() {
     let mut bench = task();
-    assert_eq!(until_paused(&mut bench, "is_away").0, 3);
+    assert_eq!(until_paused(&mut bench, "breaks_off").0, 3);
     assert!(bench.machine.away().is_some() && !bench.machine.is_over());
 }
 

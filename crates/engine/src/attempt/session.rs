@@ -51,7 +51,7 @@ pub(super) struct Session {
     /// Replies in a row that said nothing, and how often one was continued for the current input.
     pub(super) empty: u32,
     pub(super) continued: u32,
-    pub(super) steering: VecDeque<String>,
+    pub(super) steering: VecDeque<(String, Vec<Source>)>,
     /// What is said next, with its pictures.
     pub(super) follow_ups: VecDeque<(String, Vec<Source>)>,
     pub(super) repeats: Repeats,
@@ -204,17 +204,21 @@ impl Session {
         self.repeats = Repeats::default();
         self.room.remember(text);
         self.hear_steering();
+        self.hear(text, images);
+        self.talk = Talk::ToAsk;
+    }
+
+    fn hear(&mut self, text: &str, images: &[Source]) {
         let text = Part::Text { text: text.to_owned() };
         let images = images.iter().map(|source| Part::Image { source: source.clone() });
         self.push(Message::User { parts: std::iter::once(text).chain(images).collect() });
-        self.talk = Talk::ToAsk;
     }
 
     /// What was said while it worked goes into the history.
     pub(super) fn hear_steering(&mut self) {
-        for text in std::mem::take(&mut self.steering) {
+        for (text, images) in std::mem::take(&mut self.steering) {
             self.room.remember(&text);
-            self.push(Message::user(text));
+            self.hear(&text, &images);
         }
     }
 

@@ -39,8 +39,8 @@ impl Attempt {
             queued: root
                 .steering
                 .iter()
-                .chain(root.follow_ups.iter().map(|(text, _)| text))
-                .cloned()
+                .chain(&root.follow_ups)
+                .map(|(text, _)| text.clone())
                 .collect(),
             agents: agents
                 .map(|agent| AgentView {

@@ -211,4 +211,8 @@ fn an_answer_can_insist_too_and_is_no_part_of_the_goal() {
     same(&only(&events, &["run.accepted"]), "run.accepted intake.insisted");
     let brief = format!("{:?}", bench.asked());
     assert!(brief.contains("fix it") && !brief.contains("you will see it"), "{brief}");
+    let mut bench = new_run();
+    bench.tell("begin fix it");
+    let events = bench.tell("answer 0 Insist on TLS in the client");
+    same(&only(&events, &["run.accepted"]), "run.accepted intake.clear_goal");
 }

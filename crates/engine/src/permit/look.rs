@@ -82,7 +82,8 @@ fn until_one_speaks(
 /// Why a rule is not about a call like this, whatever its command.
 fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<String> {
     let mut misses = Vec::new();
-    if !rule.tools.is_empty() && !rule.tools.iter().any(|name| name == tool) {
+    let plain = facts.tool.as_deref().unwrap_or(tool);
+    if !rule.tools.is_empty() && !rule.tools.iter().any(|name| name == plain) {
         misses.push(format!("it is about {}", rule.tools.join(", ")));
     }
     if !rule.access.is_empty() && !rule.access.contains(&facts.access) {

@@ -108,6 +108,16 @@ pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
 }
 
 /// The brief that an attempt began with, if it is not the one that the run asked for.
+/// Headings of briefs as earlier versions wrote them, and as they are written now.
+const HEADINGS: [(&str, &str); 3] = [
+    ("\n# What must be kept to\n", "\n# Constraints\n"),
+    ("\n# What is not to be done\n", "\n# Out of scope\n"),
+    (
+        "\n# What was wrong with the attempt before this one\n",
+        "\n# Feedback on the previous attempt\n",
+    ),
+];
+
 fn begins_otherwise(
     id: &LogId,
     log: &Retraced,
@@ -116,6 +126,12 @@ fn begins_otherwise(
 ) -> Option<Difference> {
     let first = &log.lines.first()?.event;
     let Event::SessionStarted { brief: given, .. } = first else { return None };
+    let mut first = first.clone();
+    if let Event::SessionStarted { brief, .. } = &mut first {
+        brief.task = HEADINGS
+            .iter()
+            .fold(std::mem::take(&mut brief.task), |text, (was, is)| text.replace(was, is));
+    }
     let decided = asked.map(|asked| {
         // Filled in where the tools, the models and the files are.
         let brief = Box::new(Brief {
@@ -129,14 +145,14 @@ fn begins_otherwise(
         });
         (how.clean)(Event::SessionStarted { session: SessionId::ROOT, brief, parent: None })
     });
-    if decided.as_ref().is_some_and(|decided| super::is_same(decided, first)) {
+    if decided.as_ref().is_some_and(|decided| super::is_same(decided, &first)) {
         return None;
     }
     Some(Difference {
         log: id.clone(),
         seq: 1,
         input: "the attempt that the run's log starts".to_owned(),
-        recorded: Some(first.clone()),
+        recorded: Some(first),
         decided,
     })
 }
@@ -154,7 +170,11 @@ fn ends_otherwise(
             if own == attempt && *log_head != Digest::ZERO)
     })?;
     let decided = machine.end(head).map(|end| {
-        let AttemptEnd { result, spent, usage, turns, log_head, denied } = end;
+        let AttemptEnd { result, spent, mut usage, turns, log_head, denied } = end;
+        // Earlier versions did not tell apart what is only estimated.
+        if matches!(&line.event, Event::AttemptFinished { usage, .. } if usage.estimated == 0) {
+            usage.estimated = 0;
+        }
         let attempt = attempt.clone();
         let event =
             Event::AttemptFinished { attempt, result, spent, usage, turns, log_head, denied };

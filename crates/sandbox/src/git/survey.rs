@@ -18,6 +18,9 @@ const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
 const MAX_MANIFEST_BYTES: usize = 1024 * 1024;
 const MAX_DIRTY: usize = 5;
 
+/// How many lines of git's status are looked into before the rest counts as somebody's work.
+const MOST_LOOKS: u32 = 2_000;
+
 /// Whether a line of git's status is an untracked log or plan that a run has left in `runs/`; that is nobody's work.
 fn is_record(line: &[u8]) -> bool {
     let Some(name) = line.strip_prefix(b"?? runs/") else { return false };
@@ -67,7 +70,12 @@ impl Repo {
     }
 
     pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
-        let is_work = |line: &&[u8]| !is_record(line) && !self.is_own(line);
+        // However many files there are, only so many are looked into; the others are somebody's work.
+        let looks = std::cell::Cell::new(MOST_LOOKS);
+        let is_work = |line: &&[u8]| {
+            looks.set(looks.get().saturating_sub(1));
+            looks.get() == 0 || !self.is_beside_the_work(line)
+        };
         let mut answer = self.differences("--untracked-files=normal").await?;
         let is_folder = |line: &[u8]| line.starts_with(b"?? ") && line.ends_with(b"/");
         let only_folders = answer.names().filter(is_work).all(is_folder);
@@ -87,6 +95,11 @@ impl Repo {
             name(path).map_or_else(|_| escaped(path), |path| path.to_string())
         });
         Err(GitError::Dirty { paths: paths.collect(), count })
+    }
+
+    /// Whether a line of git's status is about what the program itself wrote beside the person's work.
+    pub(super) fn is_beside_the_work(&self, line: &[u8]) -> bool {
+        is_record(line) || self.is_own(line)
     }
 
     /// Whether a line of git's status is a file that the program itself has written. What is staged is the person's.

@@ -98,7 +98,10 @@ impl Repo {
         let moved: BTreeSet<&[u8]> = answer.names().collect();
         let status = self.differences("--untracked-files=all").await?;
         let mut any = false;
-        for path in status.names().map(|line| line.get(3..).unwrap_or_default()) {
+        // What the program itself wrote beside the work is no part of the move, and not in its way.
+        let beside = |line: &&[u8]| line.starts_with(b"?? ") && self.is_beside_the_work(line);
+        let others = status.names().filter(|line| !beside(line));
+        for path in others.map(|line| line.get(3..).unwrap_or_default()) {
             any = true;
             if !moved.contains(path) || !self.is_from_move(from, to, path).await? {
                 return Ok(false);

@@ -49,7 +49,8 @@ fn fill(from: &ConnectOptions, part: &Path) -> Result<(), JournalError> {
 
 /// Copy a database into an empty file.
 pub(super) fn vacuum_into(connection: &Connection, file: &Path) -> rusqlite::Result<()> {
-    connection.execute("VACUUM INTO ?1", [file.to_string_lossy()]).map(drop)
+    let path = file.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(file.to_owned()))?;
+    connection.execute("VACUUM INTO ?1", [path]).map(drop)
 }
 
 fn finish(part: &Path, to: &Path) -> io::Result<()> {
@@ -81,14 +82,40 @@ impl Restore {
             return Err(JournalError::Locked);
         }
         let staged = with(database, ".restoring");
-        fs::remove_file(&staged).ok();
         let restore = Self { database: database.to_owned(), staged, _locks: locks };
-        let copied = new_file(&restore.staged).and_then(|mut to| {
-            io::copy(&mut File::open(backup)?, &mut to)?;
+        restore.clear();
+        let copy = |from: &Path, to: &Path| -> io::Result<()> {
+            let mut to = new_file(to)?;
+            io::copy(&mut File::open(from)?, &mut to)?;
             to.sync_all()
+        };
+        let copied = copy(backup, &restore.staged).and_then(|()| {
+            // A journal that was kept aside may have lines that are only in its write-ahead log.
+            let log = with(backup, "-wal");
+            let some = log.metadata().is_ok_and(|found| found.len() > 0);
+            if some { copy(&log, &with(&restore.staged, "-wal")) } else { Ok(()) }
         });
         copied.map_err(|source| cannot(&restore.staged, source))?;
+        restore.check_in()?;
         Ok(restore)
+    }
+
+    /// Take what is in the copy's write-ahead log into the copy itself.
+    fn check_in(&self) -> Result<(), JournalError> {
+        if !with(&self.staged, "-wal").exists() {
+            return Ok(());
+        }
+        let taken = Connection::open(&self.staged).and_then(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
+        taken.map_err(|source| Broken::while_("reading a backup")(source).error())
+    }
+
+    /// Leave nothing of a copy behind, nor anything that would be taken for a part of the next one.
+    fn clear(&self) {
+        for ending in COMPANIONS.into_iter().chain(["", "-shm", ".lock"]) {
+            fs::remove_file(with(&self.staged, ending)).ok();
+        }
     }
 
     /// The copy, to be looked at before it counts.
@@ -124,9 +151,7 @@ impl Restore {
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        for ending in ["", "-wal", "-shm"] {
-            fs::remove_file(with(&self.staged, ending)).ok();
-        }
+        self.clear();
     }
 }
 

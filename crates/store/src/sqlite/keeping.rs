@@ -1,13 +1,16 @@
 //! Keeping house: copies of the journal, runs that are removed, what is known of the files beside the database. Nothing
-//! here reads or writes a line of a log.
+//! here writes a line of a log.
 
 use std::path::Path;
+
+use types::{Digest, LogId};
 
 use super::connection::on_thread;
 use super::heads::Recorded;
 use super::work::{Done, Work};
 use super::{SqliteJournal, backup};
-use crate::{JournalError, Removal, Removed};
+use crate::line::Tip;
+use crate::{JournalError, LogSummary, Removal, Removed};
 
 /// What is known of the file beside the database that has the end of every log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,29 @@ pub enum HeadsFile {
 }
 
 impl SqliteJournal {
+    /// Check every line of a log, and its end against the one that is noted outside of the database.
+    pub(super) async fn verified(&self, log: &LogId) -> Result<LogSummary, JournalError> {
+        let lost = self.shared.losses().iter().find(|loss| loss.log == *log).cloned();
+        if let Some(loss) = lost {
+            return Err(JournalError::Lost { loss });
+        }
+        let row = self.shared.readers.row(log).await?;
+        let noted = row.and_then(|row| Recorded::at(&self.shared.path, row));
+        let summary = self.shared.readers.verify(log).await?;
+        // The lines before the noted end were checked to be the ones that lead to it; it must be the same end.
+        let fits = |(name, noted): &(LogId, Tip)| {
+            name == log && (1..=summary.last_seq).contains(&noted.seq)
+        };
+        if let Some((_, noted)) = noted.filter(fits) {
+            let found = self.shared.readers.lines(log, noted.seq - 1, 1).await?;
+            if found.first().map(|line| Digest::of(line.as_bytes())) != Some(noted.head) {
+                let (log, seq, why) = (log.clone(), noted.seq, crate::Damage::Changed);
+                return Err(JournalError::Damaged { log, seq, why });
+            }
+        }
+        Ok(summary)
+    }
+
     /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
     pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
         let (from, to) = (self.shared.readers.options(), to.to_owned());

@@ -104,10 +104,11 @@ impl Writer {
             if outcome.is_ok() && jobs.iter().any(|job| job.work.leaves_gaps()) {
                 self.close_gaps();
             }
-            if jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
+            if outcome.is_ok() && jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
                 self.check_in();
             }
-            if jobs.len() > 1 && matches!(outcome, Err(Undone::ByOne(_))) {
+            // After a failure of the disk nothing is tried again, and everybody is told what it was.
+            if jobs.len() > 1 && !self.stopped && matches!(outcome, Err(Undone::ByOne(_))) {
                 for job in jobs.drain(..) {
                     let outcome = self.commit(slice::from_ref(&job));
                     self.tell([job], outcome);
