@@ -76,10 +76,18 @@ impl Meter {
         self.grown = self.grown.saturating_add(unowned.saturating_sub(self.unowned));
         self.unowned = unowned;
         if resident.saturating_add(self.grown) > memory_bytes {
-            let (private, shared) = self.memory(&usage);
+            let (private, mut shared) = self.memory(&usage);
+            let mut used = private.saturating_add(shared);
+            if used > memory_bytes {
+                // Processes that end while they are looked at leave their shares to the others, which are then counted
+                // again with those: it has to be too much twice.
+                let usage: Vec<Usage> =
+                    processes.iter().filter_map(|pid| Usage::of(*pid)).collect();
+                let (private, again) = self.memory(&usage);
+                (shared, used) = (again, used.min(private.saturating_add(again)));
+            }
             // Whatever others added until now is theirs.
             self.grown = shared;
-            let used = private.saturating_add(shared);
             if used > memory_bytes {
                 let (used, most) = (used / MB, memory_bytes / MB);
                 return Some(format!(
@@ -96,8 +104,10 @@ impl Meter {
     fn memory(&self, usage: &[Usage]) -> (u64, u64) {
         let (mut private, mut mapped) = (0_u64, 0_u64);
         for one in usage {
-            // A process that hides its memory is counted with everything that it maps.
-            let (own, shared) = one.parts().unwrap_or((one.resident, 0));
+            // A process that hides its memory is counted with everything that it maps; one that has ended meanwhile has
+            // none.
+            let whole = || Usage::of(one.pid).map_or((0, 0), |now| (now.resident, 0));
+            let (own, shared) = one.parts().unwrap_or_else(whole);
             private = private.saturating_add(own);
             mapped = mapped.saturating_add(shared);
         }
@@ -208,6 +218,17 @@ mod tests {
         let ended = Usage::parse(pid, "Name:\tx\nState:\tZ\nThreads:\t1\n");
         assert_eq!(ended, Some(Usage { pid, tasks: 1, resident: 0 }));
         assert_eq!(Usage::parse(pid, "Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn a_process_that_ends_while_it_is_looked_at_has_no_memory() {
+        let meter = Meter::new(Limits::default(), None, vec![]);
+        let mut child = std::process::Command::new("true").spawn().expect("a process");
+        let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number"));
+        child.wait().expect("it ends");
+        // As it was a moment ago.
+        let usage = Usage { pid, tasks: 1, resident: 150 * MB };
+        assert_eq!(meter.memory(&[usage]).0, 0);
     }
 
     #[test]
