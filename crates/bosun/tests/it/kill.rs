@@ -57,7 +57,9 @@ fn killed_at(moments: std::ops::Range<usize>) {
             assert_eq!(essence(view), expected, "killed after line {after}");
             continue;
         }
-        assert!(resumed.status.success(), "killed after line {after}: {}", stderr(&resumed));
+        let (code, said) = (resumed.status, stderr(&resumed));
+        let last = stdout(&resumed).lines().last().unwrap_or_default().to_owned();
+        assert!(code.success(), "killed after line {after}: {code}, {said}{last}");
         assert_eq!(essence(report(&stdout(&resumed))), expected, "killed after line {after}");
         let verified = place.run(&["log", "--verify"]);
         assert!(verified.status.success(), "{}", stderr(&verified));
