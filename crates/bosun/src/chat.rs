@@ -17,8 +17,8 @@ mod slash;
 mod table;
 mod talk;
 mod told;
+mod ui_command;
 mod visible;
-mod wish;
 mod wrap;
 
 #[cfg(test)]

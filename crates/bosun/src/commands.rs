@@ -42,13 +42,13 @@ use engine::{Machine as _, Run};
 use runtime::{Bosun, Found};
 use types::{Envelope, ListedRun, RunId};
 
-use crate::exit::Wrong;
+use crate::exit::CliError;
 
 /// The run or session that was named, or the newest one.
 pub(crate) async fn newest(
     bosun: &Bosun,
     named: Option<RunId>,
-    otherwise: Wrong,
+    otherwise: CliError,
 ) -> anyhow::Result<RunId> {
     if let Some(run) = named {
         return Ok(run);
@@ -64,7 +64,7 @@ pub(crate) async fn pick(
     bosun: &Bosun,
     named: Option<RunId>,
     fits: impl Fn(&ListedRun) -> bool,
-    otherwise: Wrong,
+    otherwise: CliError,
 ) -> anyhow::Result<RunId> {
     if let Some(run) = named {
         return Ok(run);

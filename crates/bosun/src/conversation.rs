@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Arguments, Block, Call, CallOutcome, CallResult, Message, Part, ToolSpec};
 
-use crate::exit::Wrong;
+use crate::exit::CliError;
 
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
@@ -79,8 +79,8 @@ struct Function {
 }
 
 /// Reads a conversation; `name` is for messages.
-pub(crate) fn read(name: &str, text: &str) -> Result<Conversation, Wrong> {
-    let wrong = |cause: String| Wrong::Json { path: name.to_owned(), cause };
+pub(crate) fn read(name: &str, text: &str) -> Result<Conversation, CliError> {
+    let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
     let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let mut talk = Conversation::default();
     for (place, value) in list.into_iter().enumerate() {
@@ -144,8 +144,8 @@ fn wanted(call: Wanted) -> Call {
 }
 
 /// Reads a list of tools; each is a name, a description and a schema, under any of the usual keys.
-pub(crate) fn tools(name: &str, text: &str) -> Result<Vec<ToolSpec>, Wrong> {
-    let wrong = |cause: String| Wrong::Json { path: name.to_owned(), cause };
+pub(crate) fn tools(name: &str, text: &str) -> Result<Vec<ToolSpec>, CliError> {
+    let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
     let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let tool = |(place, value): (usize, &Value)| {
         let value = value.get("function").unwrap_or(value);

@@ -9,7 +9,7 @@ use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DoorError, DriveError, KeepError, PromptError, SessionError, SettleError};
+use runtime::{DriveError, Error, KeepError, PromptError, SessionError, SettleError};
 use types::Status;
 
 /// What the exit code of the program means.
@@ -62,7 +62,7 @@ impl Exit {
 
 /// Something that the person got wrong, found by a command itself.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Wrong {
+pub(crate) enum CliError {
     #[error("the goal is empty; say what you want done: bosun run \"…\"")]
     EmptyGoal,
     #[error(
@@ -198,13 +198,13 @@ fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(wrong) = cause.downcast_ref::<Wrong>() {
+    if let Some(wrong) = cause.downcast_ref::<CliError>() {
         return Some(of_wrong(wrong));
     }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
     }
-    if let Some(door) = cause.downcast_ref::<DoorError>() {
+    if let Some(door) = cause.downcast_ref::<Error>() {
         return Some(of_door(door));
     }
     if let Some(session) = cause.downcast_ref::<SessionError>() {
@@ -243,39 +243,44 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
 }
 
-fn of_wrong(wrong: &Wrong) -> Exit {
+fn of_wrong(wrong: &CliError) -> Exit {
     match wrong {
-        Wrong::EmptyGoal
-        | Wrong::NoModel
-        | Wrong::NoQuestion { .. }
-        | Wrong::NotOpen { .. }
-        | Wrong::NotAChoice(_)
-        | Wrong::NoGate { .. }
-        | Wrong::NoModelToAsk
-        | Wrong::NoTerminal
-        | Wrong::SchemaForACrew
-        | Wrong::ForACrew { .. }
-        | Wrong::NotARun { .. }
-        | Wrong::NoDecision { .. }
-        | Wrong::NoFolder { .. }
-        | Wrong::NothingAsked => Exit::Usage,
-        Wrong::NothingToResume | Wrong::NothingToAccept | Wrong::NoRuns | Wrong::NoSessionHere => {
-            Exit::NoSuchRun
+        CliError::EmptyGoal
+        | CliError::NoModel
+        | CliError::NoQuestion { .. }
+        | CliError::NotOpen { .. }
+        | CliError::NotAChoice(_)
+        | CliError::NoGate { .. }
+        | CliError::NoModelToAsk
+        | CliError::NoTerminal
+        | CliError::SchemaForACrew
+        | CliError::ForACrew { .. }
+        | CliError::NotARun { .. }
+        | CliError::NoDecision { .. }
+        | CliError::NoFolder { .. }
+        | CliError::NothingAsked => Exit::Usage,
+        CliError::NothingToResume
+        | CliError::NothingToAccept
+        | CliError::NoRuns
+        | CliError::NoSessionHere => Exit::NoSuchRun,
+        CliError::NoSuchStep { .. } | CliError::NoSpec { .. } => Exit::Usage,
+        CliError::NotASpec { .. } | CliError::NotAPlan { .. } => Exit::BadFile,
+        CliError::BadRequest { .. } | CliError::EmptyRequest { .. } => Exit::BadFile,
+        CliError::Unreadable { .. } | CliError::Json { .. } | CliError::Settings { .. } => {
+            Exit::BadFile
         }
-        Wrong::NoSuchStep { .. } | Wrong::NoSpec { .. } => Exit::Usage,
-        Wrong::NotASpec { .. } | Wrong::NotAPlan { .. } => Exit::BadFile,
-        Wrong::BadRequest { .. } | Wrong::EmptyRequest { .. } => Exit::BadFile,
-        Wrong::Unreadable { .. } | Wrong::Json { .. } | Wrong::Settings { .. } => Exit::BadFile,
-        Wrong::NoSuchProfile { .. } => Exit::Usage,
-        Wrong::NoWorkspace { .. } | Wrong::NotSure { .. } | Wrong::Link { .. } => Exit::Usage,
-        Wrong::CannotWork(_) => Exit::Refused,
-        Wrong::Unprovable { .. } => Exit::Usage,
-        Wrong::NoCommit { .. } | Wrong::BadSignature { .. } => Exit::Failed,
-        Wrong::NotAProof { .. } => Exit::BadFile,
-        Wrong::Tampered(_) => Exit::Damaged,
-        Wrong::NoLoss { .. } | Wrong::Exists { .. } => Exit::Usage,
-        Wrong::NoAnchors { .. } | Wrong::OtherPreset { .. } => Exit::Usage,
-        Wrong::NoBackup { .. } => Exit::BadFile,
+        CliError::NoSuchProfile { .. } => Exit::Usage,
+        CliError::NoWorkspace { .. } | CliError::NotSure { .. } | CliError::Link { .. } => {
+            Exit::Usage
+        }
+        CliError::CannotWork(_) => Exit::Refused,
+        CliError::Unprovable { .. } => Exit::Usage,
+        CliError::NoCommit { .. } | CliError::BadSignature { .. } => Exit::Failed,
+        CliError::NotAProof { .. } => Exit::BadFile,
+        CliError::Tampered(_) => Exit::Damaged,
+        CliError::NoLoss { .. } | CliError::Exists { .. } => Exit::Usage,
+        CliError::NoAnchors { .. } | CliError::OtherPreset { .. } => Exit::Usage,
+        CliError::NoBackup { .. } => Exit::BadFile,
     }
 }
 
@@ -318,24 +323,22 @@ fn of_session(error: &SessionError) -> Exit {
     }
 }
 
-fn of_door(error: &DoorError) -> Exit {
+fn of_door(error: &Error) -> Exit {
     match error {
-        DoorError::Git(git) => of_git(git),
-        DoorError::Journal(journal) | DoorError::Drive(DriveError::Journal(journal)) => {
-            of_journal(journal)
+        Error::Git(git) => of_git(git),
+        Error::Journal(journal) | Error::Drive(DriveError::Journal(journal)) => of_journal(journal),
+        Error::Drive(DriveError::Endless { .. }) | Error::Broke { .. } => Exit::Bug,
+        Error::NoSuchRun { .. } | Error::NoSuchSession { .. } | Error::Removed { .. } => {
+            Exit::NoSuchRun
         }
-        DoorError::Drive(DriveError::Endless { .. }) | DoorError::Broke { .. } => Exit::Bug,
-        DoorError::NoSuchRun { .. }
-        | DoorError::NoSuchSession { .. }
-        | DoorError::Removed { .. } => Exit::NoSuchRun,
-        DoorError::Moved { .. }
-        | DoorError::OtherRepository { .. }
-        | DoorError::Drive(DriveError::RepositoryGone { .. }) => Exit::NotARepository,
-        DoorError::Kept { .. } => Exit::CannotWrite,
-        DoorError::Over { .. } => Exit::Usage,
-        DoorError::Policy { .. } => Exit::Damaged,
-        DoorError::Folder(_) | DoorError::Remote { .. } => Exit::Refused,
-        DoorError::Newer { .. } => Exit::Failed,
+        Error::Moved { .. }
+        | Error::OtherRepository { .. }
+        | Error::Drive(DriveError::RepositoryGone { .. }) => Exit::NotARepository,
+        Error::Kept { .. } => Exit::CannotWrite,
+        Error::Over { .. } => Exit::Usage,
+        Error::Policy { .. } => Exit::Damaged,
+        Error::Folder(_) | Error::Remote { .. } => Exit::Refused,
+        Error::Newer { .. } => Exit::Failed,
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
 use runtime::llm::Registry;
-use runtime::sandbox::Twin;
+use runtime::sandbox::HelperExe;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
-use runtime::{Bosun, MachineFolders, Models, Order, PromptError, Prompts, Setup, Walls};
-use types::{ModelRef, Said};
+use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
+use types::{Answer, ModelRef};
 
 use crate::{models, print, secrets};
 
@@ -23,7 +23,7 @@ pub(crate) struct Home {
     folder: Option<PathBuf>,
     /// It goes away when the command ends.
     passing: bool,
-    walls: Walls,
+    walls: Isolation,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
     /// The top of the project that is worked in, if there is one.
@@ -31,8 +31,8 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    pub(crate) fn at(folder: Option<PathBuf>, twin: Twin) -> Self {
-        let walls = Walls::Kernel(twin);
+    pub(crate) fn at(folder: Option<PathBuf>, helper_exe: HelperExe) -> Self {
+        let walls = Isolation::Kernel(helper_exe);
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Self { folder, passing: false, walls, journal, models, project }
     }
@@ -96,7 +96,7 @@ impl Home {
             let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
             print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
         }
-        let mut setup = Setup::new(journal, self.folder()?);
+        let mut setup = Config::new(journal, self.folder()?);
         setup.redactor = self.redactor();
         setup.models = Models::default().with_registry(self.models()?);
         setup.order = order;
@@ -202,5 +202,5 @@ fn shown(path: &Path) -> String {
 /// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.
 pub(crate) fn person() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-    name.ok().filter(|name| name != Said::POLICY).unwrap_or_else(|| "somebody".to_owned())
+    name.ok().filter(|name| name != Answer::POLICY).unwrap_or_else(|| "somebody".to_owned())
 }

@@ -15,11 +15,11 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser as _;
-use runtime::sandbox::Twin;
+use runtime::sandbox::HelperExe;
 
 fn main() -> ExitCode {
     // Before anything else: this process may be the one that builds a sandbox.
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     // And before there is a key in it.
     let closed = runtime::sandbox::close_memory();
     let cli = Cli::parse();
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(perform(cli, twin)));
+        .and_then(|runtime| runtime.block_on(perform(cli, helper_exe)));
     match done {
         Ok(exit) => exit.code(),
         Err(error) => {
@@ -44,8 +44,8 @@ fn main() -> ExitCode {
     }
 }
 
-async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home, twin.clone());
+async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
+    let home = home::Home::at(cli.home, helper_exe.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,
@@ -78,8 +78,8 @@ async fn perform(cli: Cli, twin: Twin) -> anyhow::Result<exit::Exit> {
         Command::Permit(args) => commands::permit::permit(&args),
         Command::Route(args) => commands::route::route(&args).await,
         Command::Tools(args) => commands::tools::tools(&args),
-        Command::Tool(args) => commands::tool::tool(&home, twin, &args).await,
-        Command::Doctor(args) => commands::doctor::doctor(&home, twin, &args).await,
+        Command::Tool(args) => commands::tool::tool(&home, helper_exe, &args).await,
+        Command::Doctor(args) => commands::doctor::doctor(&home, helper_exe, &args).await,
     };
     home.leave().await;
     done

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
 use runtime::llm::{Dialect, Http, Recorder, Registry, Replayer, Settings, Transport};
-use types::{ModelRef, Span};
+use types::{Millis, ModelRef};
 
-use crate::exit::Wrong;
+use crate::exit::CliError;
 
 /// How long a server may take to pick up.
-const CONNECT: Span = Span::seconds(10);
+const CONNECT: Millis = Millis::seconds(10);
 
 /// Another server than the usual one for a provider.
 #[derive(Debug, Clone)]
@@ -25,10 +25,12 @@ pub(crate) fn settings() -> anyhow::Result<Settings> {
     let Some(path) = settings_file() else { return Ok(Settings::default()) };
     match std::fs::read_to_string(&path) {
         Ok(text) => Settings::parse(&text).map_err(|error| {
-            Wrong::Settings { path: path.display().to_string(), source: error }.into()
+            CliError::Settings { path: path.display().to_string(), source: error }.into()
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default()),
-        Err(source) => Err(Wrong::Unreadable { path: path.display().to_string(), source }.into()),
+        Err(source) => {
+            Err(CliError::Unreadable { path: path.display().to_string(), source }.into())
+        }
     }
 }
 

@@ -43,10 +43,10 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         let label: Labelled = serde_json::from_str(text)?;
         let request = Request::new(label.text.clone(), "eval/none".parse()?);
         let explained = explain(&policy, &request, &[]);
-        let admission = explained.admission.verdict.word();
+        let admission = explained.admission.verdict.as_str();
         let route = &explained.route;
         let to = match &route.course {
-            Course::To(_) => route.category.map_or("nobody", |category| category.side().word()),
+            Course::To(_) => route.category.map_or("nobody", |category| category.side().as_str()),
             Course::Person => "person",
             Course::Nobody => "nobody",
         };

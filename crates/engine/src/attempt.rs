@@ -1,27 +1,27 @@
 //! One try at a task, or one open conversation with a person: the state, which is the fold of its own log. Its
 //! conversations are in `session`; here is what frames them: the brief, what was seen, the commit at the end.
 
-mod agents;
 mod apply;
 mod away;
 mod blocked;
 mod booking;
-mod calls;
 mod cause;
+mod context_window;
 mod decide;
-mod loops;
+mod json_reply;
+mod loop_detection;
 mod pending;
+mod pending_call;
 mod question;
 mod reserve;
-mod room;
 mod scope;
 mod session;
-mod slot;
+mod subagents;
+mod tool_calls;
 mod view;
-mod written;
 
 pub(crate) use blocked::BLOCKED;
-pub use written::calls_of;
+pub use json_reply::calls_of;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use types::{
 };
 
 use crate::{InFlight, Machine};
-use session::{Session, SlotState, Talk};
+use session::{CallState, Session, SessionPhase};
 
 /// The state of an attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,9 +146,10 @@ impl Attempt {
     #[must_use]
     pub fn open_calls(&self) -> Vec<(CallId, Timestamp)> {
         let sessions = self.sessions.values().filter(|session| session.end.is_none());
-        let slots = sessions.flat_map(Session::started).filter(|slot| !agents::is_agent_call(slot));
+        let slots =
+            sessions.flat_map(Session::started).filter(|slot| !subagents::is_agent_call(slot));
         let open = slots.filter_map(|slot| match slot.state {
-            SlotState::Started(at) => Some((slot.id, at)),
+            CallState::Started(at) => Some((slot.id, at)),
             _ => None,
         });
         open.collect()
@@ -160,7 +161,7 @@ impl Attempt {
         let live = self.sessions.values().filter(|session| session.end.is_none());
         let round = live.flat_map(|session| &session.round);
         round.into_iter().find_map(|slot| match &slot.state {
-            SlotState::Asked(asking) => Some(&**asking),
+            CallState::Asked(asking) => Some(&**asking),
             _ => None,
         })
     }
@@ -241,7 +242,7 @@ impl Machine for Attempt {
             EffectId::Seal => self.needs_seal(),
             EffectId::Probe => self.wants_probe() && self.end_of_root().is_none(),
             EffectId::Model(id, turn) => live(id).is_some_and(|session| {
-                matches!(session.talk, Talk::Asking { .. }) && session.turn == *turn
+                matches!(session.phase, SessionPhase::Asking { .. }) && session.turn == *turn
             }),
             EffectId::Tool(call) => live(&call.session)
                 .is_some_and(|session| session.started().any(|slot| slot.id == *call)),
@@ -251,7 +252,7 @@ impl Machine for Attempt {
             EffectId::Timer(TimerId::Session(id, input)) => live(id)
                 .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
             EffectId::Timer(TimerId::Model(id, turn)) => live(id).is_some_and(|session| {
-                matches!(session.talk, Talk::Waiting { .. }) && session.turn == *turn
+                matches!(session.phase, SessionPhase::Waiting { .. }) && session.turn == *turn
             }),
             _ => false,
         }
@@ -262,9 +263,10 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        let idle =
-            self.root().is_some_and(|root| matches!(root.talk, Talk::Idle | Talk::Away { .. }));
-        (self.open_question().is_some() || idle) && agents::is_quiet(self)
+        let idle = self.root().is_some_and(|root| {
+            matches!(root.phase, SessionPhase::Idle | SessionPhase::Away { .. })
+        });
+        (self.open_question().is_some() || idle) && subagents::is_quiet(self)
     }
 
     fn is_over(&self) -> bool {
@@ -277,8 +279,6 @@ impl Machine for Attempt {
 }
 
 #[cfg(test)]
-mod agents_tests;
-#[cfg(test)]
 mod away_tests;
 #[cfg(test)]
 mod booking_tests;
@@ -288,6 +288,8 @@ mod limits_tests;
 mod recovered_tests;
 #[cfg(test)]
 mod session_tests;
+#[cfg(test)]
+mod subagents_tests;
 #[cfg(test)]
 pub(crate) mod testing {
     pub(crate) use super::session_tests::{open_brief, policy};

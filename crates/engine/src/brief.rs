@@ -55,10 +55,10 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         walls: run.rung(),
         start: running.start.clone(),
         assignment: Assignment {
-            base: run.lane(&attempt.task).and_then(|lane| lane.base()).cloned(),
+            base: run.task_state(&attempt.task).and_then(|task_state| task_state.base()).cloned(),
             goal: goal(run, task.map(|(_, task)| task)),
             test_files: run.test_files(),
-            setup: run.ground().setup().to_vec(),
+            setup: run.check_results().setup().to_vec(),
         },
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),

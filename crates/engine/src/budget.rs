@@ -76,7 +76,7 @@ impl Ledger {
         budget.calls = sum(budget.calls, add.calls);
         budget.money = budget.money.map(|all| all.plus(add.money.unwrap_or_default()));
         let time = sum(budget.time_ms.map(|time| time.0), add.time_ms.map(|time| time.0));
-        budget.time_ms = time.map(types::Span);
+        budget.time_ms = time.map(types::Millis);
         self.warned = false;
     }
 
@@ -173,11 +173,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !ledger.warned && !spent.is_empty() {
         return warned(None, ledger.spent, ledger.budget, &spent);
     }
-    for (task, lane) in run.busy().filter(|(_, lane)| !lane.is_warned()) {
+    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.is_warned()) {
         let share = tree::share_of_task(run, &task);
-        let spent = past(share, lane.spent(), percent);
+        let spent = past(share, task_state.spent(), percent);
         if !spent.is_empty() {
-            return warned(Some(task), lane.spent(), share, &spent);
+            return warned(Some(task), task_state.spent(), share, &spent);
         }
     }
     vec![]
@@ -185,12 +185,12 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 
 fn past_time(run: &Run, now: Timestamp, percent: u64) -> Option<String> {
     let (all, until) = (run.ledger().budget.time_ms?, run.deadline()?);
-    if run.funds().asks_for_time() {
+    if run.budget_state().asks_for_time() {
         return None;
     }
     let gone = all.0.saturating_sub(until.since(now).0);
     let past = u128::from(gone) * 100 >= u128::from(all.0) * u128::from(percent);
-    past.then(|| format!("{} of {all}", types::Span(gone)))
+    past.then(|| format!("{} of {all}", types::Millis(gone)))
 }
 
 /// What a call may cost at the most, or why that cannot be told although it must be.

@@ -8,10 +8,8 @@
 mod arithmetic;
 mod assign;
 mod braces;
-mod carriers;
 mod compound;
-mod deeds;
-mod doors;
+mod dangerous_flags;
 mod expand;
 mod feed;
 mod grammar;
@@ -23,6 +21,7 @@ mod place;
 mod program;
 mod quote;
 mod redirect;
+mod risks;
 mod shells;
 mod simple;
 mod source;
@@ -30,6 +29,7 @@ mod source;
 mod tests;
 mod unwrap;
 mod word;
+mod wrappers;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub struct Part {
     pub assigns: Vec<(String, Word)>,
     pub redirections: Vec<Redirection>,
     /// What it does, beside being called what it is called.
-    pub deeds: BTreeSet<Deed>,
+    pub risks: BTreeSet<Deed>,
     /// It only starts another command, which is a part of its own.
     pub carries: bool,
     /// Why it could not be read, if it could not.
@@ -97,7 +97,7 @@ impl Part {
     /// A part that stands for something that could not be read.
     fn unclear(why: &'static str, text: String) -> Self {
         let words = vec![Word::unknown(text)];
-        Self { words, unclear: Some(why), deeds: BTreeSet::from([Deed::Opaque]), ..Self::default() }
+        Self { words, unclear: Some(why), risks: BTreeSet::from([Deed::Opaque]), ..Self::default() }
     }
 }
 
@@ -127,7 +127,7 @@ pub fn read(line: &str) -> Vec<Part> {
     source::Source::read_script(&mut found, line, 0);
     unwrap::all(&mut found);
     let mut parts = found.parts;
-    deeds::note(&mut parts, &found.documents);
+    risks::note(&mut parts, &found.documents);
     if parts.is_empty() {
         // Nothing but blanks and comments: nothing happens.
         parts.push(Part::default());

@@ -1,7 +1,7 @@
 //! Which documents are the agents given? Every one that is there is decided about, by a rule that is on record.
 //! Nobody is ever given the whole registry: where the rules would, they are wrong, and the run is refused.
 
-mod matter;
+mod front_matter;
 
 use types::{
     ContextRule, Decision, Document, Event, Inclusion, Policy, RuleId, Selected, Side, Timestamp,
@@ -12,7 +12,7 @@ use crate::Run;
 use crate::explain::Looked;
 use crate::intake;
 use crate::reading::Reading;
-use matter::Matter;
+use front_matter::Matter;
 
 /// Where a project keeps its registry.
 const REGISTRY: &str = "context";
@@ -83,8 +83,8 @@ fn choose(policy: &Policy, available: &Available<'_>, reading: &Reading, again: 
         selection.excluded.push(Selected { path: (*path).clone(), rule, side: None });
     }
     for document in &available.documents {
-        let matter = Matter::of(&document.text);
-        let rule = asked(policy, again).find(|rule| covers(rule, document, &matter, reading));
+        let front_matter = Matter::of(&document.text);
+        let rule = asked(policy, again).find(|rule| covers(rule, document, &front_matter, reading));
         let path = document.path.clone();
         match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {
@@ -119,9 +119,9 @@ pub(crate) fn look(
     let reading = Reading::of_text(text);
     let mut looked = Vec::new();
     for document in &available.documents {
-        let matter = Matter::of(&document.text);
+        let front_matter = Matter::of(&document.text);
         for rule in asked(policy, again) {
-            let misses = misses(rule, document, &matter, &reading);
+            let misses = misses(rule, document, &front_matter, &reading);
             let matched = misses.is_empty();
             looked.push(Looked {
                 about: Some(document.path.to_string()),
@@ -143,7 +143,7 @@ pub(crate) fn look(
 fn misses(
     rule: &ContextRule,
     document: &Document,
-    matter: &Matter,
+    front_matter: &Matter,
     reading: &Reading,
 ) -> Vec<String> {
     let only = |change: &dyn Fn(&mut ContextRule)| {
@@ -151,7 +151,7 @@ fn misses(
         let mut only =
             ContextRule { paths, kinds, status, about_the_request: None, ..rule.clone() };
         change(&mut only);
-        !covers(&only, document, matter, reading)
+        !covers(&only, document, front_matter, reading)
     };
     let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
     let mut misses = Vec::new();
@@ -159,20 +159,24 @@ fn misses(
         misses.push(format!("it is about {}", rule.paths.join(", ")));
     }
     if only(&|only| only.kinds.clone_from(&rule.kinds)) {
-        misses.push(format!("its kind is {}, not {}", says(&matter.kind), rule.kinds.join(" or ")));
+        misses.push(format!(
+            "its kind is {}, not {}",
+            says(&front_matter.kind),
+            rule.kinds.join(" or ")
+        ));
     }
     if only(&|only| only.status.clone_from(&rule.status)) {
         misses.push(format!(
             "its status is {}, not {}",
-            says(&matter.status),
+            says(&front_matter.status),
             rule.status.join(" or ")
         ));
     }
     if only(&|only| only.about_the_request = rule.about_the_request) {
-        let domains = if matter.domains.is_empty() {
+        let domains = if front_matter.domains.is_empty() {
             "everything".to_owned()
         } else {
-            matter.domains.join(", ")
+            front_matter.domains.join(", ")
         };
         misses.push(format!(
             "it is about {domains}, and so is {}the request",
@@ -210,15 +214,20 @@ fn whole_registry(
     Some(Decision::new(RuleId::fixed("context.whole_registry"), reason))
 }
 
-fn covers(rule: &ContextRule, document: &Document, matter: &Matter, reading: &Reading) -> bool {
+fn covers(
+    rule: &ContextRule,
+    document: &Document,
+    front_matter: &Matter,
+    reading: &Reading,
+) -> bool {
     let is_one = |of: &[String], value: Option<&str>| {
         of.is_empty() || value.is_some_and(|value| of.iter().any(|one| one == value))
     };
     let path = document.path.as_str();
     (rule.paths.is_empty() || rule.paths.iter().any(|start| path.starts_with(start.as_str())))
-        && is_one(&rule.kinds, matter.kind.as_deref())
-        && is_one(&rule.status, matter.status.as_deref())
-        && rule.about_the_request.is_none_or(|wanted| matter.concerns(reading) == wanted)
+        && is_one(&rule.kinds, front_matter.kind.as_deref())
+        && is_one(&rule.status, front_matter.status.as_deref())
+        && rule.about_the_request.is_none_or(|wanted| front_matter.concerns(reading) == wanted)
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn taken(
         let what = format!(
             "the {}'s reply is no {}: {cause}. It begins: {begins}",
             brief.role,
-            contract.word()
+            contract.as_str()
         );
         Fault::structural("contract.malformed", what)
     };

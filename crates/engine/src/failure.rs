@@ -5,10 +5,10 @@
 mod escalation;
 
 use types::{
-    CommitId, Decision, Event, FailureRule, Fault, Remedy, Retry, RuleId, Span, TaskId, Timestamp,
+    CommitId, Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, TaskId, Timestamp,
 };
 
-use crate::run::{CheckState, Lane, Run, Stage, passed};
+use crate::run::{CheckState, Run, Stage, TaskState, passed};
 use crate::{budget, head_and_tail};
 
 /// What decides where no rule speaks of a failure.
@@ -16,14 +16,14 @@ pub(crate) const NO_RULE: &str = "failure.no_rule";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
-        .find_map(|(task, lane)| match lane.stage() {
+        .find_map(|(task, task_state)| match task_state.stage() {
             // What a person is asked to pay for waits for the answer.
             Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
-                let failed = Failed { task, lane, fault, commit: commit.as_ref() };
+                let failed = Failed { task, task_state, fault, commit: commit.as_ref() };
                 Some(answer(run, &failed, now))
             }
             Stage::Escalated { fault, commit, question } => {
-                let failed = Failed { task, lane, fault, commit: commit.as_ref() };
+                let failed = Failed { task, task_state, fault, commit: commit.as_ref() };
                 escalation::follow(run, &failed, *question, now)
             }
             _ => None,
@@ -35,7 +35,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 /// A task whose last attempt was not good enough.
 struct Failed<'a> {
     task: TaskId,
-    lane: &'a Lane,
+    task_state: &'a TaskState,
     fault: &'a Fault,
     /// What the attempt left behind.
     commit: Option<&'a CommitId>,
@@ -50,14 +50,14 @@ impl Failed<'_> {
 
 fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     let Some(rule) = rule_for(run, failed.fault) else {
-        let class = failed.fault.class.word();
+        let class = failed.fault.class.as_str();
         let reason = format!("no rule says what to do about a {class} failure");
         let decision = Decision::new(RuleId::fixed(NO_RULE), reason);
         return escalation::ask(run, failed, None, decision, now);
     };
-    let executions = executions(run, failed.lane, rule);
+    let executions = executions(run, failed.task_state, rule);
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
-        .seeing(format!("{}: {}", failed.fault.class.word(), failed.fault.what))
+        .seeing(format!("{}: {}", failed.fault.class.as_str(), failed.fault.what))
         .seeing(format!("execution {executions} of {}", rule.max_executions));
     let remedy = remedy(rule, executions);
     let (remedy, decision) = match rule.fresh_after {
@@ -90,9 +90,9 @@ pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
 }
 
 /// How many attempts at this task have ended in a way that this rule answers.
-fn executions(run: &Run, lane: &Lane, rule: &FailureRule) -> u32 {
+fn executions(run: &Run, task_state: &TaskState, rule: &FailureRule) -> u32 {
     let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
-    u32::try_from(lane.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
+    u32::try_from(task_state.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
 }
 
 /// What is done now. When there is no execution left, it is what comes then; if that is one more attempt, it is made
@@ -126,14 +126,14 @@ fn retry(
 ) -> Event {
     let (start, told) = match how {
         Remedy::RetryWithFeedback => {
-            (failed.commit.cloned(), Some(feedback(run, failed.lane, failed.fault)))
+            (failed.commit.cloned(), Some(feedback(run, failed.task_state, failed.fault)))
         }
         _ => (None, None),
     };
     let other = how == Remedy::Alternative;
     let role = rule.role.clone().filter(|_| other);
     let model = rule.model.clone().filter(|_| other);
-    let who = role.as_ref().or(failed.lane.last().map(|last| &last.running.role));
+    let who = role.as_ref().or(failed.task_state.last().map(|last| &last.running.role));
     let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
     let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
     let feedback = (!told.is_empty()).then(|| told.join("\n\n"));
@@ -142,26 +142,26 @@ fn retry(
 }
 
 /// Doubles with each execution, up to a minute.
-fn backoff(first: Span, executions: u32) -> Span {
+fn backoff(first: Millis, executions: u32) -> Millis {
     let factor = 1_u64.checked_shl(executions.saturating_sub(1)).unwrap_or(u64::MAX);
-    Span(first.0.saturating_mul(factor).min(60_000))
+    Millis(first.0.saturating_mul(factor).min(60_000))
 }
 
 /// How long whoever failed wants to be left alone, up to an hour.
-fn asked_for(fault: &Fault) -> Span {
+fn asked_for(fault: &Fault) -> Millis {
     match fault.retry {
-        Retry::After(span) => span.min(Span::seconds(3_600)),
-        Retry::Never | Retry::Now => Span(0),
+        Retry::After(span) => span.min(Millis::seconds(3_600)),
+        Retry::Never | Retry::Now => Millis(0),
     }
 }
 
 /// What the next attempt is told: the fault, and what the checks that failed had to say.
-fn feedback(run: &Run, lane: &Lane, fault: &Fault) -> String {
+fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     let mut text = fault.what.clone();
     if !fault.evidence.is_empty() {
         text.push_str(&format!("\n\n{}", fault.evidence));
     }
-    text + &evidence(run, lane.checks())
+    text + &evidence(run, task_state.checks())
 }
 
 /// What the checks that failed had to say.

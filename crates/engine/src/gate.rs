@@ -43,7 +43,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         }
     }
     let Some((rule, card)) = told else {
-        let reason = format!("nothing has to be shown at the end of {}", phase.word());
+        let reason = format!("nothing has to be shown at the end of {}", phase.as_str());
         let decision = Decision::new(RuleId::fixed("gate.none"), reason);
         return vec![Event::GatePassed { phase, decision, card: None }];
     };
@@ -76,7 +76,7 @@ fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
     let goes = goes(&card, accepted);
     let (rule, reason) = match (card.verdict, accepted) {
         (Verdict::Go, _) => {
-            let reason = format!("everything that {} must show is there", phase.word());
+            let reason = format!("everything that {} must show is there", phase.as_str());
             (rule.id.clone(), reason)
         }
         (Verdict::ConditionalGo, Some(question)) => {
@@ -160,7 +160,7 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let word = if conditional(blocked) { "go on condition" } else { "no-go" };
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!("{word} after {}: {}. What now?", phase.word(), blocked.decision.reason),
+        text: format!("{word} after {}: {}. What now?", phase.as_str(), blocked.decision.reason),
         decision: blocked.decision.clone(),
         attempt: None,
         call: None,
@@ -180,7 +180,7 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Monitoring => {
             let checks = run.merged_checks();
             let all = checks.len() == run.final_checks().len();
-            let taken_out = run.ground().without().values().all(|check| check.end.is_some());
+            let taken_out = run.check_results().without().values().all(|check| check.end.is_some());
             let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }

@@ -32,6 +32,7 @@ pub mod fuzzing;
 pub mod gate;
 mod intake;
 mod intent;
+mod isolation;
 #[cfg(test)]
 mod laws_tests;
 pub mod manifest;
@@ -59,7 +60,6 @@ mod testing;
 mod trials;
 mod truncate;
 mod verify;
-mod walls;
 
 pub use attempt::{Attempt, calls_of};
 pub use budget::output_limit;

@@ -2,13 +2,13 @@
 
 use types::{Artifact, Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
 
-use crate::run::{Lane, Run, Stage, current};
+use crate::run::{Run, Stage, TaskState, current};
 use crate::{Machine as _, verify};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
-    let Some(lane) = run.lane(&task.id) else { return vec![] };
-    match lane.stage() {
+    let Some(task_state) = run.task_state(&task.id) else { return vec![] };
+    match task_state.stage() {
         Stage::Verified { commit } => vec![Event::MergeStarted {
             task: task.id.clone(),
             commit: commit.clone(),
@@ -21,11 +21,11 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 /// The task whose changes have just come onto the branch is finished, if its checks pass there, too.
 pub(crate) fn landed(run: &Run) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
-    let Some(lane) = run.lane(&task.id) else { return vec![] };
-    let Stage::Landed { commit, .. } = lane.stage() else { return vec![] };
-    let proof = needs_proof(run, lane)
+    let Some(task_state) = run.task_state(&task.id) else { return vec![] };
+    let Stage::Landed { commit, .. } = task_state.stage() else { return vec![] };
+    let proof = needs_proof(run, task_state)
         .then(|| {
-            let attempt = current(&task.id, lane);
+            let attempt = current(&task.id, task_state);
             let next = verify::landed(run, &attempt, commit)?;
             let begins = next.iter().any(|event| matches!(event, Event::CheckStarted { .. }));
             // When everything is to end, no check begins; what is not proven is taken off the branch again.
@@ -38,9 +38,9 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
 }
 
 /// Whether the branch is now something that no check has seen: results of others came in since the attempt began.
-fn needs_proof(run: &Run, lane: &Lane) -> bool {
-    let Stage::Landed { before, .. } = lane.stage() else { return false };
-    run.policy().merge.check == MergeCheck::Each && lane.base() != Some(&before.head)
+fn needs_proof(run: &Run, task_state: &TaskState) -> bool {
+    let Stage::Landed { before, .. } = task_state.stage() else { return false };
+    run.policy().merge.check == MergeCheck::Each && task_state.base() != Some(&before.head)
 }
 
 fn unproven(attempt: types::AttemptId) -> Vec<Event> {

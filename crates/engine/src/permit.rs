@@ -127,7 +127,7 @@ impl<'a> Compiled<'a> {
         };
         let does = &self.rule.does;
         (self.rule.commands.is_empty() || self.patterns.iter().any(named))
-            && (does.is_empty() || does.iter().any(|deed| part.deeds.contains(deed)))
+            && (does.is_empty() || does.iter().any(|deed| part.risks.contains(deed)))
     }
 }
 
@@ -147,7 +147,7 @@ fn judge_part(policy: &Policy, rules: &[Compiled<'_>], part: &Part) -> PartPermi
         let reason = "it only starts or sets up what is judged on its own".to_owned();
         return said(Permission::Allow, RuleId::fixed(CARRIES), reason);
     }
-    let because = match (part.unclear, part.deeds.iter().next()) {
+    let because = match (part.unclear, part.risks.iter().next()) {
         (Some(why), _) => format!("; {why}"),
         (None, Some(deed)) => format!("; it {}", deed.says()),
         (None, None) => String::new(),
@@ -169,7 +169,7 @@ fn only_carries(part: &Part) -> bool {
     let sets_up =
         part.words.is_empty() || part.words.first().is_some_and(|word| word.shown() == "[[");
     (part.carries || sets_up)
-        && part.deeds.iter().all(|deed| part.carries && *deed == Deed::RunsCode)
+        && part.risks.iter().all(|deed| part.carries && *deed == Deed::RunsCode)
 }
 
 /// The verdict on a whole command: that of its strictest part.

@@ -15,7 +15,7 @@ use types::{
 use crate::run::{Question, Run, Stage};
 use crate::{budget, question};
 
-pub use outlook::Room;
+pub use outlook::Headroom;
 
 const APPROVAL: &str = "plan.approval";
 const APPROVE: &str = "approve";
@@ -39,7 +39,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     // What a person was shown is what is adopted, however much later.
-    let room = shown.map_or_else(|| Room::of_run(run, now), |question| question.room);
+    let room = shown.map_or_else(|| Headroom::of_run(run, now), |question| question.room);
     match judged(run.policy(), request, submission, &room) {
         Ok(plan) => approved(run, request, plan, (attempt, shown), now),
         Err(problems) => {
@@ -77,7 +77,7 @@ pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadP
         BadPlan::Invalid(problems.into_iter().map(|one| one.in_file(&read)).collect())
     };
     let plan = of_value(&read.value).map_err(invalid)?;
-    let room = Room::of_budget(budget::narrower(policy.budget.limits(), request.budget));
+    let room = Headroom::of_budget(budget::narrower(policy.budget.limits(), request.budget));
     let problems = problems::of(policy, &plan, &room);
     if problems.is_empty() { Ok(plan) } else { Err(invalid(problems)) }
 }
@@ -93,7 +93,7 @@ fn judged(
     policy: &Policy,
     request: &Request,
     submission: &Value,
-    room: &Room,
+    room: &Headroom,
 ) -> Result<Plan, Vec<String>> {
     if let Some(problem) = shapeless(submission) {
         return Err(vec![problem.to_owned()]);
@@ -122,7 +122,7 @@ fn shapeless(submission: &Value) -> Option<&'static str> {
 
 fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
     let Some(request) = run.request() else { return vec![] };
-    let room = Room::of_run(run, now);
+    let room = Headroom::of_run(run, now);
     let problems = problems::of(run.policy(), plan, &room);
     if problems.is_empty() {
         let plan = outlook::complete(run.policy(), request, plan.clone(), &room);
@@ -136,7 +136,7 @@ fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
 /// A plan that code has made of a spec is judged like any other; what is wrong with it nobody can mend.
 pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, String> {
     let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
-    let problems = problems::of(run.policy(), &plan, &Room::of_run(run, now));
+    let problems = problems::of(run.policy(), &plan, &Headroom::of_run(run, now));
     if problems.is_empty() { Ok(plan) } else { Err(named(&problems)) }
 }
 
@@ -231,7 +231,7 @@ fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
 }
 
 /// What a plan may take, as far as a budget says so.
-impl Room {
+impl Headroom {
     pub(crate) fn of_run(run: &Run, now: Timestamp) -> Self {
         let free = run.ledger().free();
         let time_ms = run.deadline().map(|deadline| deadline.since(now));

@@ -45,7 +45,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
 /// Shares that make no sense.
 fn budget(policy: &Policy, found: &mut Vec<String>) {
     for (phase, percent) in &policy.budget.phases {
-        let word = phase.word();
+        let word = phase.as_str();
         if !matches!(phase, Phase::Planning | Phase::Execution) {
             found.push(format!("budget.phases.{word}: only planning and execution spend anything"));
         }
@@ -87,7 +87,7 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
     }
     for phase in Phase::ALL {
         if !policy.gates.iter().any(|gate| gate.phase == phase) {
-            found.push(format!("there is no gate at the end of {}", phase.word()));
+            found.push(format!("there is no gate at the end of {}", phase.as_str()));
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Layers<'a> {
     pub base: &'a str,
     /// The tools, in the words that the family of models knows.
     pub family: &'a str,
-    pub setting: &'a Setting,
+    pub facts: &'a PromptFacts,
     /// From the repository's root down to the working directory.
     pub documents: &'a [Document],
     /// What the person wants to hold for the whole session.
@@ -31,7 +31,7 @@ pub struct Layers<'a> {
 
 /// Where and when a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct PromptFacts {
     pub facts: Facts,
     pub model: ModelRef,
     /// Only its day is said.
@@ -55,7 +55,7 @@ pub struct GitFacts {
 #[must_use]
 pub fn compose(layers: Layers<'_>) -> String {
     let mut text = layers.base.trim_end().to_owned();
-    for layer in [layers.family, &environment(layers.setting), &documents(layers.documents)] {
+    for layer in [layers.family, &environment(layers.facts), &documents(layers.documents)] {
         append(&mut text, layer);
     }
     if let Some(instruction) = layers.instruction.filter(|text| !text.trim().is_empty()) {
@@ -99,8 +99,8 @@ fn append(text: &mut String, layer: &str) {
     }
 }
 
-fn environment(setting: &Setting) -> String {
-    let Setting { facts, model, now, git } = setting;
+fn environment(facts: &PromptFacts) -> String {
+    let PromptFacts { facts, model, now, git } = facts;
     let mut text = String::from("<environment>\n");
     let day: String = now.to_string().chars().take(10).collect();
     for (name, value) in [

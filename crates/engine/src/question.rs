@@ -1,6 +1,6 @@
 //! Answers to a run's questions: which are taken, and what holds when nobody gives one in time.
 
-use types::{Decision, Event, OnExpiry, Policy, RuleId, Said, Terms, Timestamp};
+use types::{Answer, Decision, Event, OnExpiry, Policy, RuleId, Terms, Timestamp};
 
 use crate::{Machine as _, Run};
 
@@ -16,7 +16,7 @@ pub(crate) fn expiry(policy: &Policy, now: Timestamp) -> Option<Timestamp> {
 pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Event> {
     let Some(question) = run.questions().get(number as usize) else { return vec![] };
     // Nobody speaks for the policy.
-    if !question.is_open() || run.winds_down() || by == Said::POLICY {
+    if !question.is_open() || run.winds_down() || by == Answer::POLICY {
         return vec![];
     }
     let choice = match &question.terms {
@@ -42,7 +42,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     });
     let Some((question, terms)) = late else { return vec![] };
     let (text, choice) = at_expiry(run.policy(), terms);
-    let by = Said::POLICY.to_owned();
+    let by = Answer::POLICY.to_owned();
     vec![Event::QuestionAnswered { question, by, text, choice }]
 }
 
@@ -64,14 +64,14 @@ pub(crate) fn nobody_answered(text: &str) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use types::{OnExpiry, Policy, Said, Span, Status};
+    use types::{Answer, Millis, OnExpiry, Policy, Status};
 
     use crate::Machine as _;
     use crate::testing::{crew, only, planned, planned_with, run_with, same};
 
     fn expiring(on_expiry: OnExpiry) -> Policy {
         let mut policy = crew();
-        policy.questions.expire_after_ms = Some(Span::seconds(60));
+        policy.questions.expire_after_ms = Some(Millis::seconds(60));
         policy.questions.on_expiry = on_expiry;
         policy
     }
@@ -87,7 +87,7 @@ mod tests {
             "question.answered 0 stop by policy
              task.failed T1 person.stop",
         );
-        assert_eq!(bench.now.since(before), Span::seconds(60));
+        assert_eq!(bench.now.since(before), Millis::seconds(60));
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
     fn a_question_expires_also_while_nobody_drives_the_run() {
         let mut bench = run_with(expiring(OnExpiry::Stop));
         bench.tell("begin fix it");
-        bench.now = bench.now.after(Span::seconds(3_600));
+        bench.now = bench.now.after(Millis::seconds(3_600));
         same(&only(&bench.tell("woke"), &["run"]), "run.finished failed, question.expired");
     }
 
@@ -120,7 +120,7 @@ mod tests {
     fn a_person_cannot_answer_as_the_policy() {
         let mut bench = planned("T1 a");
         bench.tell("T1.1 fails semantic x.y");
-        let (by, text) = (Said::POLICY.to_owned(), "stop".to_owned());
+        let (by, text) = (Answer::POLICY.to_owned(), "stop".to_owned());
         let answer = types::Command::Answer { by, question: 0, text };
         assert_eq!(bench.send(&types::Input::Command(answer)), []);
         assert_eq!(bench.machine.status(), Status::Waiting);
@@ -133,9 +133,9 @@ mod tests {
         bench.tell("T1.1 fails semantic x.y");
         assert_eq!(bench.machine.deadline(), None, "no time runs while it waits");
         same(&bench.tell("timer deadline fires"), "");
-        bench.now = bench.now.after(Span::seconds(100_000));
+        bench.now = bench.now.after(Millis::seconds(100_000));
         bench.tell("answer 0 retry");
-        assert_eq!(bench.machine.deadline(), Some(all.after(Span::seconds(100_000))));
+        assert_eq!(bench.machine.deadline(), Some(all.after(Millis::seconds(100_000))));
         assert_eq!(bench.machine.status(), Status::Running);
     }
 

@@ -28,7 +28,8 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         return Some((Status::OutOfBudget, decision.clone()));
     }
     if let Some(gate) = gate::last_word(run) {
-        let failed = run.planning().is_failed() || run.lanes().iter().any(|lane| lane.is_failed());
+        let failed = run.planning().is_failed()
+            || run.task_states().iter().any(|task_state| task_state.is_failed());
         let status = match failed {
             _ if only_money(run) => Status::OutOfBudget,
             true => Status::Failed,
@@ -48,10 +49,12 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
 
 /// Whether everything that failed could only not be paid for.
 fn only_money(run: &Run) -> bool {
-    let lanes = std::iter::once(run.planning()).chain(run.lanes());
-    let mut failed = lanes.filter(|lane| lane.is_failed()).peekable();
+    let task_states = std::iter::once(run.planning()).chain(run.task_states());
+    let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();
     failed.peek().is_some()
-        && failed.all(|lane| lane.faults().last().is_some_and(|f| f.code.starts_with("budget.")))
+        && failed.all(|task_state| {
+            task_state.faults().last().is_some_and(|f| f.code.starts_with("budget."))
+        })
 }
 
 #[cfg(test)]

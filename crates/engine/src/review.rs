@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::contract::exit_code;
-use crate::run::{Lane, Run, Stage, current, passed};
+use crate::run::{Run, Stage, TaskState, current, passed};
 use crate::schedule;
 
 /// How the lane of a review is named after its task.
@@ -22,11 +22,11 @@ pub(crate) const MODEL_TEXT: &str = "model_text";
 
 /// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    for (id, lane) in run.busy_reviews() {
+    for (id, task_state) in run.busy_reviews() {
         let Some(task) = reviewed(run, &id) else { continue };
-        let events = match lane.stage() {
-            Stage::Submitted { submission, .. } => judged(run, &task, &id, lane, submission),
-            Stage::Retrying { released: true, .. } => begin(run, &id, lane, now),
+        let events = match task_state.stage() {
+            Stage::Submitted { submission, .. } => judged(run, &task, &id, task_state, submission),
+            Stage::Retrying { released: true, .. } => begin(run, &id, task_state, now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -56,14 +56,14 @@ pub(crate) fn hold(
         return bad.then(|| vec![refused(attempt, &role, &reviewed.report)]);
     }
     let id = review_of(&attempt.task)?;
-    let lane = run.lane(&id);
-    Some(match lane.map(Lane::stage) {
-        None | Some(Stage::Waiting) => match lane {
-            Some(lane) => begin(run, &id, lane, now),
-            None => begin(run, &id, &Lane::ready(), now),
+    let task_state = run.task_state(&id);
+    Some(match task_state.map(TaskState::stage) {
+        None | Some(Stage::Waiting) => match task_state {
+            Some(task_state) => begin(run, &id, task_state, now),
+            None => begin(run, &id, &TaskState::ready(), now),
         },
         Some(Stage::Failed | Stage::Skipped) => {
-            let fault = lane.and_then(|lane| lane.faults().last().cloned());
+            let fault = task_state.and_then(|task_state| task_state.faults().last().cloned());
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
             let reason = format!("the {role} did not come to look at it");
             let decision = Decision::new(RuleId::fixed("review.none"), reason);
@@ -96,7 +96,7 @@ pub(crate) fn review_of(task: &TaskId) -> Option<TaskId> {
 
 /// What the checks of a task's last attempt said: the first exit code that is not 0, and all their output.
 pub(crate) fn said(run: &Run, task: &TaskId) -> (i64, String) {
-    let checks = run.lane(task).map(Lane::checks).unwrap_or_default();
+    let checks = run.task_state(task).map(TaskState::checks).unwrap_or_default();
     let ends: Vec<_> = checks.iter().filter_map(|check| check.end.as_ref()).collect();
     let codes = ends.iter().map(|end| exit_code(end.ended));
     let code = codes.into_iter().find(|code| *code != 0).unwrap_or(0);
@@ -110,20 +110,26 @@ fn reviewer(run: &Run) -> Option<(RoleId, Contract)> {
     Some((role.clone(), reply.contract))
 }
 
-fn begin(run: &Run, id: &TaskId, lane: &Lane, now: Timestamp) -> Vec<Event> {
+fn begin(run: &Run, id: &TaskId, task_state: &TaskState, now: Timestamp) -> Vec<Event> {
     let Some((role, _)) = reviewer(run) else { return vec![] };
-    schedule::start(run, id, lane, &role, Scope::default(), now)
+    schedule::start(run, id, task_state, &role, Scope::default(), now)
 }
 
-fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> Vec<Event> {
-    let (Some((role, contract)), Some(work)) = (reviewer(run), run.lane(task)) else {
+fn judged(
+    run: &Run,
+    task: &TaskId,
+    id: &TaskId,
+    task_state: &TaskState,
+    said: &Value,
+) -> Vec<Event> {
+    let (Some((role, contract)), Some(work)) = (reviewer(run), run.task_state(task)) else {
         return vec![];
     };
     let (passed, report, decision) = match contract {
         Contract::Verdict => verdict::judged(said, run.handed_in(task).unwrap_or(&Value::Null)),
         _ => worded(run, task, work, &role, said),
     };
-    let (attempt, review) = (current(task, work), current(id, lane));
+    let (attempt, review) = (current(task, work), current(id, task_state));
     vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
 }
 
@@ -132,7 +138,7 @@ fn judged(run: &Run, task: &TaskId, id: &TaskId, lane: &Lane, said: &Value) -> V
 fn worded(
     run: &Run,
     task: &TaskId,
-    work: &Lane,
+    work: &TaskState,
     role: &RoleId,
     reply: &Value,
 ) -> (bool, Value, Decision) {

@@ -3,18 +3,18 @@
 
 mod apply;
 mod breaker;
+mod budget_state;
 mod cause;
+mod check_results;
 mod decide;
 mod evidence;
-mod funds;
-mod ground;
-mod lane;
-mod notes;
-mod papers;
+mod metrics;
 mod pending;
 mod questions;
 mod reopen;
+mod review_state;
 mod standing;
+mod task_state;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, Effect, EffectId,
-    Event, GateView, Input, Plan, Policy, Proof, Request, RoleId, RunId, Rung, Selected, Settled,
-    Side, Status, Survey, Task, TaskId, Timestamp, Usage,
+    Event, GateView, Input, IsolationLevel, Plan, Policy, Proof, Request, RoleId, RunId, Selected,
+    Settled, Side, Status, Survey, Task, TaskId, Timestamp, Usage,
 };
 
 use crate::budget::Ledger;
@@ -31,12 +31,12 @@ use crate::dag::Dag;
 use crate::{InFlight, Machine};
 
 pub(crate) use breaker::{Breakers, Hold};
+pub(crate) use budget_state::BudgetState;
+pub(crate) use check_results::CheckResults;
 pub(crate) use decide::nothing_under_way;
-pub(crate) use funds::Funds;
-pub(crate) use ground::Ground;
-pub(crate) use lane::{CheckState, Lane, Running, Stage, TrialState};
-use notes::Notes;
+use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
+pub(crate) use task_state::{CheckState, Running, Stage, TaskState, TrialState};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,10 +59,10 @@ pub struct Run {
     open: BTreeSet<usize>,
     standstill: Standstill,
     breakers: Breakers,
-    planning: Lane,
+    planning: TaskState,
     plan: Option<Plan>,
-    lanes: Vec<Lane>,
-    papers: papers::Papers,
+    task_states: Vec<TaskState>,
+    reviews: review_state::ReviewState,
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
@@ -85,8 +85,8 @@ pub struct Run {
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
-    funds: Funds,
-    ground: Ground,
+    budget_state: BudgetState,
+    check_results: CheckResults,
     /// What became of the result, after the end.
     settlement: Option<Settled>,
     usage: Usage,
@@ -97,7 +97,7 @@ pub struct Run {
     halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
-    notes: Notes,
+    notes: RunMetrics,
 }
 
 /// The request and what was known when it came in.
@@ -114,8 +114,8 @@ impl Run {
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
             ledger: Ledger::new(policy.budget.limits()),
-            funds: Funds::default(),
-            ground: Ground::default(),
+            budget_state: BudgetState::default(),
+            check_results: CheckResults::default(),
             settlement: None,
             policy,
             id,
@@ -132,10 +132,10 @@ impl Run {
             open: BTreeSet::new(),
             standstill: Standstill::default(),
             breakers: Breakers::default(),
-            planning: Lane::ready(),
+            planning: TaskState::ready(),
             plan: None,
-            lanes: Vec::new(),
-            papers: papers::Papers::default(),
+            task_states: Vec::new(),
+            reviews: review_state::ReviewState::default(),
             places: BTreeMap::new(),
             dag: Dag::default(),
             order: Vec::new(),
@@ -158,7 +158,7 @@ impl Run {
             halted: None,
             exhausted: None,
             finished: None,
-            notes: Notes::default(),
+            notes: RunMetrics::default(),
         }
     }
 
@@ -233,7 +233,7 @@ impl Run {
     }
 
     /// What must hold its commands from now on; before anything was tried, what the policy requires.
-    pub(crate) fn rung(&self) -> Rung {
+    pub(crate) fn rung(&self) -> IsolationLevel {
         self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
     }
 
@@ -248,31 +248,30 @@ impl Run {
     }
 
     /// The lane of a task, of a review, or that of the plan itself.
-    pub(crate) fn lane(&self, task: &TaskId) -> Option<&Lane> {
+    pub(crate) fn task_state(&self, task: &TaskId) -> Option<&TaskState> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
         }
         match self.places.get(task) {
-            Some(place) => self.lanes.get(*place),
-            None => self.papers.reviews.get(task),
+            Some(place) => self.task_states.get(*place),
+            None => self.reviews.reviews.get(task),
         }
     }
 
-    pub(crate) fn planning(&self) -> &Lane {
+    pub(crate) fn planning(&self) -> &TaskState {
         &self.planning
     }
 
-    pub(crate) fn lanes(&self) -> &[Lane] {
-        &self.lanes
+    pub(crate) fn task_states(&self) -> &[TaskState] {
+        &self.task_states
     }
 
     /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
-    pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &Lane)> {
+    pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &TaskState)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
-        let tasks = self
-            .busy
-            .iter()
-            .filter_map(|place| Some((self.task(*place)?.id.clone(), self.lanes.get(*place)?)));
+        let tasks = self.busy.iter().filter_map(|place| {
+            Some((self.task(*place)?.id.clone(), self.task_states.get(*place)?))
+        });
         planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
@@ -287,7 +286,7 @@ impl Run {
 
     /// How many tasks are not settled.
     pub(crate) fn unfinished(&self) -> usize {
-        self.lanes.len().saturating_sub(self.done)
+        self.task_states.len().saturating_sub(self.done)
     }
 
     /// Tasks that wait for one that failed or was skipped.
@@ -332,13 +331,13 @@ impl Run {
     }
 
     /// What is known of money beyond the ledger.
-    pub(crate) fn funds(&self) -> &Funds {
-        &self.funds
+    pub(crate) fn budget_state(&self) -> &BudgetState {
+        &self.budget_state
     }
 
     /// What is known of checks apart from tasks.
-    pub(crate) fn ground(&self) -> &Ground {
-        &self.ground
+    pub(crate) fn check_results(&self) -> &CheckResults {
+        &self.check_results
     }
 
     pub(crate) fn cancelled(&self) -> Option<&Decision> {
@@ -391,8 +390,8 @@ impl Machine for Run {
 }
 
 /// The attempt that a lane is at.
-pub(crate) fn current(task: &TaskId, lane: &Lane) -> AttemptId {
-    AttemptId::new(task.clone(), lane.attempts())
+pub(crate) fn current(task: &TaskId, task_state: &TaskState) -> AttemptId {
+    AttemptId::new(task.clone(), task_state.attempts())
 }
 
 pub(crate) fn passed(check: &CheckState) -> Option<bool> {

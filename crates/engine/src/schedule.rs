@@ -5,11 +5,11 @@ use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, Tas
 
 use crate::budget::{self, Allotment, allot};
 use crate::intent;
-use crate::run::{Hold, Lane, Run, Stage};
+use crate::run::{Hold, Run, Stage, TaskState};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // A log from before walls were tried knows nothing of them: first that, then the work.
-    let waits = run.funds().asks_for_time();
+    let waits = run.budget_state().asks_for_time();
     if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
@@ -28,15 +28,17 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !skipped.is_empty() {
         return skipped;
     }
-    let taken = run.busy().filter(|(_, lane)| lane.takes_a_slot()).count();
+    let taken = run.busy().filter(|(_, task_state)| task_state.takes_a_slot()).count();
     if taken >= run.policy().limits.parallel_tasks {
         return vec![];
     }
     let retrying = run.busy().map(|(id, _)| id);
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
-        let (Some(lane), Some(task)) = (run.lane(&id), task_of(run, &id)) else { continue };
-        let started = start(run, &id, lane, &task.role, task.scope(), now);
+        let (Some(task_state), Some(task)) = (run.task_state(&id), task_of(run, &id)) else {
+            continue;
+        };
+        let started = start(run, &id, task_state, &task.role, task.scope(), now);
         if !started.is_empty() {
             return started;
         }
@@ -52,13 +54,13 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
 pub(crate) fn start(
     run: &Run,
     id: &TaskId,
-    lane: &Lane,
+    task_state: &TaskState,
     role_id: &RoleId,
     scope: Scope,
     now: Timestamp,
 ) -> Vec<Event> {
-    let (start, feedback, other, model) = match lane.stage() {
-        Stage::Waiting => (None, lane.told().cloned(), None, None),
+    let (start, feedback, other, model) = match task_state.stage() {
+        Stage::Waiting => (None, task_state.told().cloned(), None, None),
         Stage::Retrying { start, feedback, role, model, released: true, .. } => {
             (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
@@ -68,7 +70,7 @@ pub(crate) fn start(
     match run.breakers().hold(role_id, now) {
         Hold::Free => {}
         Hold::Trial => return vec![],
-        Hold::Until(until) => return put_off(run, id, lane, role_id, until),
+        Hold::Until(until) => return put_off(run, id, task_state, role_id, until),
     }
     let Some(role) = run.policy().roles.get(role_id) else {
         let reason = format!("there is no role {role_id}");
@@ -78,7 +80,7 @@ pub(crate) fn start(
     };
     match allot(run, id, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
-            attempt: AttemptId::new(id.clone(), lane.attempts() + 1),
+            attempt: AttemptId::new(id.clone(), task_state.attempts() + 1),
             role: role_id.clone(),
             start: start.unwrap_or_else(|| run.head().clone()),
             scope,
@@ -88,22 +90,29 @@ pub(crate) fn start(
         }],
         Allotment::Later => vec![],
         // One question about money at a time; what does not fit waits for the answer.
-        _ if run.funds().appeal().is_some() => vec![],
+        _ if run.budget_state().appeal().is_some() => vec![],
         Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
         Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
 }
 
 /// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
-fn put_off(run: &Run, id: &TaskId, lane: &Lane, role: &RoleId, until: Timestamp) -> Vec<Event> {
-    let comes_back = |lane: &Lane| matches!(lane.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
-    if run.busy().any(|(_, lane)| comes_back(lane)) {
+fn put_off(
+    run: &Run,
+    id: &TaskId,
+    task_state: &TaskState,
+    role: &RoleId,
+    until: Timestamp,
+) -> Vec<Event> {
+    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    if run.busy().any(|(_, task_state)| comes_back(task_state)) {
         return vec![];
     }
     let failures = run.breakers().failures(role);
     let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
     let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
-    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = lane.stage() {
+    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = task_state.stage()
+    {
         (start, feedback) = (from.clone(), told.clone());
         (other, model) = (role.clone(), by.clone());
     }
@@ -127,7 +136,10 @@ fn skip(run: &Run) -> Vec<Event> {
         let broken: Vec<&str> = task
             .depends_on
             .iter()
-            .filter(|id| run.lane(id).is_some_and(|lane| lane.is_settled() && !lane.is_finished()))
+            .filter(|id| {
+                run.task_state(id)
+                    .is_some_and(|task_state| task_state.is_settled() && !task_state.is_finished())
+            })
             .map(TaskId::as_str)
             .collect();
         let reason = format!("it needs {}, which did not finish", broken.join(", "));

@@ -176,9 +176,9 @@ pub struct NoSuchStep {
 
 impl std::fmt::Display for NoSuchStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let words: Vec<&str> = self.allowed.iter().map(|status| status.word()).collect();
+        let words: Vec<&str> = self.allowed.iter().map(|status| status.as_str()).collect();
         let allowed = if words.is_empty() { "nothing".to_owned() } else { words.join(" or ") };
-        let (from, to) = (self.from.word(), self.to.word());
+        let (from, to) = (self.from.as_str(), self.to.as_str());
         write!(f, "a spec cannot go from {from} to {to}; after {from} comes {allowed}")
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn preset(text: &str) -> Policy {
     }
     let mut policy: Policy = whole.try_into().expect("a policy");
     for rule in &mut policy.routing {
-        let category = rule.category.map(types::Category::word).unwrap_or_default();
+        let category = rule.category.map(types::Category::as_str).unwrap_or_default();
         let to = routes.as_ref().and_then(|routes| routes.get(category)?.as_str()?.parse().ok());
         rule.to = to.or(rule.to.take());
     }

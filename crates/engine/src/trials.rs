@@ -8,9 +8,9 @@ mod shape;
 mod tests;
 mod whole;
 
-use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Span, TaskId, Trial, Weighed};
+use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
 
-use crate::run::{CheckState, Lane, Run};
+use crate::run::{CheckState, Run, TaskState};
 use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
@@ -18,7 +18,7 @@ pub(crate) use whole::{to_take_out, unproven_tasks};
 /// The most checks of one task that are tried.
 const MOST_CHECKS: usize = 2;
 /// Trials that take no longer than this are always made.
-const ALWAYS: Span = Span::seconds(30);
+const ALWAYS: Millis = Millis::seconds(30);
 
 /// What is said of a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
@@ -49,8 +49,10 @@ enum Shown {
     Not,
 }
 
-pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
-    let Some(last) = lane.last() else { return Next::Weighed(unproven("nothing is known of it")) };
+pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
+    let Some(last) = task_state.last() else {
+        return Next::Weighed(unproven("nothing is known of it"));
+    };
     let shape = Shape::of(&last.changes, &run.test_files());
     let findings = &last.findings.0;
     if let Some(doubt) = signs(run, findings) {
@@ -60,14 +62,14 @@ pub(crate) fn next(run: &Run, task: &TaskId, lane: &Lane) -> Next {
         let because = vec!["it changes nothing that runs".to_owned()];
         return Next::Weighed(Weighed { level: Level::Covered, because });
     }
-    let tried = tried(run, lane);
+    let tried = tried(run, task_state);
     let mut because = Vec::new();
     let mut level = None;
     for one in tried.iter().take(MOST_CHECKS) {
         if let Some(doubt) = rewrites(one) {
             return Next::Doubt(doubt);
         }
-        match of_check(run, lane, &shape, one, &mut because) {
+        match of_check(run, task_state, &shape, one, &mut because) {
             Ok(shown) => level = level.max(Some(shown)),
             Err(next) => return next,
         }
@@ -98,13 +100,13 @@ fn unproven(why: &str) -> Weighed {
 }
 
 /// The project's checks that passed on the result: those with a report first, then those that did not pass before.
-fn tried<'a>(run: &'a Run, lane: &'a Lane) -> Vec<Tried<'a>> {
-    let base = lane.base();
+fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
+    let base = task_state.base();
     let mut all: Vec<Tried<'_>> = Vec::new();
     for (index, what) in run.project_checks().iter().enumerate() {
-        let state = lane.checks().iter().find(|check| check.what.command == what.command);
+        let state = task_state.checks().iter().find(|check| check.what.command == what.command);
         let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
-        let before = base.and_then(|base| run.ground().end(base, &what.command));
+        let before = base.and_then(|base| run.check_results().end(base, &what.command));
         if complaint(before, now).is_none() {
             all.push(Tried { index, what, before, now });
         }
@@ -126,7 +128,7 @@ pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> 
     if !run.policy().verify.trials {
         return (!end.passed()).then(|| DID_NOT_PASS.to_owned());
     }
-    complaint(base.and_then(|base| run.ground().end(base, &check.what.command)), end)
+    complaint(base.and_then(|base| run.check_results().end(base, &check.what.command)), end)
 }
 
 /// What speaks against taking the end of a check for a pass, given how it ended before the change.
@@ -160,7 +162,7 @@ pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<Str
 
 fn of_check(
     run: &Run,
-    lane: &Lane,
+    task_state: &TaskState,
     shape: &Shape,
     one: &Tried<'_>,
     because: &mut Vec<String>,
@@ -169,7 +171,7 @@ fn of_check(
     let mut shown = Shown::Not;
     let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
     let by_base = if shape.tests_touched || !lost.is_empty() {
-        match trial(run, lane, Trial::BaseTests, one)? {
+        match trial(run, task_state, Trial::BaseTests, one)? {
             Some(end) if !keeps(end, one.now) => {
                 return Err(Next::Doubt(old_tests_fail(one, end)));
             }
@@ -183,7 +185,7 @@ fn of_check(
         shown = Shown::ByOldTests;
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
-        let end = trial(run, lane, Trial::NewTests, one)?;
+        let end = trial(run, task_state, Trial::NewTests, one)?;
         if end.is_some_and(|end| fails_anew(one.before, end)) {
             shown = Shown::ByNewTests;
             because.push(format!("{name} fails with the new tests and the old code"));
@@ -191,7 +193,7 @@ fn of_check(
             because.push(format!("{name} passes with the new tests and the old code, too"));
         }
     }
-    match trial(run, lane, Trial::Altered, one)? {
+    match trial(run, task_state, Trial::Altered, one)? {
         Some(end) if end.passed() || !end.unnoticed.is_empty() => {
             return Err(Next::Doubt(cannot_fail(one, end)));
         }
@@ -204,24 +206,24 @@ fn of_check(
 /// How a trial ended; nothing if it could not be made or there is no time for it.
 fn trial<'a>(
     run: &Run,
-    lane: &'a Lane,
+    task_state: &'a TaskState,
     trial: Trial,
     one: &Tried<'_>,
 ) -> Result<Option<&'a CheckEnd>, Next> {
     let is =
         |state: &&crate::run::TrialState| state.trial == trial && state.index as usize == one.index;
-    match lane.trials().iter().find(is).map(|state| &state.state) {
+    match task_state.trials().iter().find(is).map(|state| &state.state) {
         Some(CheckState { end: Some(end), .. }) => {
             Ok(Some(end).filter(|end| end.untried.is_none()))
         }
         Some(_) => Err(Next::Wait),
-        None if has_time(run, lane, one.now) => Err(Next::Try(trial, one.index)),
+        None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
         None => Ok(None),
     }
 }
 
-fn has_time(run: &Run, lane: &Lane, now: &CheckEnd) -> bool {
-    let ends = lane.trials().iter().filter_map(|one| one.state.end.as_ref());
+fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
+    let ends = task_state.trials().iter().filter_map(|one| one.state.end.as_ref());
     let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
     let percent = u64::from(run.policy().verify.trial_percent);
     let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
@@ -282,20 +284,20 @@ fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
 
 /// What the trial of a check is compared and mixed with.
 pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) -> types::Against {
-    let Some(lane) = run.lane(&attempt.task) else { return types::Against::default() };
+    let Some(task_state) = run.task_state(&attempt.task) else { return types::Against::default() };
     let Some(what) = run.project_checks().get(index as usize) else {
         return types::Against::default();
     };
-    let plain = lane.checks().iter().find(|check| check.what.command == what.command);
+    let plain = task_state.checks().iter().find(|check| check.what.command == what.command);
     let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
     let won = tests.map(|tests| tests.won.clone());
     let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
-    let base_tests = lane.trials().iter().any(|one| {
+    let base_tests = task_state.trials().iter().any(|one| {
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
             && one.index == index
             && end.is_some_and(|end| end.untried.is_none())
-            && end.is_some_and(|end| turned(before(run, lane, what), end))
+            && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
     let task = run.place(&attempt.task).and_then(|place| run.task(place));
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
@@ -305,20 +307,26 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
-        ..compared(run, lane, what)
+        ..compared(run, task_state, what)
     }
 }
 
-fn before<'a>(run: &'a Run, lane: &Lane, what: &Check) -> Option<&'a CheckEnd> {
-    run.ground().end(lane.base()?, &what.command)
+fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {
+    run.check_results().end(task_state.base()?, &what.command)
 }
 
 /// What a plain check of an attempt is compared with.
-pub(crate) fn compared(run: &Run, lane: &Lane, what: &Check) -> types::Against {
-    let report = before(run, lane, what).and_then(report_of);
-    let changes = lane.last().map(|last| last.changes.clone()).unwrap_or_default();
+pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
+    let report = before(run, task_state, what).and_then(report_of);
+    let changes = task_state.last().map(|last| last.changes.clone()).unwrap_or_default();
     let test_files = run.test_files();
-    types::Against { base: lane.base().cloned(), report, changes, test_files, ..Default::default() }
+    types::Against {
+        base: task_state.base().cloned(),
+        report,
+        changes,
+        test_files,
+        ..Default::default()
+    }
 }
 
 /// The whole report of a check, kept as a blob.

@@ -14,7 +14,7 @@ use types::{
 
 use crate::permit::names_file;
 use crate::review;
-use crate::run::{CheckState, Lane, Run, Stage, current};
+use crate::run::{CheckState, Run, Stage, TaskState, current};
 use crate::trials::{self, DID_NOT_PASS, Next};
 
 pub(crate) use findings::is_test;
@@ -22,13 +22,13 @@ pub use findings::{findings, is_read, watched};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Neither the plan nor a review has a place in the plan.
-    for (id, lane) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
-        let attempt = current(&id, lane);
-        let events = match lane.stage() {
+    for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
+        let attempt = current(&id, task_state);
+        let events = match task_state.stage() {
             Stage::Submitted { commit, changes, findings, .. } => {
                 submitted(run, &attempt, commit, (changes, findings), now)
             }
-            Stage::Checking { commit } => checking(run, &attempt, (lane, commit), now),
+            Stage::Checking { commit } => checking(run, &attempt, (task_state, commit), now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -74,8 +74,8 @@ fn submitted(
 
 /// A result that is none goes back.
 fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
-    let lane = run.lane(&task.id).filter(|_| weighs(run))?;
-    let before = lane.faults().iter().any(|fault| fault.code == unchanged::UNTOUCHED);
+    let task_state = run.task_state(&task.id).filter(|_| weighs(run))?;
+    let before = task_state.faults().iter().any(|fault| fault.code == unchanged::UNTOUCHED);
     let asked = run.asked()?;
     let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
     let goal = if alone { asked.request.text.as_str() } else { "" };
@@ -160,22 +160,23 @@ fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
 fn checking(
     run: &Run,
     attempt: &AttemptId,
-    (lane, commit): (&Lane, &CommitId),
+    (task_state, commit): (&TaskState, &CommitId),
     now: Timestamp,
 ) -> Vec<Event> {
-    let done = lane.checks();
+    let done = task_state.checks();
     if done.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    if lane.trials().iter().any(|one| one.state.end.is_none()) {
+    if task_state.trials().iter().any(|one| one.state.end.is_none()) {
         return vec![];
     }
     if let Some(next) = next_check(run, attempt, done.len(), commit) {
         return next;
     }
-    let failed = failed(run, &attempt.task, lane);
+    let failed = failed(run, &attempt.task, task_state);
     // Trials come before a review: what is in doubt needs no second opinion.
-    let weighed = match failed.is_empty().then(|| weigh(run, attempt, lane, commit)).flatten() {
+    let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
+    {
         Some(Err(events)) => return events,
         Some(Ok(weighed)) => Some(weighed),
         None => None,
@@ -184,7 +185,7 @@ fn checking(
         return events;
     }
     if failed.is_empty() {
-        let stands = |check: &&CheckState| trials::stands(run, lane.base(), check).is_none();
+        let stands = |check: &&CheckState| trials::stands(run, task_state.base(), check).is_none();
         let passed = done.iter().filter(stands).count();
         let others = if passed < done.len() { "; the others are not held against it" } else { "" };
         let reason = format!("{passed} of {} checks passed{others}", done.len());
@@ -213,12 +214,12 @@ fn weighs(run: &Run) -> bool {
 
 /// The checks that count against a result, by name, with the reason. A task with checks of its own is held to those;
 /// the project's count against it only where it breaks what worked.
-fn failed(run: &Run, task: &TaskId, lane: &Lane) -> Vec<(String, String)> {
+fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
     let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
     let mut failed = Vec::new();
-    for (index, check) in lane.checks().iter().enumerate() {
+    for (index, check) in task_state.checks().iter().enumerate() {
         let Some(end) = &check.end else { continue };
-        let why = trials::stands(run, lane.base(), check);
+        let why = trials::stands(run, task_state.base(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
         let held = own == 0 || index < own || breaks;
@@ -233,13 +234,13 @@ fn failed(run: &Run, task: &TaskId, lane: &Lane) -> Vec<(String, String)> {
 fn weigh(
     run: &Run,
     attempt: &AttemptId,
-    lane: &Lane,
+    task_state: &TaskState,
     commit: &CommitId,
 ) -> Option<Result<Weighed, Vec<Event>>> {
     if !weighs(run) {
         return None;
     }
-    Some(match trials::next(run, &attempt.task, lane) {
+    Some(match trials::next(run, &attempt.task, task_state) {
         Next::Weighed(weighed) => Ok(weighed),
         Next::Wait => Err(vec![]),
         Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
@@ -259,13 +260,15 @@ fn names(checks: &[&CheckState]) -> String {
 /// What follows for a result that is on the branch with others: its checks run again, on all of them together. Nothing
 /// while they run; nothing said is that they passed.
 pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Option<Vec<Event>> {
-    let done = run.lane(&attempt.task)?.proofs();
+    let done = run.task_state(&attempt.task)?.proofs();
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
     }
-    let lane = run.lane(&attempt.task)?;
-    let failed: Vec<&CheckState> =
-        done.iter().filter(|check| trials::stands(run, lane.base(), check).is_some()).collect();
+    let task_state = run.task_state(&attempt.task)?;
+    let failed: Vec<&CheckState> = done
+        .iter()
+        .filter(|check| trials::stands(run, task_state.base(), check).is_some())
+        .collect();
     if !failed.is_empty() {
         let what =
             format!("merged with the results of other tasks, {} did not pass", names(&failed));
@@ -329,7 +332,7 @@ pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
     let all_passed =
         run.merged_checks().iter().all(|check| trials::stands(run, base, check).is_none());
-    let open = run.ground().without().values().any(|check| check.end.is_none());
+    let open = run.check_results().without().values().any(|check| check.end.is_none());
     if !weighs(run) || !all_passed || open {
         return vec![];
     }

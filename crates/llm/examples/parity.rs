@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use llm::parity::{Seat, column, table};
 use llm::{Dialect, Http, Recorder, Transport};
-use types::Span;
+use types::Millis;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let of: Vec<Seat> = seats.iter().filter(|seat| seat.dialect == dialect).cloned().collect();
         if let (Some(folder), false) = (&folder, of.is_empty()) {
             let servers: String = of.iter().map(|seat| format!("{}\n", seat.server)).collect();
-            std::fs::write(folder.join(dialect.word()).join("servers.txt"), servers)?;
+            std::fs::write(folder.join(dialect.as_str()).join("servers.txt"), servers)?;
         }
         if !of.is_empty() {
             columns.push((dialect, column(&of).await));
@@ -47,8 +47,8 @@ fn seat(words: &[String], folder: Option<&Path>) -> Result<Seat, Box<dyn Error>>
     let [dialect, server, base_url, model, key] = words else {
         return Err("five words for each server: dialect, name, address, model, key".into());
     };
-    let found = Dialect::ALL.into_iter().find(|one| one.word() == dialect);
-    let http: Arc<dyn Transport> = Arc::new(Http::new(Span::seconds(5)));
+    let found = Dialect::ALL.into_iter().find(|one| one.as_str() == dialect);
+    let http: Arc<dyn Transport> = Arc::new(Http::new(Millis::seconds(5)));
     let transport = match folder {
         Some(folder) => {
             let folder = folder.join(dialect).join(server);

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde::Deserialize;
 use tokio::time::Instant;
-use types::{Fault, FaultClass, ModelRequest, Retry, Span, StreamItem};
+use types::{Fault, FaultClass, Millis, ModelRequest, Retry, StreamItem};
 
 use crate::Model;
 use crate::faults::Cause;
@@ -18,12 +18,12 @@ use crate::faults::Cause;
 pub struct BreakerPolicy {
     /// How many requests that fail in a row open it.
     pub failures: u32,
-    pub open_ms: Span,
+    pub open_ms: Millis,
 }
 
 impl Default for BreakerPolicy {
     fn default() -> Self {
-        Self { failures: 5, open_ms: Span::seconds(30) }
+        Self { failures: 5, open_ms: Millis::seconds(30) }
     }
 }
 
@@ -77,7 +77,7 @@ impl Breaker {
     }
 
     /// Whether a call may be made now, and as what. If not, how long it is until one may.
-    fn admit(&self, now: Instant) -> Result<Sort, Span> {
+    fn admit(&self, now: Instant) -> Result<Sort, Millis> {
         let mut state = self.lock();
         match *state {
             State::Closed { .. } => Ok(Sort::Usual),
@@ -85,7 +85,7 @@ impl Breaker {
                 *state = State::Trial;
                 Ok(Sort::Trial)
             }
-            State::Open { until } => Err(Span::from(until - now)),
+            State::Open { until } => Err(Millis::from(until - now)),
             State::Trial => Err(self.policy.open_ms),
         }
     }
@@ -174,7 +174,7 @@ impl Model for Guarded {
     }
 }
 
-fn left_alone(request: &ModelRequest, wait: Span) -> BoxStream<'static, StreamItem> {
+fn left_alone(request: &ModelRequest, wait: Millis) -> BoxStream<'static, StreamItem> {
     let what = format!("{} failed too often; it is left alone for {wait}", request.model);
     let fault = Fault::new(FaultClass::Transient, BREAKER_OPEN, what);
     stream::iter([StreamItem::Failed(fault.retry(Retry::After(wait)))]).boxed()

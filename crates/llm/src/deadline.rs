@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
-use types::{Fault, Retry, Span, StreamItem};
+use types::{Fault, Millis, Retry, StreamItem};
 
 use crate::faults::Cause;
 
@@ -13,33 +13,33 @@ use crate::faults::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Deadlines {
-    pub connect_ms: Span,
+    pub connect_ms: Millis,
     /// From the request to the answer's first line.
-    pub first_byte_ms: Span,
+    pub first_byte_ms: Millis,
     /// The longest silence in the middle of an answer.
-    pub idle_ms: Span,
-    pub total_ms: Span,
+    pub idle_ms: Millis,
+    pub total_ms: Millis,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
         Self {
-            connect_ms: Span::seconds(15),
-            first_byte_ms: Span::seconds(180),
-            idle_ms: Span::seconds(120),
-            total_ms: Span::seconds(1_800),
+            connect_ms: Millis::seconds(15),
+            first_byte_ms: Millis::seconds(180),
+            idle_ms: Millis::seconds(120),
+            total_ms: Millis::seconds(1_800),
         }
     }
 }
 
-pub(crate) fn no_first_byte(limit: Span) -> Fault {
+pub(crate) fn no_first_byte(limit: Millis) -> Fault {
     Cause::Timeout.fault(format!("the server did not begin to answer in time ({limit})"))
 }
 
 /// The bytes, with a fault where they pause for too long.
 pub(crate) fn without_long_gaps(
     bytes: BoxStream<'static, Result<Bytes, Fault>>,
-    idle: Span,
+    idle: Millis,
 ) -> BoxStream<'static, Result<Bytes, Fault>> {
     let watched = stream::unfold(Some(bytes), move |bytes| async move {
         let mut bytes = bytes?;
@@ -57,7 +57,7 @@ pub(crate) fn without_long_gaps(
 /// The items, with a fault as the last one where the whole takes too long.
 pub(crate) fn within(
     items: BoxStream<'static, StreamItem>,
-    total: Span,
+    total: Millis,
 ) -> BoxStream<'static, StreamItem> {
     let state = (items, None::<Instant>, false);
     let watched = stream::unfold(state, move |(mut items, end, over)| async move {
@@ -93,7 +93,7 @@ mod tests {
     async fn thirty_seconds_of_silence_end_in_a_fault_and_not_in_a_hang() {
         let bytes = stream::iter([chunk()]).chain(stream::pending()).boxed();
         let begin = Instant::now();
-        let read: Vec<_> = without_long_gaps(bytes, Span::seconds(30)).collect().await;
+        let read: Vec<_> = without_long_gaps(bytes, Millis::seconds(30)).collect().await;
         assert_eq!(begin.elapsed(), Duration::from_secs(30));
         assert_eq!(read[0], chunk());
         assert_eq!(read[1].as_ref().expect_err("silence").code, "model.timeout");
@@ -108,7 +108,7 @@ mod tests {
             clock.tick().await;
             Some((StreamItem::Text("k".to_owned()), clock))
         });
-        let items: Vec<_> = within(slow.boxed(), Span::seconds(110)).collect().await;
+        let items: Vec<_> = within(slow.boxed(), Millis::seconds(110)).collect().await;
         assert_eq!(items.len(), 6, "five pieces and the end");
         let Some(StreamItem::Failed(fault)) = items.last() else { panic!("{items:?}") };
         assert_eq!((fault.code.as_str(), fault.retry), ("model.timeout", Retry::Never));

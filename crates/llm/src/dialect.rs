@@ -30,7 +30,7 @@ impl Dialect {
 
     /// The word in configurations and on command lines.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Messages => messages::NAME,
             Self::Responses => responses::NAME,

@@ -2,7 +2,7 @@
 //! and says whether asking again can help. Which answer of which provider means what is in the dialects.
 
 use serde_json::Value;
-use types::{Fault, FaultClass, Retry, Span};
+use types::{Fault, FaultClass, Millis, Retry};
 
 /// Why a model did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl Cause {
 
     /// The fault, with how long the provider asks us to wait.
     #[must_use]
-    pub fn fault_after(self, what: impl Into<String>, wait: Option<Span>) -> Fault {
+    pub fn fault_after(self, what: impl Into<String>, wait: Option<Millis>) -> Fault {
         let fault = self.fault(what);
         match wait {
             Some(wait) if self.passes() => fault.retry(Retry::After(wait)),
@@ -120,7 +120,7 @@ pub(crate) struct Complaint {
     /// The provider's type, code and status words, in lower case.
     pub(crate) words: Vec<String>,
     pub(crate) message: String,
-    pub(crate) wait: Option<Span>,
+    pub(crate) wait: Option<Millis>,
 }
 
 impl Complaint {
@@ -270,7 +270,7 @@ const fn headline(cause: Cause) -> &'static str {
 }
 
 /// `try again in 1.5s`, `retry in 48.9s`, `try again in 20ms`, `in 2m`.
-pub(crate) fn wait_in_text(message: &str) -> Option<Span> {
+pub(crate) fn wait_in_text(message: &str) -> Option<Millis> {
     let lower = message.to_lowercase();
     let at = ["try again in ", "retry in ", "retry after "]
         .iter()
@@ -288,7 +288,7 @@ pub(crate) fn wait_in_text(message: &str) -> Option<Span> {
         number * 1_000.0
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to fit")]
-    (0.0..1e12).contains(&millis).then(|| Span(millis.ceil() as u64))
+    (0.0..1e12).contains(&millis).then(|| Millis(millis.ceil() as u64))
 }
 
 #[cfg(test)]
@@ -305,9 +305,12 @@ mod tests {
     #[test]
     fn what_a_retry_cannot_cure_is_never_retried() {
         for cause in [Cause::Authentication, Cause::Quota, Cause::TooLong, Cause::InvalidRequest] {
-            assert_eq!(cause.fault_after("x", Some(Span(5))).retry, Retry::Never);
+            assert_eq!(cause.fault_after("x", Some(Millis(5))).retry, Retry::Never);
         }
-        assert_eq!(Cause::RateLimit.fault_after("x", Some(Span(5))).retry, Retry::After(Span(5)));
+        assert_eq!(
+            Cause::RateLimit.fault_after("x", Some(Millis(5))).retry,
+            Retry::After(Millis(5))
+        );
     }
 
     #[test]
@@ -320,7 +323,7 @@ mod tests {
             ("try again in a while", None),
             ("try again in 99999999999999999999s", None),
         ] {
-            assert_eq!(wait_in_text(text), wait.map(Span), "{text}");
+            assert_eq!(wait_in_text(text), wait.map(Millis), "{text}");
         }
     }
 }

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
-use types::{Fault, Span};
+use types::{Fault, Millis};
 
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
@@ -19,7 +19,7 @@ use crate::transport::{Answer, Exchange, Transport};
 #[derive(Debug, Clone)]
 pub struct Http {
     clients: Arc<[OnceLock<reqwest::Client>; 3]>,
-    connect: Span,
+    connect: Millis,
 }
 
 /// Where a server is, as far as that makes a difference. Each has a client of its own, made when the first server of its
@@ -42,7 +42,7 @@ impl Place {
         }
     }
 
-    fn build(self, connect: Span) -> reqwest::Result<reqwest::Client> {
+    fn build(self, connect: Millis) -> reqwest::Result<reqwest::Client> {
         let builder = reqwest::Client::builder()
             .connect_timeout(connect.duration())
             .redirect(reqwest::redirect::Policy::none())
@@ -59,7 +59,7 @@ impl Place {
 impl Http {
     /// A client that gives up connecting after a while.
     #[must_use]
-    pub fn new(connect: Span) -> Self {
+    pub fn new(connect: Millis) -> Self {
         // The provider of cryptography is chosen once for the process; a second choice changes nothing.
         rustls::crypto::ring::default_provider().install_default().ok();
         Self { clients: Arc::default(), connect }
@@ -163,10 +163,10 @@ mod tests {
         assert_eq!(Place::of("http://127.0.0.1:1/v1"), Place::HereInPlain);
         assert_eq!(Place::of("https://localhost/v1"), Place::Here);
         assert_eq!(Place::of("http://10.0.0.1"), Place::Elsewhere);
-        let http = Http::new(Span::seconds(1));
+        let http = Http::new(Millis::seconds(1));
         assert!(http.client("http://127.0.0.1:1/v1").is_ok());
         for place in [Place::Elsewhere, Place::Here, Place::HereInPlain] {
-            assert!(place.build(Span::seconds(1)).is_ok(), "{place:?}");
+            assert!(place.build(Millis::seconds(1)).is_ok(), "{place:?}");
         }
     }
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
-use types::{Span, Timestamp};
+use types::{Millis, Timestamp};
 
 use crate::retry_after;
 
 /// The longest that headers can make us wait; beyond it the provider may as well refuse us.
-const LONGEST: Span = Span::seconds(60);
+const LONGEST: Millis = Millis::seconds(60);
 
 /// The pace of one provider; shared by all who ask it.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Pace {
 }
 
 /// How long it is until there are requests or tokens again, where there are none left.
-fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Span> {
+fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
     let names = [
         ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
         ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
@@ -66,7 +66,7 @@ fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Span> {
 }
 
 /// `2026-11-15T06:00:00Z`, or `6m0s`, `1.5s`, `20ms`.
-fn moment_or_span(text: &str, now: Timestamp) -> Option<Span> {
+fn moment_or_span(text: &str, now: Timestamp) -> Option<Millis> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Some(Timestamp::from_millis(moment.as_millisecond()).since(now));
@@ -89,7 +89,7 @@ fn moment_or_span(text: &str, now: Timestamp) -> Option<Span> {
         rest = &unit[length..];
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-    (!text.is_empty()).then_some(Span(sum.ceil() as u64))
+    (!text.is_empty()).then_some(Millis(sum.ceil() as u64))
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
             ("", None),
             ("5", None),
         ] {
-            assert_eq!(moment_or_span(text, now), wait.map(Span), "{text}");
+            assert_eq!(moment_or_span(text, now), wait.map(Millis), "{text}");
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Cell {
 impl Cell {
     /// The cell as the table shows it.
     #[must_use]
-    pub fn word(&self) -> String {
+    pub fn label(&self) -> String {
         match &self.held_by {
             Some(server) => format!("ok ({server})"),
             None => "-".to_owned(),
@@ -108,12 +108,12 @@ fn absent(dialect: Dialect, row: usize) -> Option<&'static str> {
 pub fn table(columns: &[(Dialect, Vec<Cell>)]) -> String {
     let mut text = format!("{:<28}", "");
     for (dialect, _) in columns {
-        text.push_str(&format!("{:<16}", dialect.word()));
+        text.push_str(&format!("{:<16}", dialect.as_str()));
     }
     for (number, row) in ROWS.into_iter().enumerate() {
         text.push_str(&format!("\n{row:<28}"));
         for (_, cells) in columns {
-            let word = cells.get(number).map(Cell::word).unwrap_or_default();
+            let word = cells.get(number).map(Cell::label).unwrap_or_default();
             text.push_str(&format!("{word:<16}"));
         }
     }
@@ -123,7 +123,7 @@ pub fn table(columns: &[(Dialect, Vec<Cell>)]) -> String {
             for (server, reason) in &cell.reasons {
                 reasons.push_str(&format!(
                     "\n{}, {}, {server}: {reason}",
-                    dialect.word(),
+                    dialect.as_str(),
                     cell.row
                 ));
             }

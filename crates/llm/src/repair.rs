@@ -109,7 +109,7 @@ impl Repair {
 
 fn said<'a>(block: &'a Block, home: Option<Dialect>, ids: &mut Ids) -> Said<'a> {
     let native = block.native.as_ref().filter(|native| {
-        home.is_some_and(|dialect| native.dialect == dialect.word()) && native.fits(&block.body)
+        home.is_some_and(|dialect| native.dialect == dialect.as_str()) && native.fits(&block.body)
     });
     let id = match &block.body {
         BlockBody::Call(call) => ids.unique(&call.wire_id),

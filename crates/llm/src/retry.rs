@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde::Deserialize;
 use tokio::time::Instant;
-use types::{Decision, Fault, ModelRequest, Retry, RuleId, Span, StreamItem, Used};
+use types::{Decision, Fault, Millis, ModelRequest, Retry, RuleId, StreamItem, Used};
 
 use crate::Model;
 use crate::breaker::BREAKER_OPEN;
@@ -34,13 +34,13 @@ impl Spread {
     }
 
     /// A share of the longest wait, anywhere from nothing to all of it.
-    fn of(self, longest: u64, tries: u32, request: &ModelRequest) -> Span {
+    fn of(self, longest: u64, tries: u32, request: &ModelRequest) -> Millis {
         let mut hasher = DefaultHasher::new();
         let origin = &request.origin;
         let who = (origin.role.as_str(), &origin.attempt, origin.session, origin.turn);
         (self.0, who, tries).hash(&mut hasher);
         let share = hasher.finish() % 1_001;
-        Span(longest.saturating_mul(share) / 1_000)
+        Millis(longest.saturating_mul(share) / 1_000)
     }
 }
 
@@ -51,12 +51,12 @@ pub struct RetryPolicy {
     /// All tries, the first one included.
     pub max_tries: u32,
     /// The longest wait before the second try; it doubles with every further one.
-    pub base_ms: Span,
-    pub cap_ms: Span,
+    pub base_ms: Millis,
+    pub cap_ms: Millis,
     /// A provider that asks for more than this is not waited for.
-    pub longest_wait_ms: Span,
+    pub longest_wait_ms: Millis,
     /// How long it is tried in all, however often; without it `max_tries` counts.
-    pub patience_ms: Option<Span>,
+    pub patience_ms: Option<Millis>,
     /// Whether a reply that broke off is asked for again. Nothing of it is then handed on before its end.
     pub whole_replies: bool,
 }
@@ -65,9 +65,9 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             max_tries: 3,
-            base_ms: Span::seconds(1),
-            cap_ms: Span::seconds(60),
-            longest_wait_ms: Span::seconds(60),
+            base_ms: Millis::seconds(1),
+            cap_ms: Millis::seconds(60),
+            longest_wait_ms: Millis::seconds(60),
             patience_ms: None,
             whole_replies: false,
         }
@@ -79,9 +79,9 @@ impl RetryPolicy {
     fn wait(
         &self,
         fault: &Fault,
-        (tries, spent): (u32, Span),
-        spread: impl Fn(u64) -> Span,
-    ) -> Result<Span, GiveUp> {
+        (tries, spent): (u32, Millis),
+        spread: impl Fn(u64) -> Millis,
+    ) -> Result<Millis, GiveUp> {
         let over = match self.patience_ms {
             Some(patience) => spent >= patience,
             None => tries >= self.max_tries || fault.code == BREAKER_OPEN,
@@ -102,7 +102,7 @@ impl RetryPolicy {
 
 enum GiveUp {
     Useless,
-    TooLong(Span),
+    TooLong(Millis),
 }
 
 /// A model that is asked again where that can help.
@@ -118,7 +118,7 @@ struct Run {
     request: Arc<ModelRequest>,
     items: BoxStream<'static, StreamItem>,
     /// What has to pass before the next try.
-    wait: Option<Span>,
+    wait: Option<Millis>,
     tries: u32,
     began: Instant,
     started: bool,
@@ -181,7 +181,7 @@ impl Run {
         meter::add(&mut self.used, fault.used.take());
         let (tries, request) = (self.tries, self.request.clone());
         let spread = |longest| self.model.spread.of(longest, tries, &request);
-        let so_far = (self.tries, Span::from(self.began.elapsed()));
+        let so_far = (self.tries, Millis::from(self.began.elapsed()));
         let wait = match self.model.policy.wait(&fault, so_far, spread) {
             Ok(wait) if !self.delivered => wait,
             Err(GiveUp::TooLong(wait)) => {

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use types::{Span, Timestamp};
+use types::{Millis, Timestamp};
 
 /// The wait that the headers ask for. `now` is used where the answer itself does not say when it was made.
-pub(crate) fn wait(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Span> {
+pub(crate) fn wait(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
     let header = |name: &str| headers.get(name).map(|value| value.trim());
     if let Some(millis) = header("retry-after-ms").and_then(number) {
         return Some(span(millis));
@@ -25,8 +25,8 @@ fn number(text: &str) -> Option<f64> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-fn span(millis: f64) -> Span {
-    Span(millis.ceil() as u64)
+fn span(millis: f64) -> Millis {
+    Millis(millis.ceil() as u64)
 }
 
 fn date(text: &str) -> Option<Timestamp> {

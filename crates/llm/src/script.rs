@@ -40,7 +40,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
-use types::{Fault, FaultClass, Money, Retry, RoleId, Span, StopReason, TaskId, Usage};
+use types::{Fault, FaultClass, Millis, Money, Retry, RoleId, StopReason, TaskId, Usage};
 
 /// A script that was read and makes sense.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,7 +138,7 @@ pub(crate) struct Reply {
     pub(crate) think: Option<String>,
     pub(crate) say: Option<String>,
     pub(crate) calls: Vec<ScriptedCall>,
-    pub(crate) delay: Span,
+    pub(crate) delay: Millis,
     pub(crate) hold: Option<PathBuf>,
     pub(crate) usage: Option<ScriptedUsage>,
     pub(crate) end: End,
@@ -183,7 +183,7 @@ struct ReplyTable {
     submit: Option<toml::Table>,
     fault: Option<FaultTable>,
     #[serde(default)]
-    delay_ms: Span,
+    delay_ms: Millis,
     hold: Option<PathBuf>,
     usage: Option<ScriptedUsage>,
     stop: Option<StopReason>,
@@ -197,7 +197,7 @@ struct FaultTable {
     class: FaultClass,
     code: String,
     what: String,
-    retry_after_ms: Option<Span>,
+    retry_after_ms: Option<Millis>,
     /// Whether asking again makes sense; by itself what is transient or broke off.
     retry: Option<bool>,
 }

@@ -73,7 +73,7 @@ impl Model for ScriptedModel {
 /// What a reply waits for: some time before it begins, a file before its calls and its end.
 #[derive(Debug, Default)]
 struct Waits {
-    delay: types::Span,
+    delay: types::Millis,
     hold: Option<PathBuf>,
 }
 

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use types::{Fault, ModelRequest, Source};
 
 use crate::Dialect;
+use crate::encoded_history::{Entry, Scrolls};
 use crate::faults::Cause;
-use crate::mould::Mould;
 use crate::repair::Turn;
-use crate::scroll::{Entry, Scrolls};
+use crate::request_template::RequestTemplate;
 
 /// A request in a dialect: where to, with which headers beside the key, and what, as JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,15 +98,16 @@ impl Dialect {
         if request.max_output == 0 {
             return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
         }
-        Ok(before.read(request, self, quirks, |scroll| {
-            let mould = scroll.mould.take();
-            let mould = mould.filter(|mould| mould.fits(request, delivery, quirks));
-            let mould = mould.unwrap_or_else(|| {
+        Ok(before.read(request, self, quirks, |encoded_history| {
+            let request_template = encoded_history.request_template.take();
+            let request_template = request_template
+                .filter(|request_template| request_template.fits(request, delivery, quirks));
+            let request_template = request_template.unwrap_or_else(|| {
                 let frame = self.frame(request, delivery, quirks);
-                Mould::new(frame, request, delivery, quirks)
+                RequestTemplate::new(frame, request, delivery, quirks)
             });
-            let wire = mould.filled(scroll);
-            scroll.mould = Some(mould);
+            let wire = request_template.filled(encoded_history);
+            encoded_history.request_template = Some(request_template);
             wire
         }))
     }

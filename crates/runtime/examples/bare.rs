@@ -13,8 +13,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use runtime::llm::{Http, Registry, Settings};
 use runtime::store::SqliteJournal;
-use runtime::{Bosun, Models, NewSession, Setup};
-use types::{Rung, Span};
+use runtime::{Bosun, Config, Models, NewSession};
+use types::{IsolationLevel, Millis};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -24,15 +24,15 @@ async fn main() -> anyhow::Result<()> {
     let settings = format!(
         "[providers.anthropic]\nbase_url = {address:?}\nkey_env = []\nkey_needed = false\n"
     );
-    let transport = Arc::new(Http::new(Span::seconds(10)));
+    let transport = Arc::new(Http::new(Millis::seconds(10)));
     let registry = Registry::new(Settings::parse(&settings)?, |_| None, transport)?;
     let journal = SqliteJournal::open(&state.join("journal.db")).await?;
-    let mut setup = Setup::new(Arc::new(journal), state);
+    let mut setup = Config::new(Arc::new(journal), state);
     setup.models = Models::default().with_registry(Arc::new(registry));
 
     let mut new = NewSession::new(&folder, "anthropic/claude-sonnet-4-5".parse()?)?;
     new.policy.headless = true;
-    new.policy.sandbox.require = Rung::None;
+    new.policy.sandbox.require = IsolationLevel::None;
     new.policy.session.max_rounds = 0;
     let session = Bosun::new(setup).open(new).await?;
     session.submit("Say how the tide is.").await?;

@@ -1,5 +1,5 @@
 //! An agent that runs a command, behind the walls that the shipped policies require: the program is started again as
-//! the one that builds them, so `Twin::enter` comes first in `main`.
+//! the one that builds them, so `HelperExe::enter` comes first in `main`.
 //!
 //! ```text
 //! cargo run -p runtime --example commands
@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
-use runtime::sandbox::Twin;
+use runtime::sandbox::HelperExe;
 use runtime::store::MemoryJournal;
 use runtime::types::{Event, LogId};
-use runtime::{Bosun, NewSession, Setup};
+use runtime::{Bosun, Config, NewSession};
 
 const SCRIPT: &str = r#"
 [[attempt]]
@@ -24,13 +24,13 @@ say = "I have looked."
 "#;
 
 fn main() -> anyhow::Result<()> {
-    let twin = Twin::enter();
-    tokio::runtime::Runtime::new()?.block_on(talk(twin))
+    let helper_exe = HelperExe::enter();
+    tokio::runtime::Runtime::new()?.block_on(talk(helper_exe))
 }
 
-async fn talk(twin: Twin) -> anyhow::Result<()> {
+async fn talk(helper_exe: HelperExe) -> anyhow::Result<()> {
     let (folder, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let setup = Setup::walled(Arc::new(MemoryJournal::new()), state.path(), twin);
+    let setup = Config::walled(Arc::new(MemoryJournal::new()), state.path(), helper_exe);
     let bosun = Bosun::new(setup);
     let model = bosun.keep_script(SCRIPT).await?;
     let session = bosun.open(NewSession::new(folder.path(), model)?).await?;
@@ -39,7 +39,7 @@ async fn talk(twin: Twin) -> anyhow::Result<()> {
     let log = LogId::run(session.id().clone());
     for line in bosun.journal().read(&log, 0, 1_000).await? {
         match line.event {
-            Event::SandboxProbed { proof, .. } => println!("held by {}", proof.rung.word()),
+            Event::SandboxProbed { proof, .. } => println!("held by {}", proof.rung.as_str()),
             Event::ToolFinished { output, .. } => println!("{}", output.text.trim_end()),
             Event::ToolRefused { decision, .. } => println!("refused: {}", decision.reason),
             _ => {}

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use runtime::sandbox::{EnvError, Environment};
 use runtime::store::MemoryJournal;
-use runtime::{Bosun, NewSession, Setup};
+use runtime::{Bosun, Config, NewSession};
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
@@ -84,7 +84,7 @@ say = "It is written down."
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let setup = Setup::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
+    let setup = Config::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
     let bosun = Bosun::new(setup);
     let model = bosun.keep_script(SCRIPT).await?;
     let memory = Arc::new(Memory::default());

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use runtime::store::MemoryJournal;
-use runtime::tools::{Place, Tool};
-use runtime::{Bosun, NewSession, Setup};
+use runtime::tools::{Tool, ToolContext};
+use runtime::{Bosun, Config, NewSession};
 use serde_json::{Value, json};
 use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
 
@@ -46,7 +46,7 @@ impl Tool for Tide {
         Inspection::Would(CallFacts::new(Access::Read, Repeat::Safe))
     }
 
-    async fn run(&self, arguments: &Value, _place: &Place<'_>) -> ToolOutput {
+    async fn run(&self, arguments: &Value, _place: &ToolContext<'_>) -> ToolOutput {
         match arguments["harbour"].as_str() {
             Some("Brest") => ToolOutput::ok("04:12 and 16:37"),
             _ => ToolOutput::error("only Brest is known; ask for that"),
@@ -66,7 +66,7 @@ say = "High water in Brest is at 04:12 and 16:37."
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut setup = Setup::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
+    let mut setup = Config::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
     setup.registry.register(Arc::new(Tide::new()))?;
     let bosun = Bosun::new(setup);
     let model = bosun.keep_script(SCRIPT).await?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use runtime::store::MemoryJournal;
-use runtime::{Bosun, NewSession, Setup, Words};
+use runtime::{Bosun, Config, NewSession, Words};
 
 const SCRIPT: &str = r#"
 [[attempt]]
@@ -29,7 +29,7 @@ async fn main() -> anyhow::Result<()> {
     std::fs::create_dir(&workspace)?;
     std::fs::write(workspace.join("greeting.txt"), "hello\n")?;
 
-    let setup = Setup::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
+    let setup = Config::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
     let bosun = Bosun::new(setup);
     // With a key in the environment: "anthropic/claude-sonnet-4-5".parse()?, and Models::with_registry in the setup.
     let model = bosun.keep_script(SCRIPT).await?;

@@ -9,15 +9,15 @@ use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
 use store::Redactor;
 use tokio_util::sync::CancellationToken;
-use tools::{Place, Registry, Seen, Web, profile};
+use tools::{FileReadTracker, Registry, ToolContext, Web, profile};
 use types::{
-    Access, Arguments, Call, CallFacts, Decision, Fault, FileState, Inspection, Metadata,
-    Permission, Policy, RuleId, Said, Scope, Shown, Source, ToolProfile,
+    Access, Answer, Arguments, Call, CallFacts, Decision, Fault, FileState, Inspection, Metadata,
+    Permission, Policy, RuleId, Scope, Shown, Source, ToolProfile,
 };
 
+use crate::effects::exact::InFiles;
 use crate::look::look;
-use crate::perform::exact::InFiles;
-use crate::walls::{Ground, Walls, Whose, Yard};
+use crate::sandbox_factory::{Isolation, SandboxFactory, SandboxSpec, Whose};
 use crate::web::Internet;
 
 /// Somebody who can be asked: what he says to a question, if he says anything.
@@ -38,7 +38,7 @@ pub struct HandCall<'a> {
     pub workspace: &'a Path,
     /// Where it may write.
     pub scope: Scope,
-    pub walls: Walls,
+    pub walls: Isolation,
     /// The places of this machine that agents stay out of.
     pub machine: MachineFolders,
     pub redactor: &'a Redactor,
@@ -76,7 +76,7 @@ pub enum MadeOutcome {
 
 impl MadeOutcome {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Error => "error",
@@ -139,7 +139,7 @@ impl HandCall<'_> {
         loop {
             let asked = self.asked(facts, decision.clone());
             let Some(text) = (person.0)(&asked.shown.text) else { return Err(Box::new(asked)) };
-            let said = Said { by: "you".to_owned(), text };
+            let said = Answer { by: "you".to_owned(), text };
             if !said.allows() {
                 let reason = format!("{} did not allow it: {}", said.by, said.text);
                 let decision = Decision { reason, ..decision };
@@ -168,10 +168,10 @@ impl HandCall<'_> {
             Arguments::Json(arguments) => arguments,
             Arguments::Broken(_) => &Value::Null,
         };
-        let seen = Seen::unguarded();
+        let seen = FileReadTracker::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
         let secrets = InFiles(self.redactor);
-        let place = Place::new(env, &seen, stop)
+        let place = ToolContext::new(env, &seen, stop)
             .with_web(web)
             .keeping(&secrets)
             .with_tool_policy(&self.policy.tools);
@@ -191,13 +191,16 @@ impl HandCall<'_> {
 
     /// The workspace. Only a command needs walls, and only then are they tried.
     async fn open(&self, root: &Path, access: Access) -> Result<LocalEnvironment, Fault> {
-        let walls = if access == Access::Execute { self.walls.clone() } else { Walls::None };
-        let require =
-            if access == Access::Execute { self.policy.sandbox.require } else { types::Rung::None };
+        let walls = if access == Access::Execute { self.walls.clone() } else { Isolation::None };
+        let require = if access == Access::Execute {
+            self.policy.sandbox.require
+        } else {
+            types::IsolationLevel::None
+        };
         // A repository around the workspace is not the workspace's own, and stays out of sight.
         let repo = Repo::discover(root).await.ok().filter(|repo| repo.root() == root);
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
-        let ground = Ground {
+        let ground = SandboxSpec {
             folder: root,
             whose: Whose::Agent,
             repo: repo.as_ref(),
@@ -207,9 +210,9 @@ impl HandCall<'_> {
             policy: &self.policy.sandbox,
             ready: None,
         };
-        let yard = Yard::new(walls, self.machine.clone(), None);
-        yard.refuse_folder(root, &self.policy.sandbox)?;
-        yard.open(ground).await
+        let sandboxes = SandboxFactory::new(walls, self.machine.clone(), None);
+        sandboxes.refuse_folder(root, &self.policy.sandbox)?;
+        sandboxes.open(ground).await
     }
 
     fn shown(&self, text: &str, not_held: u64) -> Shown {

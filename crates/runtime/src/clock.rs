@@ -83,17 +83,17 @@ impl Clock for ManualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use types::Span;
+    use types::Millis;
 
     #[tokio::test]
     async fn the_manual_clock_wakes_sleepers_when_it_gets_there() {
         let start = Timestamp::from_millis(1_000);
         let clock = ManualClock::at(start);
-        let later = start.after(Span::seconds(60));
+        let later = start.after(Millis::seconds(60));
         let sleeper = clock.sleep_until(later);
         tokio::pin!(sleeper);
         assert!(futures::poll!(sleeper.as_mut()).is_pending());
-        clock.skip_to(start.after(Span::seconds(30)));
+        clock.skip_to(start.after(Millis::seconds(30)));
         assert!(futures::poll!(sleeper.as_mut()).is_pending());
         clock.skip_to(later);
         sleeper.await;

@@ -9,11 +9,11 @@ use engine::Run;
 use tokio::sync::mpsc;
 use types::{Command, LogId, RunId, RunView};
 
-use crate::door::{Bosun, DoorError, Handle, Left};
-use crate::drive::{self, Drive, Posted, WhenWaiting};
-use crate::perform::run::RunHands;
+use crate::api::{Bosun, Error, Handle, Left};
+use crate::effects::run::RunExecutor;
+use crate::event_loop::{self, Drive, Posted, WhenWaiting};
+use crate::services::Services;
 use crate::session::{Session, SessionError};
-use crate::shop::Shop;
 
 /// How often the inbox is looked into for commands of other processes, and by these whether they were taken.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -30,7 +30,7 @@ pub enum Delivered {
 impl Bosun {
     /// Says something to a run, and stays until somebody has heard it: whoever drives the run, or this process, if
     /// nobody does or whoever did leaves.
-    pub async fn deliver(&self, run: &RunId, command: &Command) -> Result<Delivered, DoorError> {
+    pub async fn deliver(&self, run: &RunId, command: &Command) -> Result<Delivered, Error> {
         let number = self.post(run, command).await?;
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -69,7 +69,7 @@ impl Bosun {
     }
 
     /// Stays until a run is over that was told to end. If whoever drives it leaves before, it is driven here.
-    pub async fn until_over(&self, run: &RunId) -> Result<RunView, DoorError> {
+    pub async fn until_over(&self, run: &RunId) -> Result<RunView, Error> {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
             ticks.tick().await;
@@ -77,7 +77,7 @@ impl Bosun {
                 Ok(handle) => {
                     handle.finished().await?;
                 }
-                Err(DoorError::Over { .. }) => return self.view(run).await,
+                Err(Error::Over { .. }) => return self.view(run).await,
                 Err(error) if error.is_busy() => {}
                 Err(error) => return Err(error),
             }
@@ -99,23 +99,23 @@ impl Bosun {
     }
 
     /// Whether somebody, here or in another process, is driving the run right now.
-    pub async fn is_driven(&self, run: &RunId) -> Result<bool, DoorError> {
-        Ok(self.shop.journal.is_leased(&LogId::run(run.clone())).await?)
+    pub async fn is_driven(&self, run: &RunId) -> Result<bool, Error> {
+        Ok(self.services.journal.is_leased(&LogId::run(run.clone())).await?)
     }
 
     /// Whether something that was said to a run or a conversation was not heard yet.
-    pub async fn has_posted(&self, run: &RunId) -> Result<bool, DoorError> {
-        Ok(!self.shop.journal.posted(run).await?.is_empty())
+    pub async fn has_posted(&self, run: &RunId) -> Result<bool, Error> {
+        Ok(!self.services.journal.posted(run).await?.is_empty())
     }
 
     /// Whether a command is still in the inbox.
-    async fn waits(&self, run: &RunId, number: u64) -> Result<bool, DoorError> {
-        let posted = self.shop.journal.posted(run).await?;
+    async fn waits(&self, run: &RunId, number: u64) -> Result<bool, Error> {
+        let posted = self.services.journal.posted(run).await?;
         Ok(posted.iter().any(|(other, _)| *other == number))
     }
 
     /// The run once more, if something was said to it since it was left and nobody else has taken it up.
-    async fn called_back(&self, run: &RunId) -> Result<Option<Drive<Run>>, DoorError> {
+    async fn called_back(&self, run: &RunId) -> Result<Option<Drive<Run>>, Error> {
         if !self.has_posted(run).await? {
             return Ok(None);
         }
@@ -131,21 +131,21 @@ impl Bosun {
 pub(crate) async fn drive_run(
     bosun: Bosun,
     mut drive: Drive<Run>,
-    hands: RunHands,
-) -> Result<Left, DoorError> {
+    executor: RunExecutor,
+) -> Result<Left, Error> {
     loop {
         // What was said while nobody drove the run is heard before anything is done.
         drive.take_posted().await?;
-        let left = drive_once(&mut drive, &hands).await?;
-        if left == drive::Left::Waiting && bosun.has_posted(&hands.run).await? {
+        let left = drive_once(&mut drive, &executor).await?;
+        if left == event_loop::Left::Waiting && bosun.has_posted(&executor.run).await? {
             continue;
         }
-        if left == drive::Left::Over {
+        if left == event_loop::Left::Over {
             // It says nothing any more; whoever posted it learns that the run is over.
             drive.take_posted().await?;
-            if let Err(error) = hands.workshop.close(&drive.machine).await {
+            if let Err(error) = executor.worktrees.close(&drive.machine).await {
                 // The run is over all the same, and whoever opens it again tries once more.
-                tracing::warn!(run = %hands.run, %error, "cleaning up after a run");
+                tracing::warn!(run = %executor.run, %error, "cleaning up after a run");
             }
         }
         let view = bosun.shown(&drive.machine);
@@ -153,24 +153,27 @@ pub(crate) async fn drive_run(
         // run is driven, is seen by the next look.
         drop(drive);
         let again = match left {
-            drive::Left::Waiting => bosun.called_back(&hands.run).await?,
-            drive::Left::Over | drive::Left::Suspended => None,
+            event_loop::Left::Waiting => bosun.called_back(&executor.run).await?,
+            event_loop::Left::Over | event_loop::Left::Suspended => None,
         };
         let Some(again) = again else {
-            let away = hands.away.lock().ok().and_then(|mut away| away.take());
-            return Ok(Left { view, suspended: left == drive::Left::Suspended, away });
+            let away = executor.away.lock().ok().and_then(|mut away| away.take());
+            return Ok(Left { view, suspended: left == event_loop::Left::Suspended, away });
         };
         drive = again;
     }
 }
 
-async fn drive_once(drive: &mut Drive<Run>, hands: &RunHands) -> Result<drive::Left, DoorError> {
+async fn drive_once(
+    drive: &mut Drive<Run>,
+    executor: &RunExecutor,
+) -> Result<event_loop::Left, Error> {
     let (sender, mut inbox) = mpsc::channel(16);
-    let listening = tokio::spawn(listen(hands.shop.clone(), hands.run.clone(), sender));
-    let left = drive.run(hands, &mut inbox, &hands.suspend, WhenWaiting::Leave).await;
+    let listening = tokio::spawn(listen(executor.services.clone(), executor.run.clone(), sender));
+    let left = drive.run(executor, &mut inbox, &executor.suspend, WhenWaiting::Leave).await;
     listening.abort();
     let left = left?;
-    let broken = hands.broken.lock().ok().and_then(|mut broken| broken.take());
+    let broken = executor.broken.lock().ok().and_then(|mut broken| broken.take());
     match broken {
         Some(error) => Err(error.into()),
         None => Ok(left),
@@ -178,12 +181,12 @@ async fn drive_once(drive: &mut Drive<Run>, hands: &RunHands) -> Result<drive::L
 }
 
 /// Hands on what is put into the run's inbox, each command once.
-pub(crate) async fn listen(shop: Arc<Shop>, run: RunId, sender: mpsc::Sender<Posted>) {
+pub(crate) async fn listen(services: Arc<Services>, run: RunId, sender: mpsc::Sender<Posted>) {
     let mut handed_on = 0;
     let mut ticks = tokio::time::interval(LOOK_EVERY);
     loop {
         ticks.tick().await;
-        let commands = match shop.journal.posted(&run).await {
+        let commands = match services.journal.posted(&run).await {
             Ok(commands) => commands,
             Err(error) => {
                 tracing::warn!(%run, %error, "looking into the inbox");

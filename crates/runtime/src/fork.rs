@@ -20,8 +20,8 @@ use types::{
     Policy, RunId, SessionChange, TaskId,
 };
 
-use crate::door::{Bosun, DoorError, draw_run_id};
-use crate::drive::{Drive, DriveError};
+use crate::api::{Bosun, Error, draw_run_id};
+use crate::event_loop::{Drive, DriveError};
 use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
 use crate::session::SessionError;
 use copied::Copying;
@@ -53,7 +53,7 @@ pub struct Fork {
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Door(#[from] Error),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error("{run} has no line {at}; its last one is {last}")]
@@ -100,7 +100,7 @@ impl From<DriveError> for ForkError {
 impl Bosun {
     /// Makes a fork. It can be gone on with as soon as this comes back.
     pub async fn fork(&self, new: NewFork) -> Result<Fork, ForkError> {
-        let logs = recorded_logs(&*self.shop.journal, &new.from).await?;
+        let logs = recorded_logs(&*self.services.journal, &new.from).await?;
         let Some(first) = logs.run.first() else {
             return Err(self.unknown(&new.from).await.into());
         };
@@ -137,7 +137,7 @@ impl Bosun {
             not_asked(attempt, origin.seq, &logs.run)?;
         }
         let repository = self.path_of(&machine);
-        let repo = self.shop.repo(&repository).await?;
+        let repo = self.services.repo(&repository).await?;
         for commit in needed(&machine, lines) {
             if repo.find_tree(&commit).await?.is_none() {
                 let repository = repository.display().to_string();
@@ -145,14 +145,14 @@ impl Bosun {
             }
         }
         let run = new.id.clone().unwrap_or_else(draw_run_id);
-        let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
-        let lease = self.shop.journal.lease(&LogId::run(run.clone())).await?;
+        let mut copying = Copying::new(&run, &origin, lines, self.services.clock.now());
+        let lease = self.services.journal.lease(&LogId::run(run.clone())).await?;
         self.begin_fork(&run, Some((repo.root(), machine.head())))?;
         self.keep_place(&run, repo.root())?;
         for attempt in finished {
             let Some(log) = logs.attempts.get(&attempt) else { continue };
             let id = LogId::attempt(run.clone(), attempt.clone());
-            let lease = self.shop.journal.lease(&id).await?;
+            let lease = self.services.journal.lease(&id).await?;
             let head = self.write(&copying, &lease, &log.lines).await?;
             copying.heads.insert(attempt, head);
         }
@@ -191,10 +191,10 @@ impl Bosun {
         let place = self.place_of(&new.from, &from);
         self.files_at(&new.from, origin.seq, &place, &into).await?;
         let run = new.id.clone().unwrap_or_else(draw_run_id);
-        let mut copying = Copying::new(&run, &origin, lines, self.shop.clock.now());
+        let mut copying = Copying::new(&run, &origin, lines, self.services.clock.now());
         copying.folder = Some(sandbox::folder_name(&into));
         let log = LogId::run(run.clone());
-        let lease = self.shop.journal.lease(&log).await?;
+        let lease = self.services.journal.lease(&log).await?;
         self.begin_fork(&run, None)?;
         self.keep_place(&run, &into)?;
         self.write(&copying, &lease, lines).await?;
@@ -205,7 +205,7 @@ impl Bosun {
         };
         let change = Box::new(SessionChange { system: Some(system), ..SessionChange::default() });
         let machine = Attempt::new(policy);
-        let mut drive = Drive::load_held(machine, lease, self.shop.surroundings()).await?;
+        let mut drive = Drive::load_held(machine, lease, self.services.loop_deps()).await?;
         drive.take(&Input::Command(Command::Change { change }), None).await?;
         self.finish_fork(&run);
         Ok(Fork { run, origin, session: true, anew: vec![] })
@@ -218,12 +218,12 @@ impl Bosun {
         lease: &Lease,
         lines: &[Envelope],
     ) -> Result<Digest, ForkError> {
-        let journal = &self.shop.journal;
+        let journal = &self.services.journal;
         let mut expect = 0;
         // What was recorded at one moment is recorded at one moment again.
         for together in lines.chunk_by(|one, next| one.at == next.at) {
             let Some(first) = together.first() else { continue };
-            let event = |line: &Envelope| self.shop.redactor.clean(copying.event(&line.event));
+            let event = |line: &Envelope| self.services.redactor.clean(copying.event(&line.event));
             let events: Vec<Clean> = together.iter().map(event).collect();
             let batch = Batch { expect, at: copying.moved(first.at), events: &events, taken: None };
             journal.append(lease, batch).await?;
@@ -233,7 +233,7 @@ impl Bosun {
     }
 
     async fn hash_of(&self, log: &LogId, seq: u64) -> Result<Digest, ForkError> {
-        let line = self.shop.journal.lines(log, seq.saturating_sub(1), 1).await?;
+        let line = self.services.journal.lines(log, seq.saturating_sub(1), 1).await?;
         Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
     }
 }

@@ -8,10 +8,10 @@ use sandbox::GitError;
 use store::{Removal, Removed, SqliteJournal};
 use types::{RunId, SessionState};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 use crate::listing::{Entry, Found};
-use crate::shop::{ASIDE, SNAPSHOTS};
-use crate::workshop::WORKTREES;
+use crate::services::{ASIDE, SNAPSHOTS};
+use crate::worktrees::WORKTREES;
 
 /// Which runs are old enough to go.
 #[derive(Debug, Clone, Copy)]
@@ -76,8 +76,8 @@ impl Bosun {
         journal: &SqliteJournal,
         rules: GcRules,
         by: &str,
-    ) -> Result<Collected, DoorError> {
-        let now = self.shop.clock.now();
+    ) -> Result<Collected, Error> {
+        let now = self.services.clock.now();
         let mut collected = Collected::default();
         let (mut going, mut staying) = (Vec::new(), Vec::new());
         for (place, entry) in self.overview(false).await?.into_iter().enumerate() {
@@ -130,7 +130,7 @@ impl Bosun {
     }
 
     /// Removes the branch and the worktrees of a run. A repository that is gone has neither.
-    async fn clear(&self, entry: &Entry, dry_run: bool) -> Result<(), DoorError> {
+    async fn clear(&self, entry: &Entry, dry_run: bool) -> Result<(), Error> {
         if dry_run || !matches!(entry.found, Found::Run { .. }) {
             return Ok(());
         }
@@ -145,13 +145,14 @@ impl Bosun {
                 Err(error) => return Err(error.into()),
             }
         }
-        remove_folder(&self.shop.home.join(WORKTREES).join(entry.run.as_str()));
+        remove_folder(&self.services.home.join(WORKTREES).join(entry.run.as_str()));
         Ok(())
     }
 
     /// Removes old copies of files that were taken away after commands.
     fn sweep_aside(&self, rules: GcRules, collected: &mut Collected) {
-        let entries = std::fs::read_dir(self.shop.home.join(ASIDE)).into_iter().flatten().flatten();
+        let entries =
+            std::fs::read_dir(self.services.home.join(ASIDE)).into_iter().flatten().flatten();
         for entry in entries {
             let changed = entry.metadata().and_then(|found| found.modified()).ok();
             let age = changed.and_then(|at| at.elapsed().ok()).unwrap_or_default();
@@ -170,8 +171,8 @@ impl Bosun {
     fn sweep_snapshots(&self, staying: &[Entry], dry_run: bool, collected: &mut Collected) {
         let Some(kept) = self.staying_folders(staying) else { return };
         let kept: BTreeSet<PathBuf> =
-            kept.iter().map(|folder| self.shop.snapshots_of(folder)).collect();
-        let Ok(entries) = std::fs::read_dir(self.shop.home.join(SNAPSHOTS)) else { return };
+            kept.iter().map(|folder| self.services.snapshots_of(folder)).collect();
+        let Ok(entries) = std::fs::read_dir(self.services.home.join(SNAPSHOTS)) else { return };
         for entry in entries.flatten() {
             if kept.contains(&entry.path()) {
                 continue;
@@ -196,7 +197,7 @@ impl Bosun {
                 Found::Session(listed) if !is_known(&listed.folder) => return None,
                 Found::Session(listed) => folders.push(PathBuf::from(&listed.folder)),
                 Found::Run { .. } => {
-                    let worktrees = self.shop.home.join(WORKTREES).join(entry.run.as_str());
+                    let worktrees = self.services.home.join(WORKTREES).join(entry.run.as_str());
                     let entries = std::fs::read_dir(worktrees).into_iter().flatten().flatten();
                     folders.extend(entries.map(|entry| entry.path()));
                 }

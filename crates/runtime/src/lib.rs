@@ -10,7 +10,7 @@
 //! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
 //! let run = bosun.start(NewRun::new("Add a tide command", "path/to/repository", model)?).await?;
 //! let left = run.finished().await?;
-//! println!("{}", left.view.status.word());
+//! println!("{}", left.view.status.as_str());
 //! # Ok(()) }
 //! ```
 //!
@@ -40,67 +40,67 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+mod api;
 pub mod audit;
 pub mod bundle;
 mod by_hand;
 mod clock;
-mod door;
-mod drive;
 mod driver;
-mod flight;
+mod effects;
+mod event_loop;
 pub mod fork;
 mod gc;
 mod hub;
+mod in_flight;
 mod integrity;
 mod listing;
 mod look;
 mod models;
-mod perform;
 mod places;
+mod prepare;
 pub mod presets;
 mod projected;
+mod prompt_facts;
 mod prompts;
 pub mod replay;
 mod repository;
 mod runs;
+mod sandbox_factory;
+mod services;
 mod session;
-mod setting;
 mod settle;
-mod shop;
 #[cfg(test)]
 mod sim;
 mod small_file;
 mod stats;
 mod sweep;
-mod walls;
 mod watch;
 mod web;
-mod workshop;
-mod workspace;
+mod worktrees;
 
+pub use api::{Bosun, Error, Handle, Left, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
-pub use door::{Bosun, DoorError, Handle, Left, NewRun, draw_run_id};
-pub use drive::DriveError;
 pub use driver::Delivered;
 pub use engine::folder::MachineFolders;
-pub use flight::Order;
+pub use event_loop::DriveError;
 pub use gc::{Collected, GcRules};
 pub use hub::{Delta, DeltaKind, SessionItem};
+pub use in_flight::Order;
 pub use integrity::{Flaw, Integrity, integrity};
 pub use listing::{Entry, Found};
 pub use models::{KeepError, Models};
+pub use prepare::proposed_workspace;
 pub use projected::{Projected, Words};
+pub use prompt_facts::{Opening, project_documents, system_prompt};
 pub use prompts::{PromptError, Prompts};
 pub use runs::RunsError;
+pub use sandbox_factory::Isolation;
+pub use services::Config;
 pub use session::{NewSession, Session, SessionError, Undone};
-pub use setting::{Opening, project_documents, system_prompt};
 pub use settle::{Acceptance, SettleError, Settlement};
-pub use shop::Setup;
 pub use sweep::Leftovers;
-pub use walls::Walls;
 pub use watch::{Mix, recorded};
-pub use workspace::proposed_workspace;
 
 pub use engine::projection::{SessionConfig, ToolResultEntry, Turn};
 pub use engine::{Cut, Gaps, calls_of};

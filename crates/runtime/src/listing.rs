@@ -10,8 +10,8 @@ use types::{
     Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Timestamp,
 };
 
-use crate::door::{Bosun, DoorError};
-use crate::drive;
+use crate::api::{Bosun, Error};
+use crate::event_loop;
 
 /// How many policies are held at a time.
 const MOST_POLICIES: usize = 32;
@@ -70,19 +70,19 @@ impl Found {
     }
 
     /// Why it cannot be read, if it cannot. An error that is not about this one run is handed back.
-    fn unreadable(error: DoorError) -> Result<Self, DoorError> {
+    fn unreadable(error: Error) -> Result<Self, Error> {
         let why = error.to_string();
         match error {
-            DoorError::Journal(JournalError::Damaged { seq, why, .. }) => {
+            Error::Journal(JournalError::Damaged { seq, why, .. }) => {
                 Ok(Self::Damaged { why: format!("at line {seq}: {why}") })
             }
-            DoorError::Journal(JournalError::DamagedBlob { .. } | JournalError::NoBlob { .. })
-            | DoorError::Policy { .. } => Ok(Self::Damaged { why }),
-            DoorError::Journal(JournalError::Newer { seq, source, .. }) => {
+            Error::Journal(JournalError::DamagedBlob { .. } | JournalError::NoBlob { .. })
+            | Error::Policy { .. } => Ok(Self::Damaged { why }),
+            Error::Journal(JournalError::Newer { seq, source, .. }) => {
                 Ok(Self::Newer { why: format!("at line {seq}: {source}") })
             }
-            DoorError::Newer { cause, .. } => Ok(Self::Newer { why: cause }),
-            DoorError::Journal(JournalError::TooNew { version }) => {
+            Error::Newer { cause, .. } => Ok(Self::Newer { why: cause }),
+            Error::Journal(JournalError::TooNew { version }) => {
                 Ok(Self::Newer { why: format!("its lines have format {version}") })
             }
             error => Err(error),
@@ -92,10 +92,10 @@ impl Found {
 
 impl Bosun {
     /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
-    pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, DoorError> {
+    pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, Error> {
         let (mut entries, places) = (Vec::new(), self.places());
         let forks = self.forks_being_made();
-        for (log, summary) in self.shop.journal.summaries(views).await? {
+        for (log, summary) in self.services.journal.summaries(views).await? {
             if forks.contains(&log.log.run) && !Box::pin(self.fork_is_whole(&log.log.run)).await? {
                 continue; // it is being made, or the next start removes it
             }
@@ -119,7 +119,7 @@ impl Bosun {
     }
 
     /// All runs that can be read, the newest first, each folded from its log. Conversations are not among them.
-    pub async fn list(&self) -> Result<Vec<RunView>, DoorError> {
+    pub async fn list(&self) -> Result<Vec<RunView>, Error> {
         let mut views = Vec::new();
         for entry in self.overview(false).await? {
             if matches!(entry.found, Found::Run { .. })
@@ -132,7 +132,7 @@ impl Bosun {
     }
 
     /// A run as it stands, or why it cannot be read.
-    pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, DoorError> {
+    pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, Error> {
         match self.view(run).await {
             Ok(view) => Ok(Ok(view)),
             Err(error) => Ok(Err(Found::unreadable(error)?)),
@@ -140,13 +140,13 @@ impl Bosun {
     }
 
     /// Stores a summary for each run and session that has none that holds, as after an upgrade; how many there were.
-    pub async fn fill_in_summaries(&self) -> Result<usize, DoorError> {
+    pub async fn fill_in_summaries(&self) -> Result<usize, Error> {
         let mut filled = 0;
-        for (log, summary) in self.shop.journal.summaries(false).await? {
+        for (log, summary) in self.services.journal.summaries(false).await? {
             if summary.as_ref().and_then(read).is_none()
                 && let (_, Some(summary)) = self.fold_one(&log).await?
             {
-                self.shop.journal.put_summary(&log.log, log.last_seq, summary).await?;
+                self.services.journal.put_summary(&log.log, log.last_seq, summary).await?;
                 filled += 1;
             }
         }
@@ -154,7 +154,7 @@ impl Bosun {
     }
 
     /// One log without a summary.
-    async fn fold_one(&self, log: &LogSummary) -> Result<(Found, Option<Summary>), DoorError> {
+    async fn fold_one(&self, log: &LogSummary) -> Result<(Found, Option<Summary>), Error> {
         match self.folded(&log.log).await {
             Ok((listed, summary)) => {
                 let view = summary.as_ref().and_then(|summary| summary.whole.clone());
@@ -164,8 +164,8 @@ impl Bosun {
         }
     }
 
-    async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), DoorError> {
-        let first = self.shop.journal.read(log, 0, 1).await?;
+    async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), Error> {
+        let first = self.services.journal.read(log, 0, 1).await?;
         match first.first().map(|line| &line.event) {
             Some(Event::SessionStarted { brief, .. }) => {
                 let policy = self.policy_of(&log.run, brief.policy).await?;
@@ -183,10 +183,10 @@ impl Bosun {
         &self,
         mut machine: M,
         log: &LogId,
-    ) -> Result<(Listed, Option<Summary>), DoorError> {
-        drive::fold(&mut machine, log, &*self.shop.journal).await?;
+    ) -> Result<(Listed, Option<Summary>), Error> {
+        event_loop::fold(&mut machine, log, &*self.services.journal).await?;
         let listed = machine.listed().ok_or_else(|| no_request(&log.run))?;
-        let summary = drive::summary(&machine, &listed);
+        let summary = event_loop::summary(&machine, &listed);
         Ok((listed, summary))
     }
 
@@ -196,17 +196,15 @@ impl Bosun {
         &self,
         run: &RunId,
         digest: Option<Digest>,
-    ) -> Result<Arc<Policy>, DoorError> {
+    ) -> Result<Arc<Policy>, Error> {
         let digest = digest.ok_or_else(|| no_request(run))?;
-        let known = || self.shop.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.services.policies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(policy) = known().get(&digest) {
             return Ok(policy.clone());
         }
-        let text = self.shop.journal.blob(&digest).await?;
-        let newer = |error: serde_json::Error| DoorError::Newer {
-            run: run.clone(),
-            cause: error.to_string(),
-        };
+        let text = self.services.journal.blob(&digest).await?;
+        let newer =
+            |error: serde_json::Error| Error::Newer { run: run.clone(), cause: error.to_string() };
         let policy: Arc<Policy> = serde_json::from_slice(&text).map(Arc::new).map_err(newer)?;
         let mut known = known();
         if known.len() >= MOST_POLICIES {
@@ -222,8 +220,8 @@ fn read(summary: &Summary) -> Option<Listed> {
     readable.then(|| serde_json::from_str(&summary.text).ok()).flatten()
 }
 
-fn no_request(run: &RunId) -> DoorError {
-    DoorError::Policy { run: run.clone(), cause: "the log does not begin with a request".into() }
+fn no_request(run: &RunId) -> Error {
+    Error::Policy { run: run.clone(), cause: "the log does not begin with a request".into() }
 }
 
 #[cfg(test)]

@@ -214,8 +214,12 @@ mod tests {
             (Family::Portable, "edit_file", "apply_patch"),
         ] {
             let text = prompts.family(family);
-            assert!(text.contains(own) && !text.contains(foreign), "{}", family.word());
-            assert!(text.contains("`read_file`") && text.contains("`shell`"), "{}", family.word());
+            assert!(text.contains(own) && !text.contains(foreign), "{}", family.as_str());
+            assert!(
+                text.contains("`read_file`") && text.contains("`shell`"),
+                "{}",
+                family.as_str()
+            );
         }
         for text in [prompts.compact(), prompts.repeating(), prompts.subagent()] {
             assert!(!text.is_empty());

@@ -8,7 +8,7 @@ use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 
 /// How many lines are read at a time.
 const PAGE: usize = 1_000;
@@ -24,11 +24,11 @@ pub enum Torn {
 
 impl Bosun {
     /// Decides a run with its attempts, or a conversation, again from its logs, and says where they differ first.
-    pub async fn replay(&self, run: &RunId) -> Result<Report, DoorError> {
-        let logs = recorded_logs(&*self.shop.journal, run).await?;
+    pub async fn replay(&self, run: &RunId) -> Result<Report, Error> {
+        let logs = recorded_logs(&*self.services.journal, run).await?;
         let digest = logs.run.first().and_then(|line| policy_digest(&line.event));
         if logs.run.is_empty() {
-            return Err(DoorError::NoSuchRun { run: run.clone() });
+            return Err(Error::NoSuchRun { run: run.clone() });
         }
         let policy = self.policy_of(run, digest).await?;
         Ok(replayed(policy, run, &logs, Torn::Refused))

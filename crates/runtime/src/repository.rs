@@ -10,7 +10,7 @@ use engine::Run;
 use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 use crate::places;
 
 /// The folder with a file for each run of an earlier version that was moved.
@@ -21,12 +21,12 @@ const UNKNOWN: &str = "not-known-here";
 impl Bosun {
     /// Says where the repository of a run, or the folder of a conversation, is now. Refused if it is another repository:
     /// it must have the commits that the run has begun with and come to.
-    pub async fn rebind(&self, run: &RunId, to: &Path) -> Result<PathBuf, DoorError> {
+    pub async fn rebind(&self, run: &RunId, to: &Path) -> Result<PathBuf, Error> {
         let to = to.canonicalize().unwrap_or_else(|_| to.to_owned());
         if self.is_session(run).await? {
-            let _alone = self.shop.journal.lease(&LogId::run(run.clone())).await?;
+            let _alone = self.services.journal.lease(&LogId::run(run.clone())).await?;
             if !to.is_dir() {
-                return Err(DoorError::Moved { run: run.clone(), path: shown(&to) });
+                return Err(Error::Moved { run: run.clone(), path: shown(&to) });
             }
             let (_, from) = self.session_of(run).await?;
             self.keep_place(run, &to)?;
@@ -40,16 +40,16 @@ impl Bosun {
     }
 
     /// The repository that a run works in, which is the one that it began in.
-    pub(crate) async fn repository_of(&self, run: &Run) -> Result<Repo, DoorError> {
+    pub(crate) async fn repository_of(&self, run: &Run) -> Result<Repo, Error> {
         self.repository_at(run, &self.path_of(run)).await
     }
 
-    async fn repository_at(&self, run: &Run, path: &Path) -> Result<Repo, DoorError> {
-        let moved = || DoorError::Moved { run: run.id().clone(), path: shown(path) };
+    async fn repository_at(&self, run: &Run, path: &Path) -> Result<Repo, Error> {
+        let moved = || Error::Moved { run: run.id().clone(), path: shown(path) };
         if !path.is_dir() {
             return Err(moved());
         }
-        let repo = match self.shop.repo(path).await {
+        let repo = match self.services.repo(path).await {
             Err(GitError::NotARepository { .. }) => return Err(moved()),
             repo => repo?,
         };
@@ -57,7 +57,7 @@ impl Bosun {
         for commit in base.into_iter().chain([run.head()]).filter(|commit| !commit.0.is_empty()) {
             if repo.find_tree(commit).await?.is_none() {
                 let (run, path, commit) = (run.id().clone(), shown(path), commit.0.clone());
-                return Err(DoorError::OtherRepository { run, path, commit });
+                return Err(Error::OtherRepository { run, path, commit });
             }
         }
         Ok(repo)
@@ -73,7 +73,7 @@ impl Bosun {
     /// where it was; nothing, if it does not work in a folder.
     #[must_use]
     pub fn place_of(&self, run: &RunId, hint: &str) -> PathBuf {
-        let kept = places::find(&self.shop.home, run).or_else(|| self.moved_to(run));
+        let kept = places::find(&self.services.home, run).or_else(|| self.moved_to(run));
         kept.unwrap_or_else(|| self.hinted(hint))
     }
 
@@ -81,20 +81,21 @@ impl Bosun {
     fn hinted(&self, hint: &str) -> PathBuf {
         match hint.is_empty() || Path::new(hint).is_absolute() {
             true => PathBuf::from(hint),
-            false => self.shop.home.join(UNKNOWN).join(hint),
+            false => self.services.home.join(UNKNOWN).join(hint),
         }
     }
 
     /// Where all runs and conversations work of which that is kept.
     pub(crate) fn places(&self) -> BTreeMap<RunId, PathBuf> {
-        let entries = std::fs::read_dir(self.shop.home.join(MOVED)).into_iter().flatten().flatten();
+        let entries =
+            std::fs::read_dir(self.services.home.join(MOVED)).into_iter().flatten().flatten();
         let moved = entries.filter_map(|entry| {
             let run: RunId = entry.file_name().to_str()?.parse().ok()?;
             let place = self.moved_to(&run)?;
             Some((run, place))
         });
         let mut all: BTreeMap<RunId, PathBuf> = moved.collect();
-        all.extend(places::read(&self.shop.home));
+        all.extend(places::read(&self.services.home));
         all
     }
 
@@ -109,7 +110,7 @@ impl Bosun {
         if from.exists() {
             return;
         }
-        let [from, to] = [from, to].map(|folder| self.shop.snapshots_of(folder));
+        let [from, to] = [from, to].map(|folder| self.services.snapshots_of(folder));
         if from != to
             && !to.exists()
             && let Err(error) = std::fs::rename(&from, &to)
@@ -120,14 +121,14 @@ impl Bosun {
 
     /// A run as it stands, with the place where it works now.
     pub(crate) fn shown(&self, run: &Run) -> RunView {
-        let mut view = run.view(self.shop.clock.now());
+        let mut view = run.view(self.services.clock.now());
         view.repository = self.place_of(run.id(), &view.repository).to_string_lossy().into_owned();
         view
     }
 
     /// Forgets where a run works; the log has gone.
     pub(crate) fn forget_place(&self, run: &RunId) {
-        if let Err(error) = places::keep(&self.shop.home, run, Path::new("")) {
+        if let Err(error) = places::keep(&self.services.home, run, Path::new("")) {
             tracing::debug!(%error, "a place is not forgotten");
         }
         if let Err(error) = std::fs::remove_file(self.moved_file(run)) {
@@ -136,13 +137,13 @@ impl Bosun {
     }
 
     fn moved_file(&self, run: &RunId) -> PathBuf {
-        self.shop.home.join(MOVED).join(run.as_str())
+        self.services.home.join(MOVED).join(run.as_str())
     }
 
     /// Keeps where a run or a conversation works. Done before its log names it.
-    pub(crate) fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), DoorError> {
-        places::keep(&self.shop.home, run, place)
-            .map_err(|source| DoorError::Kept { path: shown(&self.shop.home), source })
+    pub(crate) fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), Error> {
+        places::keep(&self.services.home, run, place)
+            .map_err(|source| Error::Kept { path: shown(&self.services.home), source })
     }
 }
 

@@ -11,7 +11,7 @@ use futures::StreamExt as _;
 use store::JournalError;
 use types::{Event, RunId, Timestamp};
 
-use crate::door::Bosun;
+use crate::api::Bosun;
 use crate::watch::Mix;
 
 /// How many runs may begin within one second.

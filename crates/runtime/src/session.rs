@@ -23,17 +23,17 @@ use types::{
 use undo::Changes;
 
 pub use open::NewSession;
-pub(crate) use undo::Keeper;
+pub(crate) use undo::UndoStore;
 pub use undo::Undone;
 
-use crate::door::{DoorError, refuse_remote};
-use crate::drive::{self, DriveError, Posted};
+use crate::api::{Error, refuse_remote};
+use crate::effects::attempt::PartialReplies;
+use crate::effects::workspace::ProfiledTools;
+use crate::event_loop::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
-use crate::perform::attempt::PartialReplies;
-use crate::perform::field::Tailor;
 use crate::projected::{Projected, Words};
-use crate::setting::PromptSource;
-use crate::shop::Shop;
+use crate::prompt_facts::PromptSource;
+use crate::services::Services;
 
 /// Who speaks to a conversation when nothing else is said.
 const SOMEBODY: &str = "you";
@@ -49,15 +49,15 @@ pub struct Session {
 struct Shared {
     run: RunId,
     by: String,
-    shop: Arc<Shop>,
+    services: Arc<Services>,
     policy: Arc<Policy>,
-    tailor: Arc<Tailor>,
+    profiled: Arc<ProfiledTools>,
     /// The tools that are wanted, whatever the current model's family calls them.
     tools: Mutex<Vec<String>>,
     inbox: mpsc::Sender<Posted>,
     view: watch::Receiver<SessionView>,
     hub: Hub,
-    keeper: Option<Arc<Keeper>>,
+    undo_store: Option<Arc<UndoStore>>,
     partial: Arc<PartialReplies>,
     source: Arc<PromptSource>,
     suspend: CancellationToken,
@@ -81,7 +81,7 @@ pub enum SessionError {
     #[error("the session's log has no line {line}; its last is {last}")]
     NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Door(#[from] Error),
 }
 
 impl Session {
@@ -151,12 +151,13 @@ impl Session {
         tools: Option<Vec<String>>,
     ) -> Result<(), SessionError> {
         let mut change = SessionChange { effort, ..SessionChange::default() };
-        let mut dressed = None;
+        let mut adapted = None;
         if model.is_some() || tools.is_some() {
             let named = model.clone().unwrap_or_else(|| self.view().model);
             if model.is_some() {
-                refuse_remote(&self.shared.shop, &self.shared.policy, &named)?;
-                let found = self.shared.shop.models.find(&named, &*self.shared.shop.journal).await;
+                refuse_remote(&self.shared.services, &self.shared.policy, &named)?;
+                let found =
+                    self.shared.services.models.find(&named, &*self.shared.services.journal).await;
                 found.map_err(SessionError::Fault)?;
                 change.system = Some(self.system_for(&named).await?);
             }
@@ -164,25 +165,25 @@ impl Session {
             let wanted = tools
                 .unwrap_or_else(|| known.lock().unwrap_or_else(PoisonError::into_inner).clone());
             let (names, specs) =
-                self.shared.tailor.dress(&named, &wanted).map_err(SessionError::Fault)?;
-            dressed = Some(wanted);
-            let shop = &self.shared.shop;
-            change.window = shop.models.window(&named);
-            change.max_output = Some(self.shared.tailor.max_output(&named));
-            change.price = shop.models.price(&named, &*shop.journal).await;
+                self.shared.profiled.adapt(&named, &wanted).map_err(SessionError::Fault)?;
+            adapted = Some(wanted);
+            let services = &self.shared.services;
+            change.window = services.models.window(&named);
+            change.max_output = Some(self.shared.profiled.max_output(&named));
+            change.price = services.models.price(&named, &*services.journal).await;
             (change.model, change.tools, change.tool_specs) = (model, Some(names), specs);
         }
         self.say(Command::Change { change: Box::new(change) }).await?;
-        if let Some(wanted) = dressed {
+        if let Some(wanted) = adapted {
             *self.shared.tools.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
         }
         Ok(())
     }
 
     async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {
-        let Shared { shop, tailor, source, .. } = &*self.shared;
-        let profile = tailor.profile(model);
-        let prompt = source.prompt(&shop.prompts, (model, &profile), shop.clock.now());
+        let Shared { services, profiled, source, .. } = &*self.shared;
+        let profile = profiled.profile(model);
+        let prompt = source.prompt(&services.prompts, (model, &profile), services.clock.now());
         prompt.await.map_err(SessionError::Fault)
     }
 
@@ -211,19 +212,19 @@ impl Session {
 
     async fn changes(&self) -> Result<Changes, SessionError> {
         let log = LogId::run(self.shared.run.clone());
-        let changes = Changes::read(&*self.shared.shop.journal, &log).await;
-        Ok(changes.map_err(DoorError::from)?)
+        let changes = Changes::read(&*self.shared.services.journal, &log).await;
+        Ok(changes.map_err(Error::from)?)
     }
 
     async fn put_back(&self, to: u64, tree: Digest) -> Result<Undone, SessionError> {
         if self.state() != SessionState::Idle {
             return Err(SessionError::Busy);
         }
-        let Some(keeper) = &self.shared.keeper else {
+        let Some(undo_store) = &self.shared.undo_store else {
             let why = "no snapshots are taken here".to_owned();
             return Err(SessionError::NothingToUndo(why));
         };
-        let (undone, said) = keeper.put_back(to, tree, &self.shared.by).await?;
+        let (undone, said) = undo_store.put_back(to, tree, &self.shared.by).await?;
         self.say(said).await?;
         Ok(undone)
     }
@@ -249,8 +250,8 @@ impl Session {
         let task = self.shared.task.lock().await.take();
         let Some(task) = task else { return Ok(()) };
         let run = self.shared.run.clone();
-        let ended = task.await.map_err(|source| DoorError::Broke { run, source })?;
-        Ok(ended.map_err(DoorError::from)?)
+        let ended = task.await.map_err(|source| Error::Broke { run, source })?;
+        Ok(ended.map_err(Error::from)?)
     }
 
     async fn say(&self, command: Command) -> Result<(), SessionError> {
@@ -293,8 +294,8 @@ impl Session {
     }
 
     async fn fold(&self) -> Result<Attempt, SessionError> {
-        let Shared { shop, policy, run, .. } = &*self.shared;
-        folded(shop, policy.clone(), run).await
+        let Shared { services, policy, run, .. } = &*self.shared;
+        folded(services, policy.clone(), run).await
     }
 
     /// Everything that was and will be recorded, and the pieces of replies and outputs on their way, in order. Ends
@@ -308,22 +309,26 @@ impl Session {
         &self,
         words: Words,
     ) -> impl Stream<Item = serde_json::Value> + Send + 'static {
-        Projected::new(words, self.shared.shop.journal.clone()).all(Box::pin(self.events()))
+        Projected::new(words, self.shared.services.journal.clone()).all(Box::pin(self.events()))
     }
 
     /// The same as [`Session::events`], beginning after a line that is known already.
     pub fn events_after(&self, seq: u64) -> impl Stream<Item = SessionItem> + Send + 'static {
         let log = LogId::run(self.shared.run.clone());
         let (items, gone) = (self.shared.hub.items(), self.shared.gone.clone());
-        follow::follow(self.shared.shop.journal.clone(), log, items, gone, seq)
+        follow::follow(self.shared.services.journal.clone(), log, items, gone, seq)
     }
 }
 
 /// A conversation as it stands in its log.
-async fn folded(shop: &Shop, policy: Arc<Policy>, run: &RunId) -> Result<Attempt, SessionError> {
+async fn folded(
+    services: &Services,
+    policy: Arc<Policy>,
+    run: &RunId,
+) -> Result<Attempt, SessionError> {
     let mut machine = Attempt::new(policy);
     let log = LogId::run(run.clone());
-    drive::fold(&mut machine, &log, &*shop.journal).await.map_err(DoorError::from)?;
+    event_loop::fold(&mut machine, &log, &*services.journal).await.map_err(Error::from)?;
     Ok(machine)
 }
 

@@ -5,8 +5,8 @@ use engine::Run;
 use sandbox::{GitError, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
-use crate::door::{Bosun, DoorError};
-use crate::drive::Drive;
+use crate::api::{Bosun, Error};
+use crate::event_loop::Drive;
 
 /// How a result may be taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum SettleError {
     Waiting { run: RunId, question: u32, text: String },
     #[error("run {run} ended as {status}; take what it has all the same with --force")]
     NotDone { run: RunId, status: &'static str },
-    #[error("the result of run {run} was {} by {}", settled.how.word(), settled.by)]
+    #[error("the result of run {run} was {} by {}", settled.how.as_str(), settled.by)]
     Settled { run: RunId, settled: Settled },
     #[error("run {run} has changed nothing, so there is nothing to take")]
     Nothing { run: RunId },
@@ -45,12 +45,12 @@ pub enum SettleError {
     #[error("the result of run {run} does not fit with {branch} as it is now: {}; merge {result} by hand", paths.join(", "))]
     Conflict { run: RunId, branch: String, paths: Vec<String>, result: String },
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Door(#[from] Error),
 }
 
 impl From<GitError> for SettleError {
     fn from(error: GitError) -> Self {
-        Self::Door(DoorError::Git(error))
+        Self::Door(Error::Git(error))
     }
 }
 
@@ -69,7 +69,7 @@ impl Bosun {
         let mut drive = self.finished(run).await?;
         let view = self.shown(&drive.machine);
         if view.status != Status::Done && !how.force {
-            return Err(SettleError::NotDone { run: run.clone(), status: view.status.word() });
+            return Err(SettleError::NotDone { run: run.clone(), status: view.status.as_str() });
         }
         if view.head == view.base {
             return Err(SettleError::Nothing { run: run.clone() });
@@ -83,7 +83,7 @@ impl Bosun {
             return Err(SettleError::OtherBranch { run: run.clone(), started, now });
         }
         let message = message(&view);
-        let merge = how.merge.then(|| (message.as_str(), self.shop.clock.now()));
+        let merge = how.merge.then(|| (message.as_str(), self.services.clock.now()));
         let taken = repo.take(&view.head, merge).await?;
         let branch = now.unwrap_or_else(|| "HEAD".to_owned());
         let commit = match &taken {
@@ -123,7 +123,7 @@ impl Bosun {
             return Err(SettleError::Waiting { run: run.clone(), question, text });
         }
         if matches!(view.status, Status::Running | Status::Waiting) {
-            return Err(SettleError::NotOver { run: run.clone(), status: view.status.word() });
+            return Err(SettleError::NotOver { run: run.clone(), status: view.status.as_str() });
         }
         if let Some(settled) = view.settled {
             return Err(SettleError::Settled { run: run.clone(), settled });
@@ -138,7 +138,7 @@ impl Bosun {
         taken: Option<Taken>,
     ) -> Result<Settlement, SettleError> {
         let command = Command::Settle { settled: settled.clone() };
-        drive.take(&Input::Command(command), None).await.map_err(DoorError::from)?;
+        drive.take(&Input::Command(command), None).await.map_err(Error::from)?;
         Ok(Settlement { view: self.shown(&drive.machine), settled, taken })
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use types::{LogId, Timestamp};
 
     use super::*;
-    use crate::{DriveError, NewRun, Setup};
+    use crate::{Config, DriveError, NewRun};
 
     /// Two who settle a result at the same time: the second looks only when the first has written.
     #[tokio::test]
@@ -169,7 +169,7 @@ mod tests {
         std::fs::create_dir(&repo).expect("a folder");
         Repo::create(&repo, "Start\n", Timestamp::from_millis(1)).await.expect("a repository");
         let journal = Arc::new(MemoryJournal::new());
-        let bosun = Bosun::new(Setup::new(journal.clone(), dir.path().join("home")));
+        let bosun = Bosun::new(Config::new(journal.clone(), dir.path().join("home")));
         // It is refused at once, and so is over.
         let model = "scripted/x".parse().expect("a model");
         let handle = bosun.start(NewRun::new(" ", &repo, model).expect("a run")).await;
@@ -181,7 +181,7 @@ mod tests {
         let busy = bosun.discard(&run, "ben").await.expect_err("somebody else has it");
         assert!(matches!(
             busy,
-            SettleError::Door(DoorError::Drive(DriveError::Journal(JournalError::Busy { .. })))
+            SettleError::Door(Error::Drive(DriveError::Journal(JournalError::Busy { .. })))
         ));
         drop(other);
         let settled = bosun.discard(&run, "ben").await.expect_err("it is settled");

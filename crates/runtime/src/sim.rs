@@ -23,10 +23,10 @@ use std::sync::Arc;
 use ::store::{Journal as _, MemoryJournal};
 use engine::{Machine as _, Run};
 use futures::FutureExt as _;
-use types::{Command, CommitId, LogId, Settled, Settling, Span, Status};
+use types::{Command, CommitId, LogId, Millis, Settled, Settling, Status};
 
 use crate::clock::Clock as _;
-use crate::drive::fold;
+use crate::event_loop::fold;
 use laws::Broken;
 use process::Ended;
 use tally::Tally;
@@ -50,7 +50,7 @@ fn play(seed: u64) -> Played {
     let journal = MemoryJournal::new();
     let status = lives(&world, &journal);
     let mut state = world.lock();
-    let end = status.map_or("left waiting", Status::word);
+    let end = status.map_or("left waiting", Status::as_str);
     *state.tally.ends.entry(format!("{} {end}", world.case.policy.name)).or_default() += 1;
     state.tally.virtual_ms = world.clock.now().since(clock::START).0;
     let broken = state.laws.first_broken().cloned();
@@ -94,11 +94,11 @@ fn lives(world: &Arc<World>, journal: &MemoryJournal) -> Option<Status> {
 /// Nothing runs for a while; sometimes the clock is set back meanwhile.
 fn away(world: &World) {
     let mut state = world.lock();
-    let pause = state.dice.delay().plus(Span(1));
+    let pause = state.dice.delay().plus(Millis(1));
     world.clock.pass(pause);
     if state.dice.chance(3) {
         state.count("clock set back");
-        world.clock.set_back(Span(state.dice.below(3_600_000)));
+        world.clock.set_back(Millis(state.dice.below(3_600_000)));
     }
 }
 

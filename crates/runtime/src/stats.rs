@@ -7,16 +7,16 @@ use engine::Machine as _;
 use engine::projection::{AttemptCost, Stats};
 use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 use crate::listing::Found;
 use crate::watch::whole;
 
 impl Bosun {
     /// Figures over the runs that were started since then. Conversations are not among them, and neither are runs that
     /// cannot be read.
-    pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, DoorError> {
+    pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
         let mut stats = Stats::default();
-        let removed = self.shop.journal.removed(None).await?;
+        let removed = self.services.journal.removed(None).await?;
         let counts = |at: Timestamp| since.is_none_or(|since| at >= since);
         stats.removed = removed.iter().filter(|removed| counts(removed.at)).count() as u64;
         for entry in self.overview(true).await? {
@@ -32,7 +32,7 @@ impl Bosun {
                     Err(_) => continue,
                 },
             };
-            let lines = whole(&*self.shop.journal, &LogId::run(entry.run.clone())).await?;
+            let lines = whole(&*self.services.journal, &LogId::run(entry.run.clone())).await?;
             let copied = copied(&lines);
             let before = match copied {
                 0 => None,
@@ -53,7 +53,7 @@ impl Bosun {
         run: &RunId,
         lines: &[Envelope],
         seq: u64,
-    ) -> Result<RunView, DoorError> {
+    ) -> Result<RunView, Error> {
         let mut machine = self.blank(run).await?;
         let (mut at, until) = (Timestamp::from_millis(0), |line: &&Envelope| line.seq <= seq);
         for line in lines.iter().take_while(until) {
@@ -69,7 +69,7 @@ impl Bosun {
         run: &RunId,
         lines: &[Envelope],
         after: u64,
-    ) -> Result<Vec<AttemptCost>, DoorError> {
+    ) -> Result<Vec<AttemptCost>, Error> {
         let mut spent: BTreeMap<AttemptId, Spend> = BTreeMap::new();
         for line in lines.iter().filter(|line| line.seq > after) {
             if let Event::AttemptFinished { attempt, spent: took, .. } = &line.event {
@@ -79,7 +79,7 @@ impl Bosun {
         let mut costs = Vec::new();
         for (attempt, spent) in spent {
             let log = LogId::attempt(run.clone(), attempt);
-            let first = self.shop.journal.read(&log, 0, 1).await?;
+            let first = self.services.journal.read(&log, 0, 1).await?;
             if let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
             {
                 let (role, model) = (brief.role.clone(), brief.model.clone());

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use engine::Machine as _;
 use types::{Event, LogId, RunId, SessionState, Timestamp};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 use crate::listing::Found;
-use crate::workshop::{INTENTS, WORKTREES};
-use crate::workspace;
+use crate::prepare;
+use crate::worktrees::{INTENTS, WORKTREES};
 
 /// How many runs are removed at a time; the next sweep sees to the rest.
 const MOST_RUNS: usize = 64;
@@ -56,9 +56,9 @@ impl Bosun {
     /// Removes what was left behind, and what a repository knows of it if one is named. What cannot be removed is left
     /// for the next time.
     pub async fn sweep(&self, repository: Option<&Path>) -> Leftovers {
-        let home = self.shop.home.clone();
+        let home = self.services.home.clone();
         let names = tokio::task::spawn_blocking(move || {
-            let (temporary, prepared) = (sandbox::sweep_temporary(), workspace::sweep(&home));
+            let (temporary, prepared) = (sandbox::sweep_temporary(), prepare::sweep(&home));
             (temporary, prepared, runs_below(&home))
         });
         let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };
@@ -99,20 +99,20 @@ impl Bosun {
     }
 
     async fn forget_worktrees(&self, repository: &Path) -> u64 {
-        let Ok(repo) = self.shop.repo(repository).await else { return 0 };
-        repo.forget_worktrees(&self.shop.home).await.unwrap_or_else(|error| {
+        let Ok(repo) = self.services.repo(repository).await else { return 0 };
+        repo.forget_worktrees(&self.services.home).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "registrations of worktrees stay");
             0
         })
     }
 
     /// Removes the folders of a run if it does not need them any more.
-    async fn swept(&self, run: &RunId) -> Result<bool, DoorError> {
+    async fn swept(&self, run: &RunId) -> Result<bool, Error> {
         if self.owner(run).await? == Owner::Open {
             return Ok(false);
         }
         // Looked at once more by one alone: it may have been begun or gone on with since.
-        let lease = self.shop.journal.lease(&LogId::run(run.clone())).await?;
+        let lease = self.services.journal.lease(&LogId::run(run.clone())).await?;
         let owner = self.owner(run).await?;
         match owner {
             Owner::Open => return Ok(false),
@@ -132,12 +132,12 @@ impl Bosun {
         Ok(true)
     }
 
-    async fn owner(&self, run: &RunId) -> Result<Owner, DoorError> {
-        let journal = &self.shop.journal;
+    async fn owner(&self, run: &RunId) -> Result<Owner, Error> {
+        let journal = &self.services.journal;
         let logs = journal.logs(Some(run)).await?;
         let Some(log) = logs.iter().find(|log| log.log.attempt.is_none()) else {
             let newest = self.folders(run).iter().filter_map(|folder| changed(folder)).max();
-            let age = newest.map(|newest| self.shop.clock.now().millis() - newest.millis());
+            let age = newest.map(|newest| self.services.clock.now().millis() - newest.millis());
             let old = logs.is_empty() && age.is_some_and(|age| age > NOBODYS_MS);
             return Ok(if old { Owner::Nobody } else { Owner::Open });
         };
@@ -151,20 +151,20 @@ impl Bosun {
         Ok(if over { Owner::RunThatIsOver } else { Owner::Open })
     }
 
-    async fn session_is_over(&self, run: &RunId) -> Result<bool, DoorError> {
-        let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
+    async fn session_is_over(&self, run: &RunId) -> Result<bool, Error> {
+        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
         else {
             return Ok(false);
         };
         let mut machine = engine::Attempt::new(self.policy_of(run, brief.policy).await?);
         let log = LogId::run(run.clone());
-        crate::drive::fold(&mut machine, &log, &*self.shop.journal).await?;
+        crate::event_loop::fold(&mut machine, &log, &*self.services.journal).await?;
         Ok(machine.is_over())
     }
 
     fn folders(&self, run: &RunId) -> [PathBuf; 2] {
-        [WORKTREES, INTENTS].map(|folder| self.shop.home.join(folder).join(run.as_str()))
+        [WORKTREES, INTENTS].map(|folder| self.services.home.join(folder).join(run.as_str()))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Internet {
 impl Internet {
     /// What a policy grants; nothing if it grants nothing.
     pub(crate) fn of(policy: &SandboxPolicy) -> Result<Option<Self>, Fault> {
-        let hosts = crate::walls::hosts(policy)?;
+        let hosts = crate::sandbox_factory::hosts(policy)?;
         Ok((!hosts.is_empty()).then_some(Self { hosts }))
     }
 

@@ -4,18 +4,18 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, LocalEnvironment, Twin};
+use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{ExecRequest, Span, WorkPath};
+use types::{ExecRequest, Millis, WorkPath};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     let mut words = std::env::args().skip(1);
     let times: usize = words.next().ok_or("how often?")?.parse()?;
     let command = words.collect::<Vec<_>>().join(" ");
     tokio::runtime::Runtime::new()?.block_on(async {
         let bare = LocalEnvironment::open(&std::env::current_dir()?)?;
-        let confined = bare.clone().confined(Confine::new(twin));
+        let confined = bare.clone().confined(Confine::new(helper_exe));
         if times == 1 {
             let result = confined.exec(asked(&command), &CancellationToken::new()).await?;
             println!("{}\n[{} after {}]", result.output.trim_end(), result.ended, result.elapsed);
@@ -47,6 +47,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn asked(command: &str) -> ExecRequest {
-    let (folder, timeout) = (WorkPath::root(), Span::seconds(600));
+    let (folder, timeout) = (WorkPath::root(), Millis::seconds(600));
     ExecRequest::new(command.to_owned(), folder, timeout)
 }

@@ -4,12 +4,12 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, LocalEnvironment, Twin};
+use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{ExecRequest, Span, WorkPath};
+use types::{ExecRequest, Millis, WorkPath};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     let mut words = std::env::args().skip(1).map(|word| word.parse::<usize>());
     let folders = words.next().ok_or("how many folders?")??;
     let rounds = words.next().ok_or("how many rounds?")??;
@@ -17,13 +17,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let places = (0..folders).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>()?;
         let mut all = Vec::new();
         for place in &places {
-            let confine = Confine::new(twin.clone());
+            let confine = Confine::new(helper_exe.clone());
             all.push(LocalEnvironment::open(place.path())?.confined(confine));
         }
         let mut took = Vec::new();
         for _ in 0..rounds {
             for env in &all {
-                let (folder, timeout) = (WorkPath::root(), Span::seconds(600));
+                let (folder, timeout) = (WorkPath::root(), Millis::seconds(600));
                 let request = ExecRequest::new("true".to_owned(), folder, timeout);
                 let began = Instant::now();
                 env.exec(request, &CancellationToken::new()).await?;

@@ -2,7 +2,7 @@
 //! host, a fake. It looks only through the trait, in an empty workspace, and says in words what is wrong.
 
 use tokio_util::sync::CancellationToken;
-use types::{Ended, ExecRequest, Span, WorkPath};
+use types::{Ended, ExecRequest, Millis, WorkPath};
 
 use crate::{Change, EnvError, Environment, GlobRequest, GrepRequest};
 
@@ -128,7 +128,7 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
         let command = command.to_owned();
         ExecRequest::new(command, path("s"), timeout)
     };
-    let minute = Span::seconds(60);
+    let minute = Millis::seconds(60);
     let result = env.exec(asked("cat one; echo err >&2; exit 3", minute), &stop).await;
     hold(
         "a command gives its output in order and its exit code, in its folder",
@@ -144,7 +144,7 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
                 == ("out\n", "err\n", Ended::Signalled(9))
         }),
     );
-    let result = env.exec(asked("echo hi; sleep 600", Span::millis(200)), &stop).await;
+    let result = env.exec(asked("echo hi; sleep 600", Millis::millis(200)), &stop).await;
     hold(
         "a command ends when its time is up, and what it said is kept",
         result.is_ok_and(|done| done.ended == Ended::TimedOut && done.output == "hi\n"),

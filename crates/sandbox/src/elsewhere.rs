@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use types::{ExecResult, Proof, Rung, Scope, Span, WorkPath};
+use types::{ExecResult, IsolationLevel, Millis, Proof, Scope, WorkPath};
 
 use crate::{EnvError, Hosts, Listener};
 
@@ -16,9 +16,9 @@ const REASON: &str =
 
 /// Stands for the second start of this program, which there is none of here.
 #[derive(Debug, Clone)]
-pub struct Twin(());
+pub struct HelperExe(());
 
-impl Twin {
+impl HelperExe {
     #[must_use]
     pub fn enter() -> Self {
         Self(())
@@ -33,7 +33,7 @@ pub struct Confine {
 
 impl Confine {
     #[must_use]
-    pub fn new(_twin: Twin) -> Self {
+    pub fn new(_twin: HelperExe) -> Self {
         Self { scope: None }
     }
 
@@ -58,7 +58,7 @@ impl Confine {
     }
 
     #[must_use]
-    pub fn holding(self, _rung: Rung) -> Self {
+    pub fn holding(self, _rung: IsolationLevel) -> Self {
         self
     }
 
@@ -83,7 +83,7 @@ impl Confine {
     }
 
     /// What the machine can hold commands with: nothing.
-    pub async fn probe(_twin: Twin) -> Proof {
+    pub async fn probe(_twin: HelperExe) -> Proof {
         Proof::nothing(REASON)
     }
 
@@ -100,7 +100,7 @@ impl Confine {
         &self,
         _spec: Spec,
         _listener: Option<Listener>,
-        _timeout: Span,
+        _timeout: Millis,
         _stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
         Err(EnvError::Sandbox { reason: REASON.to_owned() })

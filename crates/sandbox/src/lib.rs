@@ -99,7 +99,7 @@ use elsewhere as confine;
 
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use change::Change;
-pub use confine::{Confine, Limits, Twin};
+pub use confine::{Confine, HelperExe, Limits};
 pub use document::{documents, text};
 pub use error::{EnvError, chain};
 pub use git::{

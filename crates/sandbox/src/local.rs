@@ -28,7 +28,7 @@ use crate::confine::{self, Confine};
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links};
 use crate::process::{self, Shell};
-use crate::search::{Hidden, Survey, walk::Ground};
+use crate::search::{Hidden, Survey, walk::SearchRoot};
 use crate::{
     Change, EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits, Listener,
     MAX_FILE_BYTES, Variables, change,
@@ -156,7 +156,7 @@ impl LocalEnvironment {
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
         let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let find = move |jail: &Jail, _: &WorkPath| {
-            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.survey())
+            Ok(SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.survey())
         };
         self.blocking(&WorkPath::root(), find).await
     }
@@ -200,7 +200,7 @@ impl Environment for LocalEnvironment {
             // What a command left whose end nobody saw.
             scope.iter().for_each(|scope| places::clear(jail, scope));
             let stop = CancellationToken::new();
-            let ground = Ground { jail, root: &root, hidden: &hidden, stop: &stop };
+            let ground = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
             hidden.note_keys(|| ground.keys());
             Ok(())
         };
@@ -270,7 +270,7 @@ impl Environment for LocalEnvironment {
     ) -> Result<Found<Hits>, EnvError> {
         let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let work = move |jail: &Jail, _: &WorkPath| {
-            Ground { jail, root: &root, hidden: &hidden, stop: &stop }.grep(&request)
+            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.grep(&request)
         };
         self.blocking(&WorkPath::root(), work).await
     }
@@ -282,7 +282,7 @@ impl Environment for LocalEnvironment {
     ) -> Result<Found<WorkPath>, EnvError> {
         let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let work = move |jail: &Jail, _: &WorkPath| {
-            Ground { jail, root: &root, hidden: &hidden, stop: &stop }.glob(&request)
+            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.glob(&request)
         };
         self.blocking(&WorkPath::root(), work).await
     }

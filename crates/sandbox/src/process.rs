@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use tokio_util::sync::CancellationToken;
-use types::{Ended, ExecResult, Span};
+use types::{Ended, ExecResult, Millis};
 
 use crate::EnvError;
 use crate::child::Child;
@@ -52,7 +52,7 @@ impl Shell {
 pub(crate) async fn run(
     command: Command,
     listener: Option<Listener>,
-    timeout: Span,
+    timeout: Millis,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let began = Instant::now();
@@ -99,7 +99,7 @@ impl Running {
     /// Waits for the end, or makes one when time is up or somebody says stop.
     async fn until_cut(
         &mut self,
-        timeout: Span,
+        timeout: Millis,
         stop: &CancellationToken,
     ) -> Result<Cut, EnvError> {
         let failed = |doing| move |source| EnvError::Exec { doing, source };

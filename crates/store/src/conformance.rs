@@ -9,7 +9,7 @@ mod side;
 
 use std::sync::Arc;
 
-use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Span, Timestamp};
+use types::{CallId, CallOutcome, Envelope, Event, LogId, Millis, SessionId, Shown, Timestamp};
 
 use crate::{Batch, Clean, Journal, JournalError, Lease, Redactor};
 
@@ -37,7 +37,7 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
 }
 
 /// The same for leases that expire: they do so `after` they were last renewed, as told by a clock that `pass` moves.
-pub async fn expiry(journal: &dyn Journal, after: Span, pass: impl Fn(Span)) {
+pub async fn expiry(journal: &dyn Journal, after: Millis, pass: impl Fn(Millis)) {
     lease::a_lease_that_is_not_renewed_expires_and_says_so(journal, after, pass).await;
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use types::{Digest, Fault, FaultClass, LogId, Retry, RunId, Span};
+use types::{Digest, Fault, FaultClass, LogId, Millis, Retry, RunId};
 
 use crate::Loss;
 
@@ -145,7 +145,7 @@ impl JournalError {
             Self::Failed { .. } => (Safety, "journal.failed"),
         };
         let retry = match class {
-            Transient => Retry::After(Span::seconds(1)),
+            Transient => Retry::After(Millis::seconds(1)),
             _ => Retry::Never,
         };
         Fault::new(class, code, self.chain()).retry(retry)
@@ -180,6 +180,6 @@ mod tests {
         let log: LogId = "r_ab".parse().expect("a log id");
         let fault = JournalError::Damaged { log, seq: 3, why: Damage::Missing }.fault();
         assert_eq!(fault.what.matches("missing").count(), 1, "{}", fault.what);
-        assert_eq!(JournalError::Locked.fault().retry, Retry::After(Span::seconds(1)));
+        assert_eq!(JournalError::Locked.fault().retry, Retry::After(Millis::seconds(1)));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use tokio::sync::watch;
-use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Span, Timestamp};
+use types::{BlobRef, Command, Digest, Envelope, LogId, Millis, RunId, Timestamp};
 
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
@@ -32,14 +32,14 @@ impl MemoryJournal {
     /// A journal whose leases end after a while unless they are renewed, as they do where holders are on other
     /// machines. `now` says what time it is.
     #[must_use]
-    pub fn with_expiry(after: Span, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+    pub fn with_expiry(after: Millis, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let expiry = Some(Expiry { after, now: Box::new(now) });
         Self { shared: Arc::new(Shared { expiry, ..Shared::default() }) }
     }
 }
 
 struct Expiry {
-    after: Span,
+    after: Millis,
     now: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
@@ -355,7 +355,7 @@ mod tests {
     async fn leases_in_memory_expire_by_the_clock_that_is_given() {
         let now = Arc::new(Mutex::new(Timestamp::from_millis(0)));
         let clock = now.clone();
-        let after = Span::seconds(30);
+        let after = Millis::seconds(30);
         let journal = MemoryJournal::with_expiry(after, move || *clock.lock().expect("a time"));
         crate::conformance::expiry(&journal, after, |span| {
             let mut now = now.lock().expect("a time");

@@ -15,8 +15,8 @@ use engine::{Machine as _, Run};
 use serde_json::json;
 use types::{
     AttemptEnd, AttemptResult, Begin, Brief, Changes, Check, CheckEnd, CommitId, Digest, Effect,
-    EffectId, Ended, Envelope, Event, FileChange, Input, MergeEnd, Outcome, Policy, Proof, Request,
-    RunId, Shown, Span, Spend, Status, Survey, TaskId, TimerId, Timestamp, Usage,
+    EffectId, Ended, Envelope, Event, FileChange, Input, MergeEnd, Millis, Outcome, Policy, Proof,
+    Request, RunId, Shown, Spend, Status, Survey, TaskId, TimerId, Timestamp, Usage,
 };
 
 const POLICY: &str = include_str!("../../../policies/crew.toml");
@@ -164,11 +164,13 @@ fn line(before: usize, at: Timestamp, event: Event) -> Envelope {
 /// Everything turns out well, at once.
 fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
     Ok(match effect {
-        Effect::Probe => Outcome::Probed(Proof { rung: types::Rung::Full, ..Proof::nothing("") }),
+        Effect::Probe => {
+            Outcome::Probed(Proof { rung: types::IsolationLevel::Full, ..Proof::nothing("") })
+        }
         Effect::RunAttempt { brief, .. } => attempt(brief, tasks)?,
         Effect::RunCheck { .. } => {
             let (ended, output) = (Ended::Exited(0), Shown::default());
-            Outcome::Check(CheckEnd::new(ended, output, Span(1)))
+            Outcome::Check(CheckEnd::new(ended, output, Millis(1)))
         }
         Effect::Merge { task, artifacts, .. } => {
             let change =

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
 use runtime::store::{Batch, Clean, Journal as _, Redactor, SqliteJournal};
-use runtime::{Bosun, Found, Setup, presets};
+use runtime::{Bosun, Config, Found, presets};
 use testkit::{Scenario, play, scenarios, talk};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId, Status, Timestamp};
 
@@ -34,7 +34,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("journal.db");
     let journal = SqliteJournal::open(&path).await?;
-    let bosun = Bosun::new(Setup::new(Arc::new(journal.clone()), folder.path()));
+    let bosun = Bosun::new(Config::new(Arc::new(journal.clone()), folder.path()));
     let start = Instant::now();
     Box::pin(fill(&journal)).await?;
     println!("{:>8} ms to write the journal", start.elapsed().as_millis());
@@ -44,7 +44,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
     drop(bosun);
     let mut late = false;
     // As a new process has it: nothing is known yet.
-    let bosun = Bosun::new(Setup::new(Arc::new(SqliteJournal::open(&path).await?), folder.path()));
+    let bosun = Bosun::new(Config::new(Arc::new(SqliteJournal::open(&path).await?), folder.path()));
     let mut took = |what: &str, start: Instant| {
         let millis = start.elapsed().as_millis();
         late |= millis > MOST && !cfg!(debug_assertions);

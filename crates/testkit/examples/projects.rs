@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
-use runtime::sandbox::{Repo, Twin};
+use runtime::sandbox::{HelperExe, Repo};
 use runtime::store::SqliteJournal;
-use runtime::{Bosun, NewRun, Setup, Walls};
+use runtime::{Bosun, Config, Isolation, NewRun};
 use types::{Check, ModelRef, Status, Timestamp};
 
 const PROJECTS: usize = 10;
@@ -22,16 +22,16 @@ const TURNS: usize = 20;
 const MOST: u64 = 50 * 1024;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(measure(twin))
+    runtime.block_on(measure(helper_exe))
 }
 
-async fn measure(twin: Twin) -> anyhow::Result<ExitCode> {
+async fn measure(helper_exe: HelperExe) -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir()?;
     let journal = Arc::new(SqliteJournal::open(&folder.path().join("home/journal.db")).await?);
-    let mut setup = Setup::new(journal, folder.path().join("home"));
-    setup.walls = Walls::Kernel(twin);
+    let mut setup = Config::new(journal, folder.path().join("home"));
+    setup.walls = Isolation::Kernel(helper_exe);
     let bosun = Bosun::new(setup);
     let before = memory("VmRSS:")?;
     let start = Instant::now();

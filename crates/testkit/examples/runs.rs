@@ -7,34 +7,34 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
-use runtime::sandbox::{Repo, Twin};
+use runtime::sandbox::{HelperExe, Repo};
 use runtime::store::{Batch, Journal, Redactor, SqliteJournal};
-use runtime::{Bosun, NewRun, Setup, Walls};
+use runtime::{Bosun, Config, Isolation, NewRun};
 use types::{Check, Event, LogId, ModelRef, RunId, Shown, Status, Timestamp};
 
 const CALLS: usize = 10;
 
 fn main() -> anyhow::Result<()> {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     let mut numbers = std::env::args().skip(1).map(|text| text.parse::<usize>());
     let runs = numbers.next().transpose()?.unwrap_or(1_000);
     let at_a_time = numbers.next().transpose()?.unwrap_or(100);
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        whole_runs(twin, runs, at_a_time).await?;
+        whole_runs(helper_exe, runs, at_a_time).await?;
         journal_alone().await
     })
 }
 
-async fn whole_runs(twin: Twin, runs: usize, at_a_time: usize) -> anyhow::Result<()> {
+async fn whole_runs(helper_exe: HelperExe, runs: usize, at_a_time: usize) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let repository = folder.path().join("repo");
     std::fs::create_dir(&repository)?;
     std::fs::write(repository.join("README.md"), "# sample\n")?;
     Repo::create(&repository, "Start\n", Timestamp::from_millis(0)).await?;
     let journal = Arc::new(SqliteJournal::open(&folder.path().join("home/journal.db")).await?);
-    let mut setup = Setup::new(journal.clone(), folder.path().join("home"));
-    setup.walls = Walls::Kernel(twin);
+    let mut setup = Config::new(journal.clone(), folder.path().join("home"));
+    setup.walls = Isolation::Kernel(helper_exe);
     let bosun = Bosun::new(setup);
     let model = bosun.keep_script(&script()).await?;
     let start = Instant::now();

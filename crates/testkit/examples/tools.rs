@@ -9,20 +9,22 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use runtime::sandbox::{Confine, Environment, GlobRequest, GrepRequest, LocalEnvironment, Twin};
+use runtime::sandbox::{
+    Confine, Environment, GlobRequest, GrepRequest, HelperExe, LocalEnvironment,
+};
 use tokio_util::sync::CancellationToken;
-use types::{ExecRequest, Keep, Span, ToolPolicy, WorkPath};
+use types::{ExecRequest, Keep, Millis, ToolPolicy, WorkPath};
 
 const FILES: usize = 50_000;
 const ROUNDS: usize = 9;
 
 fn main() -> anyhow::Result<()> {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     let runtime = tokio::runtime::Runtime::new().context("starting the runtime")?;
-    runtime.block_on(measure(twin))
+    runtime.block_on(measure(helper_exe))
 }
 
-async fn measure(twin: Twin) -> anyhow::Result<()> {
+async fn measure(helper_exe: HelperExe) -> anyhow::Result<()> {
     let mut missed = Vec::new();
     let folder = tempfile::tempdir().context("making a folder")?;
     plant(folder.path()).context("planting a tree")?;
@@ -37,7 +39,7 @@ async fn measure(twin: Twin) -> anyhow::Result<()> {
     }
     glob(&env, folder.path()).await?;
     drop(folder);
-    commands(twin, &mut missed).await?;
+    commands(helper_exe, &mut missed).await?;
     one_line(&mut missed);
     if missed.is_empty() { Ok(()) } else { bail!("missed: {}", missed.join(", ")) }
 }
@@ -179,13 +181,14 @@ async fn glob(env: &LocalEnvironment, root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn commands(twin: Twin, missed: &mut Vec<String>) -> anyhow::Result<()> {
+async fn commands(helper_exe: HelperExe, missed: &mut Vec<String>) -> anyhow::Result<()> {
     const TURNS: usize = 60;
     let folder = tempfile::tempdir().context("making a folder")?;
     let bare = LocalEnvironment::open(folder.path())?;
-    let held = bare.clone().confined(Confine::new(twin));
-    let request =
-        |command: &str| ExecRequest::new(command.to_owned(), WorkPath::root(), Span::seconds(120));
+    let held = bare.clone().confined(Confine::new(helper_exe));
+    let request = |command: &str| {
+        ExecRequest::new(command.to_owned(), WorkPath::root(), Millis::seconds(120))
+    };
     let stop = CancellationToken::new();
     let (mut plain, mut ours, mut walls) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TURNS {

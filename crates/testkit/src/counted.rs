@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use runtime::Clock;
-use runtime::tools::{Duplicate, Place, Registry, Tool};
+use runtime::tools::{Duplicate, Registry, Tool, ToolContext};
 use serde_json::Value;
-use types::{Inspection, Span, ToolOutput, ToolSpec};
+use types::{Inspection, Millis, ToolOutput, ToolSpec};
 
 /// Every execution, as tool and arguments.
 pub(crate) type Executions = Arc<Mutex<Vec<String>>>;
@@ -19,7 +19,7 @@ pub(crate) struct NeverEnds {
 }
 
 /// How long such a call has taken when somebody stops it.
-const LONG: Span = Span::seconds(900);
+const LONG: Millis = Millis::seconds(900);
 
 #[derive(Debug)]
 struct Counted {
@@ -43,7 +43,7 @@ impl Tool for Counted {
         self.tool.inspect(arguments)
     }
 
-    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
+    async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         if let Ok(mut executions) = self.executions.lock() {
             executions.push(noted(&self.spec().name, arguments));
         }

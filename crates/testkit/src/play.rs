@@ -11,12 +11,12 @@ use runtime::replay::{Torn, policy_digest, recorded_logs, replayed};
 use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
 use runtime::{
-    Acceptance, Bosun, DoorError, Handle, Left, ManualClock, Mix, NewRun, Order, Setup, Walls,
+    Acceptance, Bosun, Config, Error, Handle, Isolation, Left, ManualClock, Mix, NewRun, Order,
     presets,
 };
 use types::{
-    Attack, AttemptId, Command, CommitId, Envelope, Event, LogId, Policy, Proof, Request, RunId,
-    RunView, Rung, Settling, Status, Timestamp,
+    Attack, AttemptId, Command, CommitId, Envelope, Event, IsolationLevel, LogId, Policy, Proof,
+    Request, RunId, RunView, Settling, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, NeverEnds};
@@ -146,14 +146,18 @@ impl<'a> Stage<'a> {
         self.folder.path().join("repo")
     }
 
-    pub(crate) fn bosun(&self, journal: Arc<dyn Journal>, walls: Rung) -> anyhow::Result<Bosun> {
-        let mut setup = Setup::new(journal, self.folder.path().join("home"));
+    pub(crate) fn bosun(
+        &self,
+        journal: Arc<dyn Journal>,
+        walls: IsolationLevel,
+    ) -> anyhow::Result<Bosun> {
+        let mut setup = Config::new(journal, self.folder.path().join("home"));
         setup.clock = Arc::new(ManualClock::at(START));
         let never_ends =
             NeverEnds { like: self.scenario.never_ends.clone(), clock: setup.clock.clone() };
         setup.registry = counted::standard(&self.executions, &never_ends)?;
         setup.order = Order::Started;
-        setup.walls = Walls::Told(told(walls));
+        setup.walls = Isolation::Told(told(walls));
         Ok(Bosun::new(setup))
     }
 
@@ -168,7 +172,7 @@ impl<'a> Stage<'a> {
         };
         let view = match handle {
             Ok(handle) => self.stay(&bosun, handle).await?,
-            Err(DoorError::Over { .. }) => bosun.view(&self.run).await?,
+            Err(Error::Over { .. }) => bosun.view(&self.run).await?,
             Err(error) => return Err(error.into()),
         };
         let settles = self.scenario.settle.filter(|_| view.settled.is_none());
@@ -184,7 +188,7 @@ impl<'a> Stage<'a> {
     }
 
     /// What the machine of the story holds commands with now.
-    async fn walls(&self) -> anyhow::Result<Rung> {
+    async fn walls(&self) -> anyhow::Result<IsolationLevel> {
         let walls = self.scenario.walls;
         Ok(match self.scenario.walls_after_cut {
             Some(then) if self.story_cut().await? => then,
@@ -321,7 +325,7 @@ impl<'a> Stage<'a> {
 }
 
 /// The same proof on every machine.
-fn told(rung: Rung) -> Proof {
+fn told(rung: IsolationLevel) -> Proof {
     let attack = |what: &str, through: Option<&str>| Attack {
         what: what.to_owned(),
         through: through.map(str::to_owned),
@@ -329,13 +333,15 @@ fn told(rung: Rung) -> Proof {
     let outside = attack("write outside the workspace", None);
     let see = "see processes of the machine";
     match rung {
-        Rung::Full => Proof { rung, attacks: vec![outside, attack(see, None)], missing: vec![] },
-        Rung::Landlock => Proof {
+        IsolationLevel::Full => {
+            Proof { rung, attacks: vec![outside, attack(see, None)], missing: vec![] }
+        }
+        IsolationLevel::Landlock => Proof {
             rung,
             attacks: vec![outside, attack(see, Some("saw 42 of them"))],
             missing: vec!["making namespaces: not permitted".to_owned()],
         },
-        Rung::None => Proof::nothing("this kernel has no Landlock"),
+        IsolationLevel::None => Proof::nothing("this kernel has no Landlock"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use types::{Attachment, Budget, Check, Effort, Hint, Rung, Settling, Status, WorkPath};
+use types::{Attachment, Budget, Check, Effort, Hint, IsolationLevel, Settling, Status, WorkPath};
 
 /// One story.
 #[derive(Debug, Clone, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Scenario {
     pub policy: BTreeMap<String, toml::Value>,
     /// What the machine of the story is found to hold commands with. The commands of a story are not held.
     #[serde(default)]
-    pub walls: Rung,
+    pub walls: IsolationLevel,
     /// What the person answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Scenario {
     pub cut_at: Option<String>,
     /// What the machine holds commands with after that cut, if it is less than before.
     #[serde(default)]
-    pub walls_after_cut: Option<Rung>,
+    pub walls_after_cut: Option<IsolationLevel>,
     /// Calls whose arguments contain this never end by themselves, and the story's clock moves on by a quarter of an hour meanwhile.
     #[serde(default)]
     pub never_ends: Option<String>,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, AgentCall, CallFacts, Repeat, Scope, Spawn};
 
-use crate::Place;
+use crate::ToolContext;
 use crate::typed::{Reply, Typed, facts};
 
 const MAX_CHARS: usize = 20_000;
@@ -66,7 +66,7 @@ impl Typed for SpawnAgent {
         }))))
     }
 
-    async fn act(&self, _args: SpawnArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, _args: SpawnArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
@@ -96,7 +96,7 @@ impl Typed for SendInput {
         Ok(CallFacts { repeat: Repeat::Unknown, ..wants(wanted) })
     }
 
-    async fn act(&self, _args: SendArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, _args: SendArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
@@ -123,7 +123,7 @@ impl Typed for Wait {
         Ok(wants(AgentCall::Wait { agents: args.agents.clone() }))
     }
 
-    async fn act(&self, _args: WaitArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, _args: WaitArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
@@ -148,7 +148,7 @@ impl Typed for CloseAgent {
         Ok(wants(AgentCall::Close { agent: args.agent }))
     }
 
-    async fn act(&self, _args: CloseArguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, _args: CloseArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, REDACTED, Repeat, WorkPath};
 
-use crate::Place;
+use crate::ToolContext;
 use crate::patch::{self, Hunk, HunkLine, Section};
 use crate::text::{Likeness, Lines};
 use crate::typed::{Reply, Typed, facts};
@@ -44,7 +44,7 @@ impl Typed for ApplyPatch {
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let (mut changes, mut known) = (Vec::new(), Vec::new());
         let mut report = Vec::new();
         for section in patch::parse(&args.patch)? {
@@ -70,7 +70,7 @@ impl Typed for ApplyPatch {
 
 /// Works out what a section comes to, and says it in a line. `known` are moved files whose content the model knows.
 async fn plan(
-    place: &Place<'_>,
+    place: &ToolContext<'_>,
     section: Section,
     changes: &mut Vec<Change>,
     known: &mut Vec<(WorkPath, Vec<u8>)>,
@@ -132,7 +132,7 @@ fn is_known(hunks: &[Hunk], updated: &Updated) -> bool {
 }
 
 /// The same changes with the secrets of the file in place of the marks that the model was shown.
-fn meant(mut hunks: Vec<Hunk>, bytes: &[u8], place: &Place<'_>) -> Result<Vec<Hunk>, String> {
+fn meant(mut hunks: Vec<Hunk>, bytes: &[u8], place: &ToolContext<'_>) -> Result<Vec<Hunk>, String> {
     let marked = |line: &HunkLine| line.text().contains(REDACTED);
     if !hunks.iter().any(|hunk| hunk.lines.iter().any(marked)) {
         return Ok(hunks);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Repeat};
 
-use crate::Place;
+use crate::ToolContext;
 use crate::typed::{Reply, Typed, facts};
 
 const MAX_CHARS: usize = 4000;
@@ -44,7 +44,7 @@ impl Typed for AskUser {
         Ok(CallFacts { command: Some(asked), ..facts(Access::Ask, Vec::new(), Repeat::Safe) })
     }
 
-    async fn act(&self, _args: Arguments, _place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, _args: Arguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         Err("there is nobody here who could be asked; decide yourself".to_owned().into())
     }
 }

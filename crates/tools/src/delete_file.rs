@@ -8,7 +8,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed, facts};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +42,7 @@ impl Typed for DeleteFile {
         Ok(facts(Access::Write, vec![args.path()?], Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = args.path()?;
         place.env().apply(vec![Change::Delete { path: path.clone() }]).await?;
         place.note(&path, None);

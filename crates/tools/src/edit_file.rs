@@ -10,7 +10,7 @@ use types::{Access, CallFacts, Metadata, REDACTED, Repeat};
 
 use crate::text::{Likeness, Lines};
 use crate::typed::{Reply, Typed, facts};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ impl Typed for EditFile {
         Ok(facts(Access::Write, vec![path], Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = schema::file(&args.path)?;
         let bytes = place.env().read(&path).await?;
         place.may_change(&path, &bytes)?;
@@ -90,7 +90,7 @@ impl Typed for EditFile {
 }
 
 /// The same edit with the secrets of the file in place of the marks that the model was shown.
-fn meant(mut args: Arguments, bytes: &[u8], place: &Place<'_>) -> Result<Arguments, String> {
+fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<Arguments, String> {
     if !args.old_string.contains(REDACTED)
         || memmem::find(bytes, args.old_string.as_bytes()).is_some()
     {

@@ -14,7 +14,7 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 use crate::apply_patch::{self, ApplyPatch};
 use crate::edit_file;
 use crate::typed::Typed as _;
-use crate::{Place, Seen};
+use crate::{FileReadTracker, ToolContext};
 
 type Files = BTreeMap<WorkPath, Vec<u8>>;
 
@@ -32,8 +32,8 @@ pub fn patch(bytes: &[u8]) {
     let tool = ApplyPatch;
     let facts = tool.facts(&apply_patch::Arguments::of(&text));
     let env = Memory::new(files.clone(), usize::from(*failing));
-    let (seen, stop) = (Seen::unguarded(), CancellationToken::new());
-    let place = Place::new(&env, &seen, &stop);
+    let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
+    let place = ToolContext::new(&env, &seen, &stop);
     let done = tool.act(apply_patch::Arguments::of(&text), &place).now_or_never();
     let after = env.into_files();
     match (facts, done) {

@@ -9,7 +9,7 @@ use types::{Access, CallFacts, Metadata, Repeat, Timestamp, WorkPath};
 
 pub(crate) use crate::git_clone::GitClone;
 use crate::typed::{Reply, Typed, facts, reads};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ impl Typed for GitDiff {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: DiffArguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: DiffArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = args.path.as_deref().map(schema::path).transpose()?;
         let staged = args.staged.unwrap_or(false);
         let request = GitRequest::Diff { path, staged, reference: args.reference };
@@ -83,7 +83,7 @@ impl Typed for GitCommit {
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: CommitArguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: CommitArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let files = args.files()?;
         // There is no clock here; what an agent commits is replaced by a commit of ours, with its own date.
         let at = Timestamp::default();

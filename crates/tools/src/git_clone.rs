@@ -9,7 +9,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed, facts};
-use crate::{Place, schema, tame};
+use crate::{ToolContext, schema, tame};
 
 /// The longest address that is taken.
 const MAX_URL_BYTES: usize = 2048;
@@ -129,7 +129,7 @@ impl Remote {
     }
 
     /// Why it is not fetched, with the way to change that.
-    fn refusal(&self, place: &Place<'_>) -> Option<String> {
+    fn refusal(&self, place: &ToolContext<'_>) -> Option<String> {
         let granted = place.web().is_some_and(|web| web.grants(&self.host));
         (!granted).then(|| {
             let host = &self.host;
@@ -162,7 +162,7 @@ impl Typed for GitClone {
         Ok(facts(access, vec![to], Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let (from, to, depth) = (args.from()?, args.to()?, args.depth.unwrap_or(1));
         let metadata = Metadata { path: Some(to.clone()), ..Metadata::default() };
         let remote = match from {

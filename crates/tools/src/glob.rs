@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, UNNAMED, schema};
+use crate::{ToolContext, UNNAMED, schema};
 
 /// The most files that one call names.
 const MAX_FILES: usize = 1000;
@@ -35,7 +35,7 @@ impl Typed for Glob {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = schema::path(args.path.as_deref().unwrap_or("."))?;
         let request = GlobRequest { pattern: args.pattern, path, max: MAX_FILES };
         let found = place.env().glob(request, place.stop()).await?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, UNNAMED, schema};
+use crate::{ToolContext, UNNAMED, schema};
 
 const DEFAULT_MAX: usize = 100;
 /// Files and counts are short, so there may be many.
@@ -56,7 +56,7 @@ impl Typed for Grep {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let output = args.output.unwrap_or(Output::Lines);
         let max = match output {
             Output::Lines => args.max_results.unwrap_or(DEFAULT_MAX),

@@ -5,6 +5,7 @@
 mod agents;
 mod apply_patch;
 mod ask_user;
+mod context;
 mod delete_file;
 mod edit_file;
 #[doc(hidden)]
@@ -17,7 +18,6 @@ mod list_dir;
 mod move_file;
 mod outside;
 mod patch;
-mod place;
 mod printed;
 pub mod profile;
 mod read_file;
@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use types::{Inspection, ToolOutput, ToolSpec};
 
-pub use place::{Page, Place, Seen, Web};
+pub use context::{FileReadTracker, Page, ToolContext, Web};
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::{Family, ToolProfile};
@@ -59,5 +59,5 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
     fn inspect(&self, arguments: &Value) -> Inspection;
 
     /// Does it. Called only for arguments that passed `inspect`.
-    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput;
+    async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput;
 }

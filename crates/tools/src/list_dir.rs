@@ -7,7 +7,7 @@ use serde::Deserialize;
 use types::CallFacts;
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, UNNAMED, schema};
+use crate::{ToolContext, UNNAMED, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ impl Typed for ListDir {
         reads(args.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = schema::path(args.path.as_deref().unwrap_or("."))?;
         let entries = place.env().list(&path, args.depth.unwrap_or(1)).await?;
         if entries.is_empty() {

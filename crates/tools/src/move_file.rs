@@ -9,7 +9,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed, facts};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +67,7 @@ impl Typed for MoveFile {
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let Move { from, to, folder } = args.read()?;
         let env = place.env();
         let content = match env.read(&from).await {
@@ -102,7 +102,7 @@ impl Typed for MoveFile {
 }
 
 /// A file is not replaced by whom has not read it.
-async fn refuse_unread(place: &Place<'_>, to: &WorkPath) -> Result<(), Reply> {
+async fn refuse_unread(place: &ToolContext<'_>, to: &WorkPath) -> Result<(), Reply> {
     match place.env().read(to).await {
         Ok(bytes) => Ok(place.may_change(to, &bytes)?),
         Err(EnvError::IsFolder { .. }) => {

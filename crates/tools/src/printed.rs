@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use types::WorkPath;
 
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 /// How many files of one command are looked at, and how large one may be.
 const MOST_FILES: usize = 16;
@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 256 * 1024;
 const SHORT: usize = 3;
 
 /// The files that a command may name: every word of it that is a path inside the workspace.
-pub(crate) fn named(command: &str, folder: &WorkPath, place: &Place<'_>) -> Vec<WorkPath> {
+pub(crate) fn named(command: &str, folder: &WorkPath, place: &ToolContext<'_>) -> Vec<WorkPath> {
     if !place.is_guarded() {
         return vec![];
     }
@@ -40,7 +40,7 @@ pub(crate) fn named(command: &str, folder: &WorkPath, place: &Place<'_>) -> Vec<
 }
 
 /// Notes those of the files as read of which a line was printed.
-pub(crate) async fn note(place: &Place<'_>, files: &[WorkPath], output: &str) {
+pub(crate) async fn note(place: &ToolContext<'_>, files: &[WorkPath], output: &str) {
     if files.is_empty() || output.trim().is_empty() {
         return;
     }
@@ -66,7 +66,7 @@ fn readings(line: &str) -> impl Iterator<Item = &str> {
     [Some(line), after('\t'), after(':'), twice].into_iter().flatten()
 }
 
-async fn is_small(place: &Place<'_>, path: &WorkPath) -> bool {
+async fn is_small(place: &ToolContext<'_>, path: &WorkPath) -> bool {
     let above = path.as_str().rsplit_once('/').map_or("", |(above, _)| above);
     let above = if above.is_empty() { Ok(WorkPath::root()) } else { schema::path(above) };
     let Ok(above) = above else { return false };

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use types::{Family, Inspection, ToolOutput, ToolProfile, ToolSpec};
 
 use crate::registry::Registry;
-use crate::{Place, Tool};
+use crate::{Tool, ToolContext};
 
 /// The tools of a profile, with its names and arguments, over some tools. Tools of a program's own keep theirs.
 #[must_use]
@@ -212,7 +212,7 @@ impl Tool for Reworded {
         inspection
     }
 
-    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
+    async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         // What was set for the place counts more than what the family is used to.
         let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
         let wording = Wording { timeout_ms, ..self.wording.clone() };
@@ -227,7 +227,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::Seen;
+    use crate::FileReadTracker;
 
     fn registry(family: Family) -> Registry {
         adapted(&ToolProfile::of(family), &Registry::standard())
@@ -255,7 +255,7 @@ mod tests {
         ] {
             let found =
                 (has(family, "edit_file"), has(family, "apply_patch"), has(family, "list_dir"));
-            assert_eq!(found, (edit, patch, list), "{}", family.word());
+            assert_eq!(found, (edit, patch, list), "{}", family.as_str());
             assert!(has(family, "submit") && has(family, "shell"));
         }
     }
@@ -289,7 +289,7 @@ mod tests {
         );
         for family in Family::ALL {
             let translated = names(&ToolProfile::of(family), &wanted);
-            assert!(registry(family).specs(&translated).is_ok(), "{}", family.word());
+            assert!(registry(family).specs(&translated).is_ok(), "{}", family.as_str());
         }
     }
 
@@ -321,8 +321,8 @@ mod tests {
         assert_eq!(registry.plain_name("file_write"), "write_file");
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
-        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
-        let place = Place::new(&env, &seen, &stop);
+        let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
+        let place = ToolContext::new(&env, &seen, &stop);
         let arguments = json!({"path": "a/b", "content": "c", "createDirs": true});
         let output = registry.run("file_write", &arguments, &place).await;
         assert!(output.success && dir.path().join("a/b").exists(), "{output:?}");
@@ -341,15 +341,15 @@ mod tests {
     async fn how_long_a_command_has_can_be_set() {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
-        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
-        let set = Some(types::Span::millis(60));
-        let place = Place::new(&env, &seen, &stop).with_command_timeout(set);
+        let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
+        let set = Some(types::Millis::millis(60));
+        let place = ToolContext::new(&env, &seen, &stop).with_command_timeout(set);
         for family in Family::ALL {
             let run = async |arguments| registry(family).run("shell", &arguments, &place).await;
             let late = run(json!({"command": "sleep 30"})).await;
-            assert!(late.text.contains("timed out after 60 ms"), "{}: {late:?}", family.word());
+            assert!(late.text.contains("timed out after 60 ms"), "{}: {late:?}", family.as_str());
             let said = run(json!({"command": "sleep 30", "timeout_ms": 20})).await;
-            assert!(said.text.contains("timed out after 20 ms"), "{}: {said:?}", family.word());
+            assert!(said.text.contains("timed out after 20 ms"), "{}: {said:?}", family.as_str());
         }
     }
 
@@ -357,8 +357,8 @@ mod tests {
     async fn the_same_call_in_every_familys_words_does_the_same() {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
-        let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
-        let place = Place::new(&env, &seen, &stop);
+        let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
+        let place = ToolContext::new(&env, &seen, &stop);
         for (family, file, first) in [
             (Family::OpenAi, "file_path", 2),
             (Family::Anthropic, "file_path", 2),
@@ -369,9 +369,9 @@ mod tests {
             let registry = registry(family);
             let output =
                 registry.run("read_file", &json!({file: "f", "offset": first}), &place).await;
-            assert!(output.text.starts_with("     2\tb\n"), "{}: {output:?}", family.word());
+            assert!(output.text.starts_with("     2\tb\n"), "{}: {output:?}", family.as_str());
             let wrong = registry.run("read_file", &json!({"nonsense": "f"}), &place).await;
-            assert!(!wrong.success, "{}", family.word());
+            assert!(!wrong.success, "{}", family.as_str());
         }
         let edit = json!({"file_path": "f", "old_string": "a", "new_string": "c", "expected_replacements": 1});
         let output = registry(Family::Gemini).run("edit_file", &edit, &place).await;

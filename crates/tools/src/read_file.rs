@@ -10,7 +10,7 @@ use serde::Deserialize;
 use types::{CallFacts, Metadata, Source};
 
 use crate::typed::{Reply, Typed, reads};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 use coding::Encoding;
 
 /// How many lines are shown when the model does not say.
@@ -56,7 +56,7 @@ impl Typed for ReadFile {
         reads(&args.path)
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = schema::path(&args.path)?;
         let bytes = place.read(&path).await?;
         let metadata =

@@ -27,7 +27,7 @@ use crate::shell::Shell;
 use crate::submit::Submit;
 use crate::web_fetch::WebFetch;
 use crate::write_file::WriteFile;
-use crate::{Place, Tool, schema, tame, typed::Of};
+use crate::{Tool, ToolContext, schema, tame, typed::Of};
 
 /// Tools by name.
 #[derive(Debug, Clone, Default)]
@@ -182,7 +182,7 @@ impl Registry {
     }
 
     /// Runs a tool. Whatever happens in it, this comes back with an output.
-    pub async fn run(&self, name: &str, arguments: &Value, place: &Place<'_>) -> ToolOutput {
+    pub async fn run(&self, name: &str, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         let (tool, arguments) = match self.checked(name, arguments) {
             Ok(checked) => checked,
             Err(complaint) => return ToolOutput::error(complaint),

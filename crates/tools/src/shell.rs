@@ -4,12 +4,12 @@
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Ended, ExecResult, Metadata, Repeat, Span, WorkPath};
+use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed};
-use crate::{Place, printed, schema, tame};
+use crate::{ToolContext, printed, schema, tame};
 
-const DEFAULT_TIMEOUT: Span = Span::seconds(10);
+const DEFAULT_TIMEOUT: Millis = Millis::seconds(10);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,9 +59,9 @@ impl Typed for Shell {
         })
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let usual = place.command_timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let timeout = args.timeout_ms.map_or(usual, Span::millis);
+        let timeout = args.timeout_ms.map_or(usual, Millis::millis);
         let folder = args.folder()?;
         let named = printed::named(&args.command, &folder, place);
         let request = place.command(args.command, folder, timeout);
@@ -72,7 +72,7 @@ impl Typed for Shell {
     }
 }
 
-fn show(result: &ExecResult, timeout: Span) -> Result<Reply, Reply> {
+fn show(result: &ExecResult, timeout: Millis) -> Result<Reply, Reply> {
     let passed = result.passed();
     let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
 
-use crate::{Place, Tool};
+use crate::{Tool, ToolContext};
 
 #[derive(Debug)]
 pub(crate) struct Submit {
@@ -42,7 +42,7 @@ impl Tool for Submit {
         })
     }
 
-    async fn run(&self, _arguments: &Value, _place: &Place<'_>) -> ToolOutput {
+    async fn run(&self, _arguments: &Value, _place: &ToolContext<'_>) -> ToolOutput {
         ToolOutput::ok("the result is handed in")
     }
 }

@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::outside::names_outside;
-use crate::{Place, Tool, schema};
+use crate::{Tool, ToolContext, schema};
 
 /// A tool whose arguments are a type. Both answers are for the model; `Err` is a failed call.
 #[async_trait]
@@ -21,7 +21,7 @@ pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
 
     fn facts(&self, args: &Self::Arguments) -> Result<CallFacts, String>;
 
-    async fn act(&self, args: Self::Arguments, place: &Place<'_>) -> Result<Reply, Reply>;
+    async fn act(&self, args: Self::Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply>;
 }
 
 /// What a tool has to say.
@@ -82,7 +82,7 @@ impl<T: Typed> Tool for Of<T> {
         }
     }
 
-    async fn run(&self, arguments: &Value, place: &Place<'_>) -> ToolOutput {
+    async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         let done = match schema::parse(arguments) {
             Ok(args) => self.tool.act(args, place).await,
             Err(complaint) => Err(complaint.into()),

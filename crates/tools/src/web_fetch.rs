@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat};
 
-use crate::Place;
+use crate::ToolContext;
 use crate::typed::{Reply, Typed, facts};
 
 /// The most of a page that is taken in.
@@ -40,7 +40,7 @@ impl Typed for WebFetch {
         Ok(facts(Access::Network, Vec::new(), Repeat::Safe))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let Some(web) = place.web() else {
             return Err("there is no network here: the policy grants no hosts".to_owned().into());
         };

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, REDACTED, Repeat, WorkPath};
 
 use crate::typed::{Reply, Typed, facts};
-use crate::{Place, schema};
+use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ impl Typed for WriteFile {
         Ok(facts(Access::Write, vec![schema::file(&args.path)?], Repeat::Safe))
     }
 
-    async fn act(&self, args: Arguments, place: &Place<'_>) -> Result<Reply, Reply> {
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let path = schema::file(&args.path)?;
         if args.create_dirs == Some(false) {
             refuse_missing_folder(&path, place).await?;
@@ -61,7 +61,7 @@ impl Typed for WriteFile {
     }
 }
 
-async fn refuse_missing_folder(path: &WorkPath, place: &Place<'_>) -> Result<(), Reply> {
+async fn refuse_missing_folder(path: &WorkPath, place: &ToolContext<'_>) -> Result<(), Reply> {
     let Some((folder, _)) = path.as_str().rsplit_once('/') else { return Ok(()) };
     let above = schema::path(folder)?;
     if place.env().exists(&above).await? {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Changes, CommitId, Digest, Ended, Shown, Span, TaskId};
+use crate::{AttemptId, Changes, CommitId, Digest, Ended, Millis, Shown, TaskId};
 
 /// One check on one tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl fmt::Display for Subject {
 pub struct CheckEnd {
     pub ended: Ended,
     pub output: Shown,
-    pub elapsed_ms: Span,
+    pub elapsed_ms: Millis,
     /// What its test runners reported, where they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<Box<crate::Tests>>,
@@ -98,7 +98,7 @@ pub struct CheckEnd {
 
 impl CheckEnd {
     #[must_use]
-    pub fn new(ended: Ended, output: Shown, elapsed_ms: Span) -> Self {
+    pub fn new(ended: Ended, output: Shown, elapsed_ms: Millis) -> Self {
         Self {
             ended,
             output,

@@ -34,7 +34,7 @@ pub enum Contract {
 
 impl Contract {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
             Self::Edits => "edits",

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::{
     Against, AttemptId, Budget, CallId, Changes, Check, CheckEnd, CheckId, CommitId, Digest, Fault,
-    Inspection, ModelReply, ModelRequest, Proof, RoleId, RunId, Rung, Scope, SessionId, Spend,
-    TaskId, Timestamp, ToolOutput, ToolSpec, Usage,
+    Inspection, IsolationLevel, ModelReply, ModelRequest, Proof, RoleId, RunId, Scope, SessionId,
+    Spend, TaskId, Timestamp, ToolOutput, ToolSpec, Usage,
 };
 
 /// Something to be done outside.
@@ -18,7 +18,7 @@ pub enum Effect {
     RunAttempt {
         brief: Box<Brief>,
         /// What was said to its questions so far, in their order.
-        answers: Vec<crate::Said>,
+        answers: Vec<crate::Answer>,
     },
     /// Attack our own walls from inside, to see what they hold.
     Probe,
@@ -27,7 +27,7 @@ pub enum Effect {
         what: Check,
         commit: CommitId,
         /// What must hold it.
-        walls: Rung,
+        walls: IsolationLevel,
         /// What it is compared with, or mixed with in a trial.
         against: Against,
     },
@@ -144,7 +144,7 @@ pub struct Brief {
     pub scope: Scope,
     /// What must hold its commands.
     #[serde(default)]
-    pub walls: Rung,
+    pub walls: IsolationLevel,
     /// The commit that the worktree starts from.
     pub start: CommitId,
     /// What it is for, if it works on a task.

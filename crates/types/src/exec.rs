@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Span, WorkPath};
+use crate::{Digest, Millis, WorkPath};
 
 /// A large text or file, kept by its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct ExecRequest {
     pub command: String,
     /// Where, inside the workspace.
     pub folder: WorkPath,
-    pub timeout: Span,
+    pub timeout: Millis,
     /// Variables for this command alone. An environment leaves out those by which programs load code.
     pub variables: BTreeMap<String, String>,
 }
@@ -28,7 +28,7 @@ pub struct ExecRequest {
 impl ExecRequest {
     /// A command without variables of its own.
     #[must_use]
-    pub fn new(command: String, folder: WorkPath, timeout: Span) -> Self {
+    pub fn new(command: String, folder: WorkPath, timeout: Millis) -> Self {
         Self { command, folder, timeout, variables: BTreeMap::new() }
     }
 }
@@ -45,7 +45,7 @@ pub struct ExecResult {
     pub stderr: String,
     /// How many bytes there were beyond the cap.
     pub dropped: u64,
-    pub elapsed: Span,
+    pub elapsed: Millis,
 }
 
 impl ExecResult {

@@ -41,7 +41,7 @@ impl Family {
     }
 
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn the_written_word_is_the_word() {
         for family in Family::ALL {
-            assert_eq!(serde_json::to_value(family).expect("a word"), family.word());
+            assert_eq!(serde_json::to_value(family).expect("a word"), family.as_str());
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Span, Used};
+use crate::{Millis, Used};
 
 /// What sort of failure it was. It decides what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub enum FaultClass {
 impl FaultClass {
     /// The word on the wire, in policies and on screens.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Transient => "transient",
             Self::Structural => "structural",
@@ -54,7 +54,7 @@ pub enum Retry {
     #[default]
     Never,
     Now,
-    After(Span),
+    After(Millis),
 }
 
 /// The beginning of a reply.

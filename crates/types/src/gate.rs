@@ -92,7 +92,7 @@ pub enum Measure {
 
 impl Measure {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Deliverables => "deliverables",
             Self::Tested => "tested",
@@ -121,7 +121,7 @@ pub enum Verdict {
 
 impl Verdict {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Go => "GO",
             Self::ConditionalGo => "CONDITIONAL_GO",

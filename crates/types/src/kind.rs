@@ -1,6 +1,6 @@
 //! The written name of each event, which is its only name, and who it is from.
 
-use crate::{By, Event, Said};
+use crate::{Answer, By, Event};
 
 impl Event {
     /// The written name.
@@ -64,7 +64,9 @@ impl Event {
     #[must_use]
     pub fn by(&self) -> By {
         match self {
-            Self::QuestionAnswered { by, .. } if by == Said::POLICY => By(Said::POLICY.to_owned()),
+            Self::QuestionAnswered { by, .. } if by == Answer::POLICY => {
+                By(Answer::POLICY.to_owned())
+            }
             Self::RunCancelled { by, .. }
             | Self::QuestionAnswered { by, .. }
             | Self::ResultSettled { by, .. }

@@ -46,7 +46,7 @@ impl ListedRun {
     /// The status as people are told it.
     #[must_use]
     pub const fn status_word(&self) -> &'static str {
-        if self.escalated { crate::report::ESCALATED } else { self.status.word() }
+        if self.escalated { crate::report::ESCALATED } else { self.status.as_str() }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decision, Fault, FaultClass, Money, RuleId, Span, Timestamp, Usage};
+use crate::{Decision, Fault, FaultClass, Millis, Money, RuleId, Timestamp, Usage};
 
 /// How often and for how long a model that did not reply is asked again, in the same conversation.
 ///
@@ -22,19 +22,19 @@ pub struct ModelFailureRule {
     /// The longest wait before the second request; it doubles with each further one. The wait itself lies anywhere
     /// between nothing and this, so that many runs do not come back at the same moment.
     #[serde(default = "ModelFailureRule::first_wait")]
-    pub backoff_ms: Span,
+    pub backoff_ms: Millis,
     /// Where the doubling ends.
     #[serde(default = "ModelFailureRule::longest_wait")]
-    pub longest_wait_ms: Span,
+    pub longest_wait_ms: Millis,
     /// How many calls are made for one request in all, the first one too; as many as there is time for when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u32>,
     /// How long it is tried in all, counted from the first failure, where a person is there.
     #[serde(default = "ModelFailureRule::attended")]
-    pub patience_ms: Span,
+    pub patience_ms: Millis,
     /// And where nobody is.
     #[serde(default = "ModelFailureRule::unattended")]
-    pub unattended_ms: Span,
+    pub unattended_ms: Millis,
     /// What is done when that time is up, or that many calls have failed.
     #[serde(default)]
     pub then: OutOfPatience,
@@ -52,20 +52,20 @@ pub enum OutOfPatience {
 }
 
 impl ModelFailureRule {
-    const fn first_wait() -> Span {
-        Span::seconds(1)
+    const fn first_wait() -> Millis {
+        Millis::seconds(1)
     }
 
-    const fn longest_wait() -> Span {
-        Span::seconds(60)
+    const fn longest_wait() -> Millis {
+        Millis::seconds(60)
     }
 
-    const fn attended() -> Span {
-        Span::seconds(120)
+    const fn attended() -> Millis {
+        Millis::seconds(120)
     }
 
-    const fn unattended() -> Span {
-        Span::seconds(900)
+    const fn unattended() -> Millis {
+        Millis::seconds(900)
     }
 
     /// The rules of a policy that says nothing about it.

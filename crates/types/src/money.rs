@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Span;
+use crate::Millis;
 
 /// US dollars, exact to the billionth, so that a price per million tokens is a whole number per token.
 /// Written as a decimal text (`"0.0123"`), never as a float.
@@ -128,7 +128,7 @@ pub struct Budget {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_ms: Option<Span>,
+    pub time_ms: Option<Millis>,
 }
 
 /// What was spent, or is set aside for a call that has not come back yet.

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, Budget, ModelRef, PhaseOfPlan, PlanPhase, Risk, RoleId, Scope, Span, Spec, Strategy,
-    TaskId, TaskPriority, Totals, WorkPath,
+    Artifact, Budget, Millis, ModelRef, PhaseOfPlan, PlanPhase, Risk, RoleId, Scope, Spec,
+    Strategy, TaskId, TaskPriority, Totals, WorkPath,
 };
 
 /// What came in.
@@ -190,7 +190,7 @@ pub struct Check {
     pub name: String,
     pub command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<Span>,
+    pub timeout_ms: Option<Millis>,
     /// No agent is told of it; it runs on the merged tree, before the last gates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,

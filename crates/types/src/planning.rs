@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{YEAR, artifact, id, money};
-use crate::{Field, Money, RoleKind, Severity, Shape, Span, TaskId, TaskKind};
+use crate::{Field, Millis, Money, RoleKind, Severity, Shape, TaskId, TaskKind};
 
 /// What a policy says about plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum TaskPriority {
 
 impl TaskPriority {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Critical => "critical",
             Self::High => "high",
@@ -63,7 +63,7 @@ pub enum PlanPhase {
 
 impl PlanPhase {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initialization => "initialization",
             Self::Development => "development",
@@ -139,7 +139,7 @@ pub enum Strategy {
 
 impl Strategy {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Incremental => "incremental",
             Self::Agile => "agile",
@@ -155,7 +155,7 @@ pub struct Totals {
     pub tasks: u64,
     pub tokens: u64,
     /// On the clock, with as many tasks at once as are allowed.
-    pub time_ms: Span,
+    pub time_ms: Millis,
     /// At the price of what was spent until the plan was made; not there if nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,

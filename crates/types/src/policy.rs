@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, FaultClass, GateRule,
-    IntentPolicy, Manifest, MergePolicy, ModelFailureRule, ModelRef, Permission, PermitRule,
-    PlanPolicy, ProjectType, QuestionPolicy, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
-    RunBudget, SandboxPolicy, SessionPolicy, Severity, Span, ToolPolicy, ToolProfile, VerifyPolicy,
-    WorkspacePolicy,
+    IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
+    PermitRule, PlanPolicy, ProjectType, QuestionPolicy, ReplyRule, ReviewPolicy, RoleId,
+    RouteRule, RuleId, RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile,
+    VerifyPolicy, WorkspacePolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -172,7 +172,7 @@ pub struct FailureRule {
     pub fresh_after: Option<u32>,
     /// How long before the next attempt; it doubles each time, up to a minute.
     #[serde(default)]
-    pub backoff_ms: Span,
+    pub backoff_ms: Millis,
     /// What is done when there is no execution left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<Remedy>,
@@ -199,12 +199,12 @@ impl FailureRule {
 #[serde(deny_unknown_fields)]
 pub struct RoleBreaker {
     pub failures: u32,
-    pub open_ms: Span,
+    pub open_ms: Millis,
 }
 
 impl Default for RoleBreaker {
     fn default() -> Self {
-        Self { failures: 5, open_ms: Span::seconds(30) }
+        Self { failures: 5, open_ms: Millis::seconds(30) }
     }
 }
 
@@ -244,7 +244,7 @@ impl Phase {
         [Self::Initiation, Self::Planning, Self::Execution, Self::Monitoring, Self::Closure];
 
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initiation => "initiation",
             Self::Planning => "planning",
@@ -284,7 +284,7 @@ pub struct Limits {
     /// How many tasks may run at once.
     pub parallel_tasks: usize,
     pub max_tasks: usize,
-    pub check_timeout_ms: Span,
+    pub check_timeout_ms: Millis,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
     /// The most characters of an output that a model is shown, of tools that have no limit of their own.

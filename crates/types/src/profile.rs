@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Family, ModelRef, Span};
+use crate::{Family, Millis, ModelRef};
 
 /// The part `[profiles.NAME]` of a policy. What it leaves out is as in the family that it is like.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct ToolProfile {
     pub arguments: BTreeMap<String, BTreeMap<String, String>>,
     /// How long a command has when neither the model nor `[tools]` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command_timeout_ms: Option<Span>,
+    pub command_timeout_ms: Option<Millis>,
     /// The model of its roles, unless a role names another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
@@ -68,7 +68,7 @@ impl ToolProfile {
         Self {
             names: names.into(),
             arguments: arguments.into(),
-            command_timeout_ms: Some(Span::seconds(30)),
+            command_timeout_ms: Some(Millis::seconds(30)),
             ..Self::of(Family::Portable)
         }
     }
@@ -79,12 +79,12 @@ impl ToolProfile {
         if name == Self::BASIC {
             return Some(Self::basic());
         }
-        Family::ALL.into_iter().find(|family| family.word() == name).map(Self::of)
+        Family::ALL.into_iter().find(|family| family.as_str() == name).map(Self::of)
     }
 
     /// The names of the profiles that ship with the product.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
-        Family::ALL.into_iter().map(Family::word).chain([Self::BASIC])
+        Family::ALL.into_iter().map(Family::as_str).chain([Self::BASIC])
     }
 
     const fn portable() -> Family {

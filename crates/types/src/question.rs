@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Changes, CommitId, Decision, Fault, FileState, Phase, Span, TaskId, Timestamp,
+    AttemptId, Changes, CommitId, Decision, Fault, FileState, Millis, Phase, TaskId, Timestamp,
     WorkPath,
 };
 
@@ -62,7 +62,7 @@ pub enum QuestionKind {
 
 impl QuestionKind {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Clarification => "clarification",
             Self::Approval => "approval",
@@ -83,7 +83,7 @@ pub enum Severity {
 
 impl Severity {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
             Self::Medium => "medium",
@@ -113,7 +113,7 @@ pub enum Escalation {
 
 impl Escalation {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::TechnicalBlocker => "technical_blocker",
             Self::ResourceExhaustion => "resource_exhaustion",
@@ -305,7 +305,7 @@ pub fn tokens_in(words: &str) -> Option<u64> {
 pub struct QuestionPolicy {
     /// For ever, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expire_after_ms: Option<Span>,
+    pub expire_after_ms: Option<Millis>,
     #[serde(default)]
     pub on_expiry: OnExpiry,
 }
@@ -322,12 +322,12 @@ pub enum OnExpiry {
 
 /// What a person said to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct Answer {
     pub by: String,
     pub text: String,
 }
 
-impl Said {
+impl Answer {
     /// Who answers if nobody else does.
     pub const POLICY: &str = "policy";
 

@@ -27,7 +27,7 @@ impl Recovered {
 
     /// The word on the wire.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Finished => "finished",
             Self::Undone => "undone",

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Forecast, Phase,
-    PlanPhase, RuleId, RunId, Rung, Scorecard, Settled, Span, Spend, TaskId, Terms, Timestamp,
-    Usage, Variance,
+    Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Forecast,
+    IsolationLevel, Millis, Phase, PlanPhase, RuleId, RunId, Scorecard, Settled, Spend, TaskId,
+    Terms, Timestamp, Usage, Variance,
 };
 
 /// How a run ended, or that it waits.
@@ -24,7 +24,7 @@ pub enum Status {
 
 impl Status {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Done => "done",
@@ -45,7 +45,7 @@ impl RunView {
     /// The status as people are told it.
     #[must_use]
     pub const fn status_word(&self) -> &'static str {
-        if self.escalated { ESCALATED } else { self.status.word() }
+        if self.escalated { ESCALATED } else { self.status.as_str() }
     }
 }
 
@@ -98,7 +98,7 @@ pub struct RunView {
     /// What became of its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
-    pub elapsed_ms: Span,
+    pub elapsed_ms: Millis,
 }
 
 /// How far a run is.
@@ -120,16 +120,16 @@ pub struct Progress {
     pub waiting: u64,
     /// Questions that nobody has answered yet.
     pub blockers: u64,
-    pub elapsed_ms: Span,
+    pub elapsed_ms: Millis,
     /// What is left, by the estimates and at the pace so far; not there if there is nothing to go by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remaining_ms: Option<Span>,
+    pub remaining_ms: Option<Millis>,
 }
 
 /// What holds a run's commands, and by which rule that is enough or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallsView {
-    pub rung: Rung,
+    pub rung: IsolationLevel,
     pub decision: Decision,
 }
 
@@ -170,7 +170,7 @@ pub enum TaskStage {
 
 impl TaskStage {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Running => "running",

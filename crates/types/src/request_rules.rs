@@ -106,7 +106,7 @@ pub enum Admission {
 
 impl Admission {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
             Self::Refuse => "refuse",
@@ -160,7 +160,7 @@ pub enum Category {
 
 impl Category {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::TechnicalExplicit => "technical_explicit",
             Self::Business => "business",
@@ -189,7 +189,7 @@ pub enum Side {
 
 impl Side {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Product => "product",
             Self::Dev => "dev",
@@ -236,7 +236,7 @@ pub enum Confidence {
 
 impl Confidence {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Deterministic => "deterministic",
             Self::Heuristic => "heuristic",

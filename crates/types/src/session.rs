@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Asking, Digest, Effort, Fault, ModelRef, Money, RuleId, Scope, SessionId, Span, Spend,
+    Asking, Digest, Effort, Fault, Millis, ModelRef, Money, RuleId, Scope, SessionId, Spend,
     ToolSpec, Usage,
 };
 
@@ -58,7 +58,7 @@ pub enum Telling {
 
 impl Telling {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submit => "input",
             Self::Steer => "steering",
@@ -98,7 +98,7 @@ impl SessionChange {
     #[must_use]
     pub fn says(&self) -> String {
         let model = self.model.as_ref().map(|model| format!("model {model}"));
-        let effort = self.effort.map(|effort| format!("effort {}", effort.word()));
+        let effort = self.effort.map(|effort| format!("effort {}", effort.as_str()));
         let tools = self.tools.as_ref().map(|tools| format!("tools {}", tools.join(" ")));
         // The tools of another model have other names, which nobody asked for.
         let tools = tools.filter(|_| model.is_none());
@@ -120,7 +120,7 @@ pub enum Compaction {
 
 impl Compaction {
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Trimmed => "trimmed",
             Self::Summarised { .. } => "summarised",
@@ -203,7 +203,7 @@ pub struct SessionPolicy {
     /// The most turns of one.
     pub agent_turns: u32,
     /// How long one may work on an input.
-    pub agent_time_ms: Span,
+    pub agent_time_ms: Millis,
     /// How much of what is left of the budget one may spend, in percent.
     pub agent_share_percent: u64,
     /// How many calls that these rules refuse end an attempt, as a safety concern; other refusals are only told.
@@ -237,7 +237,7 @@ impl Default for SessionPolicy {
             agent_depth: 1,
             max_agents: 4,
             agent_turns: 50,
-            agent_time_ms: Span::seconds(600),
+            agent_time_ms: Millis::seconds(600),
             agent_share_percent: 25,
             ends_after: BTreeMap::new(),
             snapshots: true,
@@ -263,7 +263,7 @@ pub enum SessionState {
 
 impl SessionState {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
             Self::Processing => "processing",

@@ -5,7 +5,7 @@ mod schema;
 
 use serde_json::{Map, Value};
 
-use crate::{Digest, Id, Kind, Span, Timestamp, yaml};
+use crate::{Digest, Id, Kind, Millis, Timestamp, yaml};
 
 /// What a value may be.
 #[derive(Debug)]
@@ -280,7 +280,7 @@ pub(crate) fn money(text: &str) -> Result<(), String> {
 }
 
 /// The longest time that may be written, in milliseconds: a year.
-pub(crate) const YEAR: u64 = Span::seconds(366 * 24 * 3_600).0;
+pub(crate) const YEAR: u64 = Millis::seconds(366 * 24 * 3_600).0;
 
 #[cfg(test)]
 mod tests;

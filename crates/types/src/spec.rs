@@ -122,7 +122,7 @@ pub enum SpecStatus {
 
 impl SpecStatus {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "draft",
             Self::Approved => "approved",

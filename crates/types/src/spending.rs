@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, CommitId, Money, Phase, Span, Spend, TaskId};
+use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId};
 
 /// The part `[budget]` of a policy: the limits of a run, how they are shared out, and what is done when they are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct RunBudget {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_ms: Option<Span>,
+    pub time_ms: Option<Millis>,
     /// The most that a phase may take of the run's tokens, money and calls, in percent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, u64>,
@@ -104,7 +104,7 @@ pub struct Forecast {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_ms: Option<Span>,
+    pub time_ms: Option<Millis>,
     /// How much of it is reserve, in percent of the rest.
     pub reserve_percent: u64,
 }
@@ -120,7 +120,7 @@ pub enum ForecastBasis {
 
 impl ForecastBasis {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "the plan's estimates",
             Self::ProjectType => "the sort of project",
@@ -157,7 +157,7 @@ pub enum Settling {
 
 impl Settling {
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
             Self::Discarded => "discarded",

@@ -54,12 +54,12 @@ impl Event {
             Self::RunRouted { to, decision, .. } => format!("to {to}, {}", decision.rule),
             Self::RunCancelled { by, reason } => format!("by {}: {}", word(by), word(reason)),
             Self::RunFinished { status, decision } => {
-                format!("{}, {}", status.word(), rule(decision))
+                format!("{}, {}", status.as_str(), rule(decision))
             }
-            Self::ResultSettled { how, by, .. } => format!("{} by {}", how.word(), word(by)),
+            Self::ResultSettled { how, by, .. } => format!("{} by {}", how.as_str(), word(by)),
             Self::ContextSelected { included, excluded } => selected(included, excluded),
             Self::SandboxProbed { proof, decision } => {
-                format!("{}, {}", proof.rung.word(), rule(decision))
+                format!("{}, {}", proof.rung.as_str(), rule(decision))
             }
             Self::PlanAdopted { plan, decision } => {
                 format!("{}{}", count(plan.tasks.len(), "task"), unusual(decision, "plan.valid"))
@@ -69,10 +69,10 @@ impl Event {
                 format!("{problems}{}", unusual(decision, "plan.invalid"))
             }
             Self::GatePassed { phase, decision, .. } => {
-                format!("{}, {}", phase.word(), decision.rule)
+                format!("{}, {}", phase.as_str(), decision.rule)
             }
             Self::GateBlocked { phase, decision, .. } => {
-                format!("{}, {}", phase.word(), rule(decision))
+                format!("{}, {}", phase.as_str(), rule(decision))
             }
             Self::QuestionAsked { text, decision, attempt, call, .. } => {
                 let attempt = attempt.as_ref().map(|attempt| format!("{attempt} "));
@@ -101,7 +101,7 @@ impl Event {
                 format!("{attempt} {}{}", rule(decision), level.unwrap_or_default())
             }
             Self::TaskRejected { attempt, fault } => {
-                format!("{attempt} {}: {}", fault.class.word(), word(&fault.what))
+                format!("{attempt} {}: {}", fault.class.as_str(), word(&fault.what))
             }
             Self::SpecWritten { spec, digest, decision } => {
                 let id = spec.get("spec_id").and_then(serde_json::Value::as_str);
@@ -113,7 +113,7 @@ impl Event {
             }
             Self::TaskFinished { task, .. } => task.to_string(),
             Self::TaskFailed { task, fault, decision, .. } => {
-                format!("{task} {}, {}: {}", decision.rule, fault.class.word(), word(&fault.what))
+                format!("{task} {}, {}: {}", decision.rule, fault.class.as_str(), word(&fault.what))
             }
             Self::TaskSkipped { task, decision } => format!("{task} {}", rule(decision)),
             Self::RetryScheduled { task, left, decision, .. } => {
@@ -148,7 +148,7 @@ impl Event {
                 SessionEnd::Closed => format!("{session} closed"),
             },
             Self::SessionTold { session, how, text, .. } => {
-                format!("{session} {}: {}", how.word(), word(text))
+                format!("{session} {}: {}", how.as_str(), word(text))
             }
             Self::SessionChanged { session, change } => format!("{session} {}", change.says()),
             Self::SessionWarned { session, decision, .. } => {
@@ -158,7 +158,7 @@ impl Event {
                 format!("{session} {}", rule(decision))
             }
             Self::SessionCompacted { session, how, decision } => {
-                format!("{session} {}, {}", how.word(), rule(decision))
+                format!("{session} {}, {}", how.as_str(), rule(decision))
             }
             Self::WorkspaceRestored { to, .. } => format!("as after line {to}"),
             _ => self.summary_of_turn(),
@@ -183,7 +183,7 @@ impl Event {
                 format!("{call} {}, {}", word(&decision.seen.join(" ")), decision.rule)
             }
             Self::ToolRefused { call, tool, outcome, decision, .. } => {
-                format!("{call} {} {}, {}", word(tool), outcome.word(), rule(decision))
+                format!("{call} {} {}, {}", word(tool), outcome.as_str(), rule(decision))
             }
             Self::ToolFinished { call, outcome, output, .. } => {
                 let cut = match (output.removed > 0, output.blob.is_some()) {
@@ -191,10 +191,10 @@ impl Event {
                     (true, false) => ", cut",
                     (true, true) => ", cut, kept whole",
                 };
-                format!("{call} {}{cut}", outcome.word())
+                format!("{call} {}{cut}", outcome.as_str())
             }
             Self::ToolLost { call, recovered, .. } => {
-                let word = recovered.map_or(CallOutcome::Unknown.word(), Recovered::word);
+                let word = recovered.map_or(CallOutcome::Unknown.as_str(), Recovered::as_str);
                 format!("{call} {word}")
             }
             Self::AttemptSealed { changes, findings, .. } => {
@@ -246,7 +246,7 @@ fn ended(result: &AttemptResult) -> String {
             format!("submitted, {}", count(changes.0.len(), "file"))
         }
         AttemptResult::Failed { fault, .. } => {
-            format!("failed, {} {}", fault.class.word(), fault.code)
+            format!("failed, {} {}", fault.class.as_str(), fault.code)
         }
         AttemptResult::Cancelled => "cancelled".to_owned(),
     }

@@ -29,14 +29,14 @@ impl Timestamp {
     }
 
     #[must_use]
-    pub const fn after(self, span: Span) -> Self {
+    pub const fn after(self, span: Millis) -> Self {
         Self { millis: self.millis.saturating_add_unsigned(span.0) }
     }
 
     /// How long it was from `earlier` to this moment; nothing if the clock went backwards.
     #[must_use]
-    pub fn since(self, earlier: Self) -> Span {
-        Span(u64::try_from(self.millis.saturating_sub(earlier.millis)).unwrap_or(0))
+    pub fn since(self, earlier: Self) -> Millis {
+        Millis(u64::try_from(self.millis.saturating_sub(earlier.millis)).unwrap_or(0))
     }
 }
 
@@ -68,9 +68,9 @@ impl<'de> Deserialize<'de> for Timestamp {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub struct Span(pub u64);
+pub struct Millis(pub u64);
 
-impl Span {
+impl Millis {
     #[must_use]
     pub const fn millis(millis: u64) -> Self {
         Self(millis)
@@ -92,13 +92,13 @@ impl Span {
     }
 }
 
-impl From<Duration> for Span {
+impl From<Duration> for Millis {
     fn from(duration: Duration) -> Self {
         Self(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             ms @ 0..1_000 => write!(f, "{ms} ms"),
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_clock_that_went_backwards_gives_no_negative_span() {
         let (early, late) = (Timestamp::from_millis(1), Timestamp::from_millis(5));
-        assert_eq!(early.since(late), Span(0));
-        assert_eq!(late.since(early), Span(4));
+        assert_eq!(early.since(late), Millis(0));
+        assert_eq!(late.since(early), Millis(4));
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentCall, BlobRef, Digest, Ended, Source, Span, Trees, WorkPath};
+use crate::{AgentCall, BlobRef, Digest, Ended, Millis, Source, Trees, WorkPath};
 
 /// A tool as a model is told of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ pub struct Metadata {
     pub stopped: bool,
     /// How long a command took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration_ms: Option<Span>,
+    pub duration_ms: Option<Millis>,
     /// How many bytes were read, written, printed or fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -172,7 +172,7 @@ impl Metadata {
 
     /// How a command ended.
     #[must_use]
-    pub fn ended(ended: Ended, elapsed: Span, bytes: u64) -> Self {
+    pub fn ended(ended: Ended, elapsed: Millis, bytes: u64) -> Self {
         let mut metadata =
             Self { duration_ms: Some(elapsed), bytes: Some(bytes), ..Self::default() };
         match ended {

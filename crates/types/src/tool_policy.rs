@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
+use crate::Millis;
 
 /// The part `[tools]` of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,10 +15,10 @@ pub struct ToolPolicy {
     pub read_before_write: bool,
     /// How long a command has when the model does not say; the default of the model's family when nothing is said here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub command_timeout_ms: Option<Span>,
+    pub command_timeout_ms: Option<Millis>,
     /// The longest that a command may have, whatever the model says; ten minutes when nothing is said here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_command_timeout_ms: Option<Span>,
+    pub max_command_timeout_ms: Option<Millis>,
     /// Environment variables that every command of an agent is given. Those by which programs load code are left out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{Attachment, AttachmentKind, Budget, ModelRef, Source, Span, Timestamp, Uuid};
+use crate::{Attachment, AttachmentKind, Budget, Millis, ModelRef, Source, Timestamp, Uuid};
 
 /// The longest picture that models take, in characters of base64.
 const MOST_OF_A_PICTURE: usize = 6 * 1024 * 1024;
@@ -97,7 +97,7 @@ impl UserRequest {
         let (own, outer) = (&self.context.preferences, &self.preferences);
         Budget {
             tokens: own.max_budget_tokens.or(outer.max_budget_tokens),
-            time_ms: own.max_time_seconds.or(outer.max_time_seconds).map(Span::seconds),
+            time_ms: own.max_time_seconds.or(outer.max_time_seconds).map(Millis::seconds),
             ..Budget::default()
         }
     }
@@ -139,7 +139,7 @@ impl UserRequest {
         if budget.tokens == Some(0) {
             found.push("preferences.max_budget_tokens: 0 tokens are no budget".to_owned());
         }
-        if budget.time_ms == Some(Span(0)) {
+        if budget.time_ms == Some(Millis(0)) {
             found.push("preferences.max_time_seconds: 0 seconds are no time".to_owned());
         }
         for (place, attachment) in self.attachments.iter().enumerate() {
@@ -269,7 +269,7 @@ mod tests {
             "attachments": [{"type": "url", "content": "https://shop.test", "description": "the old one"}]}"#;
         let request: UserRequest = serde_json::from_str(text).expect("a request");
         assert_eq!(request.budget().tokens, Some(50_000));
-        assert_eq!(request.budget().time_ms, Some(Span::seconds(300)));
+        assert_eq!(request.budget().time_ms, Some(Millis::seconds(300)));
         assert_eq!(request.model(), Some("claude"));
         assert_eq!(request.attachments.len(), 1);
         let read = |text: &str| serde_json::from_str::<UserRequest>(text);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Span, WorkPath};
+use crate::{Millis, WorkPath};
 
 /// The `[workspace]` table of a policy. What it leaves open is found from the repository's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct WorkspacePolicy {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lfs: bool,
     /// How long one set-up command may take.
-    pub timeout_ms: Span,
+    pub timeout_ms: Millis,
     /// The most that is brought along and kept after a set-up.
     pub max_mb: u64,
 }
@@ -50,7 +50,7 @@ impl Default for WorkspacePolicy {
             writable: None,
             submodules: None,
             lfs: false,
-            timeout_ms: Span::seconds(1_800),
+            timeout_ms: Millis::seconds(1_800),
             max_mb: 8_192,
         }
     }

@@ -60,7 +60,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let binary = binary(root)?;
     let mut failed = 0;
     for user in User::all() {
-        println!("as {}", user.word());
+        println!("as {}", user.as_str());
         failed += table(root, &binary, user, &vectors, wanted.is_some());
     }
     if failed == 0 { Ok(()) } else { bail!("{failed} attacks got through, or controls did not") }

@@ -21,6 +21,7 @@ mod finding;
 mod fuzz;
 mod layers;
 mod live;
+mod modules;
 mod sample;
 mod scenarios;
 mod sim;
@@ -35,6 +36,8 @@ usage: cargo xtask CHORE
 
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
+  modules [CRATE..]
+               which file of a crate uses which, and which use each other
   docs         write docs/events.md again from crates/types/src/event.rs
   coverage [--missing]
                which test or scenario shows which requirement, and which has none
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         ["crash", rest @ ..] => crash::run(&root, rest),
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["eval", rest @ ..] => eval::run(&root, rest),
+        ["modules", rest @ ..] => modules::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),

@@ -47,9 +47,9 @@ pub(crate) struct Ask {
 }
 
 fn dialect(word: &str) -> Result<Dialect, String> {
-    let known = Dialect::ALL.into_iter().find(|dialect| dialect.word() == word);
+    let known = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == word);
     known.ok_or_else(|| {
-        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::word).collect();
+        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
         format!("known are {}", words.join(", "))
     })
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use types::{RunId, Terms};
 
-use crate::exit::Wrong;
+use crate::exit::CliError;
 
 #[derive(Debug, Args)]
 #[command(
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Which of the open questions is meant, and what is said to it.
-    pub(crate) fn said(&self, open: &[(u32, Option<&Terms>)]) -> Result<(u32, String), Wrong> {
+    pub(crate) fn said(&self, open: &[(u32, Option<&Terms>)]) -> Result<(u32, String), CliError> {
         let (first, rest) = self.words.split_first().map_or(("", vec![]), |(first, rest)| {
             (first.as_str(), rest.iter().map(String::as_str).collect())
         });
@@ -56,9 +56,9 @@ impl Answer {
             }
             _ => (self.question, self.words.join(" ")),
         };
-        let not_open = |number| Wrong::NotOpen { run: self.run.clone(), number };
+        let not_open = |number| CliError::NotOpen { run: self.run.clone(), number };
         let (id, terms) = match (open, number) {
-            ([], _) => return Err(Wrong::NoQuestion { run: self.run.clone() }),
+            ([], _) => return Err(CliError::NoQuestion { run: self.run.clone() }),
             ([first, ..], None) => *first,
             (_, Some(number)) => *find(number).ok_or_else(|| not_open(number))?,
         };
@@ -70,7 +70,7 @@ impl Answer {
         {
             return Err(not_open(number));
         }
-        terms.choose(&text).map_err(Wrong::NotAChoice)?;
+        terms.choose(&text).map_err(CliError::NotAChoice)?;
         Ok((id, text))
     }
 }

@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ratatui::text::Span as Piece;
-use types::{Call, CallId, Effort, Span, Timestamp};
+use ratatui::text::Span;
+use types::{Call, CallId, Effort, Millis, Timestamp};
 
 use super::below::MOST_OF_A_QUESTION;
 use super::editor::Editor;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
+use super::ui_command::UiCommand;
 use super::visible::visible;
-use super::wish::Wish;
 use super::wrap::Row;
 
 /// How many lines of a running command are shown.
@@ -64,8 +64,8 @@ impl Asked {
     pub(crate) fn rows(&self) -> Vec<Row> {
         let line = |(place, line): (usize, &str)| {
             let sign = if place == 0 { "? " } else { "  " };
-            let head = Piece::styled(sign, WAITING.patch(BOLD));
-            Row::new(vec![head, Piece::styled(line.to_owned(), WAITING)]).hang(2)
+            let head = Span::styled(sign, WAITING.patch(BOLD));
+            Row::new(vec![head, Span::styled(line.to_owned(), WAITING)]).hang(2)
         };
         visible(&self.text).lines().enumerate().map(line).collect()
     }
@@ -85,7 +85,7 @@ pub(crate) struct Running {
     pub(crate) tail: VecDeque<String>,
     /// What a command has written since its last line break.
     pub(crate) partial: String,
-    pub(crate) elapsed: Span,
+    pub(crate) elapsed: Millis,
 }
 
 /// Something that was said and waits for its turn.
@@ -117,7 +117,7 @@ pub(crate) struct App {
     /// The whole output of the last call, for the key that unfolds it.
     pub(crate) last_output: String,
     /// How long the session has been working on the current input.
-    pub(crate) working: Span,
+    pub(crate) working: Millis,
     /// Ctrl-C was pressed once with nothing to stop.
     pub(crate) leaving: bool,
     rows: Vec<Row>,
@@ -139,7 +139,7 @@ impl App {
             summarising: false,
             looked_at: None,
             last_output: String::new(),
-            working: Span(0),
+            working: Millis(0),
             leaving: false,
             rows: vec![],
         }
@@ -171,7 +171,7 @@ impl App {
     /// What was queued and is heard by now becomes part of the conversation.
     pub(crate) fn stand(&mut self, standing: Standing) {
         if standing.state != State::Processing {
-            self.working = Span(0);
+            self.working = Millis(0);
         }
         let mut left = standing.queued.clone();
         let (waiting, heard) = std::mem::take(&mut self.queue).into_iter().partition(|queued| {
@@ -188,12 +188,12 @@ impl App {
     }
 
     /// Time has gone by.
-    pub(crate) fn pass(&mut self, span: Span) {
+    pub(crate) fn pass(&mut self, span: Millis) {
         if self.standing.state == State::Processing {
-            self.working = Span(self.working.0 + span.0);
+            self.working = Millis(self.working.0 + span.0);
         }
         for running in &mut self.running {
-            running.elapsed = Span(running.elapsed.0 + span.0);
+            running.elapsed = Millis(running.elapsed.0 + span.0);
         }
     }
 
@@ -214,9 +214,10 @@ impl App {
     }
 
     /// The wish came to nothing: what was typed comes back, if there is room.
-    pub(crate) fn give_back(&mut self, wish: &Wish, why: &str) {
+    pub(crate) fn give_back(&mut self, ui_command: &UiCommand, why: &str) {
         self.problem(types::one_line(why, 300));
-        if let Wish::Submit(text) | Wish::Steer(text) | Wish::FollowUp(text) = wish
+        if let UiCommand::Submit(text) | UiCommand::Steer(text) | UiCommand::FollowUp(text) =
+            ui_command
             && self.editor.is_empty()
         {
             self.editor.set(text);

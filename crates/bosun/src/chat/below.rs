@@ -130,7 +130,7 @@ impl App {
             State::Closed => ("over".to_owned(), WAITING),
         };
         let mut parts = vec![types::one_line(&standing.model, 28)];
-        parts.extend(standing.effort.map(|effort| format!("effort {}", effort.word())));
+        parts.extend(standing.effort.map(|effort| format!("effort {}", effort.as_str())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
         parts.extend(agents.map(|agents| format!("{agents} sub-agents")));
         parts.extend(standing.cost.as_ref().map(|cost| format!("${cost}")));

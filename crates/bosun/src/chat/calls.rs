@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 use serde_json::Value;
-use types::{Arguments, Call, CallOutcome, Shown, Span, count, one_line};
+use types::{Arguments, Call, CallOutcome, Millis, Shown, count, one_line};
 
 use super::diff;
 use super::look::{BAD, DIM};
@@ -10,7 +10,7 @@ use super::look::{BAD, DIM};
 /// The most characters of a call's title.
 const TITLE: usize = 100;
 /// A call that took less than this is not worth a number.
-const QUICK: Span = Span::millis(500);
+const QUICK: Millis = Millis::millis(500);
 
 /// What a call is, without its outcome: `shell cargo test`.
 pub(crate) fn title(call: &Call) -> String {
@@ -40,7 +40,7 @@ pub(crate) fn outcome(
     call: &Call,
     outcome: CallOutcome,
     output: &Shown,
-    took: Span,
+    took: Millis,
 ) -> (String, Style) {
     let text = output.text.trim_end();
     let said = match (outcome, ending(text)) {
@@ -54,7 +54,7 @@ pub(crate) fn outcome(
 }
 
 /// A length of time for people.
-pub(crate) fn seconds(span: Span) -> String {
+pub(crate) fn seconds(span: Millis) -> String {
     match span.0 {
         0..=59_999 => format!("{}.{} s", span.0 / 1000, span.0 % 1000 / 100),
         more => format!("{} min {} s", more / 60_000, more % 60_000 / 1000),
@@ -105,7 +105,7 @@ mod tests {
 
     fn told(call: &Call, ended: CallOutcome, text: &str, millis: u64) -> String {
         let shown = Shown { text: text.to_owned(), ..Shown::default() };
-        format!("{}  {}", title(call), outcome(call, ended, &shown, Span(millis)).0)
+        format!("{}  {}", title(call), outcome(call, ended, &shown, Millis(millis)).0)
     }
 
     #[test]

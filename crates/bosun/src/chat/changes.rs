@@ -60,7 +60,7 @@ impl App {
             self.note(format!("model: {}", one_line(&model.to_string(), 100)));
         }
         if let Some(effort) = change.effort {
-            self.note(format!("effort: {}", effort.word()));
+            self.note(format!("effort: {}", effort.as_str()));
         }
     }
 

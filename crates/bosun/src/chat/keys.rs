@@ -8,8 +8,8 @@ use super::app::{App, State};
 use super::look::{BOLD, DIM};
 use super::markdown;
 use super::slash::{self, Slash};
+use super::ui_command::UiCommand;
 use super::visible::visible;
-use super::wish::Wish;
 use super::wrap::Row;
 
 /// The keys, for `/help`.
@@ -26,17 +26,17 @@ const KEYS: [(&str, &str); 9] = [
 ];
 
 impl App {
-    pub(crate) fn on_key(&mut self, key: KeyEvent) -> Option<Wish> {
+    pub(crate) fn on_key(&mut self, key: KeyEvent) -> Option<UiCommand> {
         if key.kind == KeyEventKind::Release {
             return None;
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let was_leaving = std::mem::take(&mut self.leaving);
         match key.code {
-            KeyCode::Esc => self.is_busy().then_some(Wish::Interrupt),
+            KeyCode::Esc => self.is_busy().then_some(UiCommand::Interrupt),
             KeyCode::Char('c') if control => self.stop(was_leaving),
-            KeyCode::Char('d') if control && self.editor.is_empty() => Some(Wish::Leave),
-            KeyCode::Char('l') if control => Some(Wish::Redraw),
+            KeyCode::Char('d') if control && self.editor.is_empty() => Some(UiCommand::Leave),
+            KeyCode::Char('l') if control => Some(UiCommand::Redraw),
             KeyCode::Char('o') if control => {
                 self.unfold_output();
                 None
@@ -67,21 +67,21 @@ impl App {
         }
     }
 
-    fn stop(&mut self, was_leaving: bool) -> Option<Wish> {
+    fn stop(&mut self, was_leaving: bool) -> Option<UiCommand> {
         if self.is_busy() {
-            return Some(Wish::Interrupt);
+            return Some(UiCommand::Interrupt);
         }
         if !self.editor.is_empty() {
             self.editor.clear();
         } else if was_leaving {
-            return Some(Wish::Leave);
+            return Some(UiCommand::Leave);
         } else {
             self.leaving = true;
         }
         None
     }
 
-    fn enter(&mut self) -> Option<Wish> {
+    fn enter(&mut self) -> Option<UiCommand> {
         if self.editor.text().trim().is_empty() || self.editor.continues() {
             return None;
         }
@@ -94,16 +94,16 @@ impl App {
             }
             (None, Some(asked)) => {
                 let question = asked.question;
-                Some(Wish::Answer { question, text: text.trim().to_owned() })
+                Some(UiCommand::Answer { question, text: text.trim().to_owned() })
             }
             (None, None) => self.send(text),
         }
     }
 
-    fn send(&mut self, text: String) -> Option<Wish> {
+    fn send(&mut self, text: String) -> Option<UiCommand> {
         match self.standing.state {
-            State::Idle => Some(Wish::Submit(text)),
-            State::Processing | State::AwaitingInput => Some(Wish::Steer(text)),
+            State::Idle => Some(UiCommand::Submit(text)),
+            State::Processing | State::AwaitingInput => Some(UiCommand::Steer(text)),
             State::Closed => {
                 self.problem("this session is over; /quit leaves, `bosun chat` begins another");
                 self.editor.set(&text);
@@ -112,25 +112,25 @@ impl App {
         }
     }
 
-    fn command(&mut self, slash: Slash) -> Option<Wish> {
+    fn command(&mut self, slash: Slash) -> Option<UiCommand> {
         match slash {
-            Slash::Model(Some(model)) => return Some(Wish::Model(model)),
+            Slash::Model(Some(model)) => return Some(UiCommand::Model(model)),
             Slash::Model(None) => self.note(format!("model: {}", self.standing.model)),
-            Slash::Effort(Some(effort)) => return Some(Wish::Effort(effort)),
+            Slash::Effort(Some(effort)) => return Some(UiCommand::Effort(effort)),
             Slash::Effort(None) => {
-                let word = self.standing.effort.map_or("the model's own", types::Effort::word);
+                let word = self.standing.effort.map_or("the model's own", types::Effort::as_str);
                 self.note(format!("effort: {word}"));
             }
-            Slash::Compact => return Some(Wish::Compact),
-            Slash::Undo => return Some(Wish::Undo),
-            Slash::Rewind(to) => return Some(Wish::Rewind(to)),
+            Slash::Compact => return Some(UiCommand::Compact),
+            Slash::Undo => return Some(UiCommand::Undo),
+            Slash::Rewind(to) => return Some(UiCommand::Rewind(to)),
             Slash::Queue(text) if self.standing.state == State::Idle => {
-                return Some(Wish::Submit(text));
+                return Some(UiCommand::Submit(text));
             }
-            Slash::Queue(text) => return Some(Wish::FollowUp(text)),
+            Slash::Queue(text) => return Some(UiCommand::FollowUp(text)),
             Slash::Cost => self.tell_cost(),
             Slash::Help => self.help(),
-            Slash::Quit => return Some(Wish::Leave),
+            Slash::Quit => return Some(UiCommand::Leave),
         }
         None
     }

@@ -35,7 +35,7 @@ pub(crate) enum NotACommand {
     #[error("there is no {0}; there are {names}", names = names())]
     Unknown(String),
     #[error("{0}; write it as {1}")]
-    Wrong(String, String),
+    CliError(String, String),
 }
 
 /// Reads a command; nothing if the text is not meant as one.
@@ -68,7 +68,7 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
     let Some((_, form, _)) = known else {
         return Err(NotACommand::Unknown(types::one_line(name, 40)));
     };
-    let wrong = |cause: String| NotACommand::Wrong(cause, format!("{name} {form}"));
+    let wrong = |cause: String| NotACommand::CliError(cause, format!("{name} {form}"));
     match (name, rest) {
         ("/model", "") => Ok(Slash::Model(None)),
         ("/model", rest) => rest
@@ -101,8 +101,8 @@ fn effort(word: &str) -> Result<Effort, String> {
         Effort::Xhigh,
         Effort::Max,
     ];
-    known.into_iter().find(|effort| effort.word() == word).ok_or_else(|| {
-        let words: Vec<&str> = known.into_iter().map(Effort::word).collect();
+    known.into_iter().find(|effort| effort.as_str() == word).ok_or_else(|| {
+        let words: Vec<&str> = known.into_iter().map(Effort::as_str).collect();
         format!("the levels are {}", words.join(", "))
     })
 }

@@ -8,11 +8,11 @@ use futures::{Stream, StreamExt as _};
 use runtime::{Session, SessionError, SessionItem, Undone};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
-use types::{SessionState, Span};
+use types::{Millis, SessionState};
 
 use super::app::{App, Standing, State};
 use super::painter::Terminal;
-use super::wish::Wish;
+use super::ui_command::UiCommand;
 use crate::commands::rewind;
 
 /// How often the screen is painted at most; while nothing happens, not at all.
@@ -21,7 +21,7 @@ const FRAME: Duration = Duration::from_millis(33);
 const MOST_WISHES: usize = 64;
 
 /// A wish, and what came of it.
-type Fulfilled = (Wish, Result<Option<String>, SessionError>);
+type Fulfilled = (UiCommand, Result<Option<String>, SessionError>);
 
 /// Talks until the person leaves.
 pub(crate) async fn talk(
@@ -46,30 +46,30 @@ pub(crate) async fn talk(
                 let Some(key) = key.transpose()? else { break };
                 match on_key(&mut app, key) {
                     None => {}
-                    Some(Wish::Leave) => break,
-                    Some(Wish::Redraw) => terminal.canvas().wipe()?,
+                    Some(UiCommand::Leave) => break,
+                    Some(UiCommand::Redraw) => terminal.canvas().wipe()?,
                     // Nothing may hold it up, not even what was wished before.
-                    Some(Wish::Interrupt) => {
+                    Some(UiCommand::Interrupt) => {
                         tokio::spawn(interrupt(session.clone(), results.clone()));
                     }
-                    Some(wish) => {
-                        if let Err(error) = wishes.try_send(wish) {
+                    Some(ui_command) => {
+                        if let Err(error) = wishes.try_send(ui_command) {
                             app.give_back(&error.into_inner(), "too much at once; wait a little");
                         }
                     }
                 }
             }
             item = items.next(), if !items.is_done() => take(&mut app, session, item),
-            Some((wish, result)) = fulfilled.recv() => match result {
+            Some((ui_command, result)) = fulfilled.recv() => match result {
                 Ok(Some(said)) => app.note(said),
                 Ok(None) => {}
-                Err(error) => app.give_back(&wish, &error.to_string()),
+                Err(error) => app.give_back(&ui_command, &error.to_string()),
             },
             () = ends.next() => break,
             _ = frames.tick(), if stale || app.is_busy() => {
                 // After a long rest the first frame is no measure.
                 let elapsed = painted.elapsed().min(Duration::from_millis(250));
-                app.pass(Span::millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
+                app.pass(Millis::millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
                 painted = Instant::now();
                 app.stand(standing(session));
                 paint(&mut app, terminal)?;
@@ -84,7 +84,7 @@ pub(crate) async fn talk(
     Ok(app)
 }
 
-fn on_key(app: &mut App, key: Key) -> Option<Wish> {
+fn on_key(app: &mut App, key: Key) -> Option<UiCommand> {
     match key {
         Key::Key(key) => app.on_key(key),
         Key::Paste(text) => {
@@ -146,12 +146,12 @@ fn rounded(amount: &str) -> String {
 /// Takes wishes one after the other, in the order in which they were made.
 async fn fulfil(
     session: Session,
-    mut wishes: mpsc::Receiver<Wish>,
+    mut wishes: mpsc::Receiver<UiCommand>,
     results: mpsc::Sender<Fulfilled>,
 ) {
-    while let Some(wish) = wishes.recv().await {
-        let result = one(&session, &wish).await;
-        if results.send((wish, result)).await.is_err() {
+    while let Some(ui_command) = wishes.recv().await {
+        let result = one(&session, &ui_command).await;
+        if results.send((ui_command, result)).await.is_err() {
             return;
         }
     }
@@ -160,26 +160,26 @@ async fn fulfil(
 async fn interrupt(session: Session, results: mpsc::Sender<Fulfilled>) {
     let result = session.interrupt().await.map(|()| None);
     // Nobody is there any more who could be told.
-    let _left = results.send((Wish::Interrupt, result)).await;
+    let _left = results.send((UiCommand::Interrupt, result)).await;
 }
 
-async fn one(session: &Session, wish: &Wish) -> Result<Option<String>, SessionError> {
-    match wish.clone() {
-        Wish::Submit(text) => session.submit(text).await?,
-        Wish::Steer(text) => session.steer(text).await?,
-        Wish::FollowUp(text) => session.follow_up(text).await?,
-        Wish::Answer { question, text } => session.answer(question, text).await?,
-        Wish::Model(model) => session.change(Some(model), None, None).await?,
-        Wish::Effort(effort) => session.change(None, Some(effort), None).await?,
-        Wish::Compact => session.compact().await?,
-        Wish::Undo => {
+async fn one(session: &Session, ui_command: &UiCommand) -> Result<Option<String>, SessionError> {
+    match ui_command.clone() {
+        UiCommand::Submit(text) => session.submit(text).await?,
+        UiCommand::Steer(text) => session.steer(text).await?,
+        UiCommand::FollowUp(text) => session.follow_up(text).await?,
+        UiCommand::Answer { question, text } => session.answer(question, text).await?,
+        UiCommand::Model(model) => session.change(Some(model), None, None).await?,
+        UiCommand::Effort(effort) => session.change(None, Some(effort), None).await?,
+        UiCommand::Compact => session.compact().await?,
+        UiCommand::Undo => {
             let undone = session.undo().await?;
             let nothing = || "no change to files is left to take back".to_owned();
             return Ok(Some(undone.as_ref().map_or_else(nothing, taken_back)));
         }
-        Wish::Rewind(to) => return Ok(Some(taken_back(&session.rewind(to).await?))),
-        Wish::Interrupt => session.interrupt().await?,
-        Wish::Redraw | Wish::Leave => {}
+        UiCommand::Rewind(to) => return Ok(Some(taken_back(&session.rewind(to).await?))),
+        UiCommand::Interrupt => session.interrupt().await?,
+        UiCommand::Redraw | UiCommand::Leave => {}
     }
     Ok(None)
 }

@@ -7,12 +7,12 @@ use runtime::{Delta, DeltaKind};
 use serde_json::json;
 use types::{
     Arguments, Block, By, Call, CallId, CallOutcome, Decision, Digest, Envelope, Event, LogId,
-    ModelReply, RuleId, RunId, SessionId, Shown, Span, StopReason, Telling, Timestamp, Usage,
+    Millis, ModelReply, RuleId, RunId, SessionId, Shown, StopReason, Telling, Timestamp, Usage,
 };
 
 use super::app::{App, Standing, State};
 use super::past::Past;
-use super::wish::Wish;
+use super::ui_command::UiCommand;
 use super::wrap::Row;
 
 struct Stage {
@@ -105,15 +105,15 @@ impl Stage {
         }
     }
 
-    fn press(&mut self, code: KeyCode) -> Option<Wish> {
+    fn press(&mut self, code: KeyCode) -> Option<UiCommand> {
         self.app.on_key(KeyEvent::new(code, KeyModifiers::NONE))
     }
 
-    fn control(&mut self, c: char) -> Option<Wish> {
+    fn control(&mut self, c: char) -> Option<UiCommand> {
         self.app.on_key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))
     }
 
-    fn enter(&mut self, text: &str) -> Option<Wish> {
+    fn enter(&mut self, text: &str) -> Option<UiCommand> {
         self.type_in(text);
         self.press(KeyCode::Enter)
     }
@@ -195,7 +195,7 @@ fn a_call_is_shown_while_it_runs_and_folded_when_it_ends() {
     let mut stage = Stage::new();
     let call = stage.calls("shell", json!({"command": "make"}));
     stage.delta(DeltaKind::Output, "1\n2\n3\n4\n5\n10 %\r20 %");
-    stage.app.pass(Span(3_200));
+    stage.app.pass(Millis(3_200));
     let view = stage.view(40);
     assert_eq!(view[0], "  shell make  3.2 s");
     assert_eq!(view[1..6], ["    2", "    3", "    4", "    5", "    20 %"]);
@@ -262,9 +262,9 @@ fn an_interrupt_clears_what_was_going_on_and_says_so() {
 #[test]
 fn what_could_not_be_said_comes_back() {
     let mut stage = Stage::new();
-    stage.app.give_back(&Wish::Submit("again".to_owned()), "it is busy\x1b[2J");
+    stage.app.give_back(&UiCommand::Submit("again".to_owned()), "it is busy\x1b[2J");
     assert_eq!(stage.rows(), ["it is busy [2J"]);
-    assert_eq!(stage.press(KeyCode::Enter), Some(Wish::Submit("again".to_owned())));
+    assert_eq!(stage.press(KeyCode::Enter), Some(UiCommand::Submit("again".to_owned())));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! held against the whole reply, so that a piece that was missed is not missing in the end.
 
 use ratatui::style::Style;
-use ratatui::text::Span as Piece;
+use ratatui::text::Span;
 use runtime::{Delta, DeltaKind};
 use types::{
     CallId, CallOutcome, Envelope, Event, ModelReply, Recovered, SessionId, Shown, Timestamp,
@@ -166,8 +166,8 @@ impl App {
         self.last_output.clone_from(&output.text);
         let Some(call) = self.calls.remove(&id) else { return };
         let told = calls::outcome(&call, outcome, output, at.since(since));
-        let title = Piece::styled(format!("  {}{}", agent(id), calls::title(&call)), PLAIN);
-        self.say(Row::new(vec![title, Piece::styled(format!("  {}", told.0), told.1)]).hang(4));
+        let title = Span::styled(format!("  {}{}", agent(id), calls::title(&call)), PLAIN);
+        self.say(Row::new(vec![title, Span::styled(format!("  {}", told.0), told.1)]).hang(4));
         if let Some(change) =
             diff::of(&call).filter(|_| outcome == CallOutcome::Ok && self.looked_at != Some(id))
         {
@@ -178,8 +178,8 @@ impl App {
     fn tell_call(&mut self, id: CallId, tool: &str, why: &str, style: Style) {
         self.running.retain(|running| running.call != id);
         let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
-        let title = Piece::styled(format!("  {}{title}", agent(id)), PLAIN);
-        self.say(Row::new(vec![title, Piece::styled(format!("  {why}"), style)]).hang(4));
+        let title = Span::styled(format!("  {}{title}", agent(id)), PLAIN);
+        self.say(Row::new(vec![title, Span::styled(format!("  {why}"), style)]).hang(4));
     }
 
     fn ask(&mut self, question: u32, text: &str, rule: &str, id: Option<CallId>) {
@@ -214,7 +214,7 @@ impl App {
     pub(crate) fn say_person(&mut self, text: &str) {
         for (place, line) in visible(text).lines().enumerate() {
             let sign = if place == 0 { "> " } else { "  " };
-            let row = vec![Piece::styled(sign, PERSON), Piece::raw(line.to_owned())];
+            let row = vec![Span::styled(sign, PERSON), Span::raw(line.to_owned())];
             self.say(Row::new(row).hang(2));
         }
     }

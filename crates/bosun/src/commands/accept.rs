@@ -9,7 +9,7 @@ use types::{ListedRun, Status};
 
 use crate::args;
 use crate::commands::pick;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 
@@ -22,7 +22,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         let ends_well = run.status == Status::Done || args.force && run.ended.is_some();
         ends_well && run.settled.is_none() && run.finished > 0 && Path::new(&run.repository) == top
     };
-    let run = pick(&bosun, args.run, fits, Wrong::NothingToAccept).await?;
+    let run = pick(&bosun, args.run, fits, CliError::NothingToAccept).await?;
     let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
         Some(Taken::Already(_)) => ("already", "was on your branch already"),
@@ -31,7 +31,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     };
     let commit = &done.settled.commit;
     if args.json {
-        let how = done.settled.how.word();
+        let how = done.settled.how.as_str();
         print::json(&json!({"run": run, "how": how, "commit": commit, "way": way}))?;
     } else {
         let files = types::count(done.view.changes.0.len(), "file");

@@ -8,19 +8,19 @@ use anyhow::Context as _;
 use runtime::llm::{self, Model as _, Registry, gather};
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
-    OutputSchema, RoleId, SessionId, Span, StreamItem, TaskId,
+    Arguments, AttemptId, Fault, Message, Millis, ModelOptions, ModelReply, ModelRequest, Origin,
+    OutputSchema, RoleId, SessionId, StreamItem, TaskId,
 };
 
 use crate::args;
 use crate::commands::run::unattended;
 use crate::conversation::{self, Conversation};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::models::{self, Elsewhere};
 use crate::print;
 
 /// How long a model that is away is waited for where nobody watches.
-const PATIENCE: Span = Span::seconds(600);
+const PATIENCE: Millis = Millis::seconds(600);
 
 pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let mut settings = models::settings()?;
@@ -34,7 +34,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     if args.no_stream {
         registry = registry.in_one_piece();
     }
-    let model = named.or_else(|| registry.default_model()).ok_or(Wrong::NoModelToAsk)?;
+    let model = named.or_else(|| registry.default_model()).ok_or(CliError::NoModelToAsk)?;
     let request = request(&args, model)?;
     let wanted = request.options.output.clone();
     let answered = if args.json {
@@ -95,7 +95,7 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
         talk.messages.push(Message::user(text));
     }
     if talk.messages.is_empty() {
-        return Err(Wrong::NothingAsked.into());
+        return Err(CliError::NothingAsked.into());
     }
     let tools = match &args.tools {
         Some(path) => {

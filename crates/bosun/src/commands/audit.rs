@@ -15,7 +15,7 @@ use types::{CommitId, Event, LogId, RunId, count};
 
 use crate::args::{self, AuditCommand};
 use crate::commands::{newest, replay};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 use anchors::{Judged, judged};
@@ -47,7 +47,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
     let beside = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     beside.as_file().sync_all().with_context(writing)?;
     beside.persist_noclobber(&args.file).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => Wrong::Exists { path: path.clone() }.into(),
+        ErrorKind::AlreadyExists => CliError::Exists { path: path.clone() }.into(),
         _ => anyhow::Error::from(error).context(writing()),
     })?;
     let lines: u64 = exported.logs.iter().map(|head| head.lines).sum();
@@ -69,7 +69,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
 
 async fn verify(args: args::Verify) -> anyhow::Result<Exit> {
     let path = args.file.display().to_string();
-    let unreadable = |source| Wrong::Unreadable { path: path.clone(), source };
+    let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
     let file = File::open(&args.file).map_err(unreadable)?;
     let verified = audit::verify(BufReader::new(file))?;
     let found = anchors::found(&args.anchored, &verified.run, verified.base.as_ref()).await?;
@@ -111,7 +111,7 @@ fn told(verified: &Verified, judged: &Judged) -> String {
 
 async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
     let now = RealClock.now();
     let anchors = audit::anchors(&**bosun.journal(), &run, now).await?;
     let mut text = String::new();
@@ -122,7 +122,7 @@ async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     if args.git_note {
         let (repository, base) = began(&bosun, &run).await?;
         let repo = anchors::repository(Path::new(&repository)).await?;
-        repo.add_note(&base, &text, now).await.map_err(runtime::DoorError::Git)?;
+        repo.add_note(&base, &text, now).await.map_err(runtime::Error::Git)?;
         print::note(&format!("in the note on {} of {repository}", base.short()));
     }
     if let Some(path) = &args.file {
@@ -145,13 +145,13 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
         Some(Event::RunRequested { survey, .. }) => {
             Ok((bosun.view(run).await?.repository, survey.base.clone()))
         }
-        _ => Err(Wrong::NotARun { run: run.clone() }.into()),
+        _ => Err(CliError::NotARun { run: run.clone() }.into()),
     }
 }
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
     if !args.anchored.is_named() {
-        return Err(Wrong::NoAnchors { run: args.run }.into());
+        return Err(CliError::NoAnchors { run: args.run }.into());
     }
     let bosun = home.read(false).await?;
     let base = match args.anchored.git_note {

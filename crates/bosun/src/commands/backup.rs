@@ -9,17 +9,17 @@ use types::{LogId, count};
 
 use crate::args;
 use crate::commands::verify;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn backup(home: &Home, args: args::Backup) -> anyhow::Result<Exit> {
     let to = if args.to.is_dir() { args.to.join(format!("journal-{}.db", now())) } else { args.to };
     if to.exists() {
-        return Err(Wrong::Exists { path: to.display().to_string() }.into());
+        return Err(CliError::Exists { path: to.display().to_string() }.into());
     }
     home.read(true).await?;
-    let journal = home.opened().ok_or(Wrong::NoRuns)?;
+    let journal = home.opened().ok_or(CliError::NoRuns)?;
     journal.backup(&to).await?;
     let checked = checked(&to).await?;
     if !checked.flaws.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) async fn backup(home: &Home, args: args::Backup) -> anyhow::Result<Ex
 
 pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<Exit> {
     if !args.from.is_file() {
-        return Err(Wrong::NoBackup { path: args.from.display().to_string() }.into());
+        return Err(CliError::NoBackup { path: args.from.display().to_string() }.into());
     }
     let database = home.journal()?;
     // Before the journal is locked, because looking may have to wait for that.
@@ -63,7 +63,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
 /// Checks a copy of a journal from end to end.
 async fn checked(path: &Path) -> anyhow::Result<Integrity> {
     let copy = SqliteJournal::read_only(path, false).await?;
-    let copy = copy.ok_or_else(|| Wrong::NoBackup { path: path.display().to_string() })?;
+    let copy = copy.ok_or_else(|| CliError::NoBackup { path: path.display().to_string() })?;
     Ok(integrity(&copy, None).await?)
 }
 
@@ -71,7 +71,7 @@ async fn checked(path: &Path) -> anyhow::Result<Integrity> {
 fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
     match error.downcast_ref::<JournalError>() {
         Some(JournalError::NotAJournal { .. }) => {
-            Wrong::NoBackup { path: from.display().to_string() }.into()
+            CliError::NoBackup { path: from.display().to_string() }.into()
         }
         _ => error,
     }

@@ -1,6 +1,6 @@
 //! `bosun cancel`: stop a run for good, whoever is driving it.
 
-use runtime::{Delivered, DoorError, Order};
+use runtime::{Delivered, Error, Order};
 use types::{Command, Status};
 
 use crate::args;
@@ -16,7 +16,7 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
     }
     let view = bosun.view(&args.run).await?;
     if !matches!(view.status, Status::Running | Status::Waiting) {
-        return Err(DoorError::Over { run: args.run, status: view.status.word() }.into());
+        return Err(Error::Over { run: args.run, status: view.status.as_str() }.into());
     }
     let command = Command::Cancel { by: home::person(), reason: args.reason };
     let ended = async {
@@ -24,7 +24,7 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
             Ok(Delivered::Here(handle)) => {
                 handle.finished().await?;
             }
-            Ok(Delivered::Taken) | Err(DoorError::Over { .. }) => {}
+            Ok(Delivered::Taken) | Err(Error::Over { .. }) => {}
             Err(error) => return Err(error),
         }
         bosun.until_over(&args.run).await
@@ -33,7 +33,7 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
     if args.json {
         print::json(&view)?;
     } else {
-        print::line(&format!("run {} is {}", view.run, view.status.word()))?;
+        print::line(&format!("run {} is {}", view.run, view.status.as_str()))?;
     }
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ use types::{Envelope, Event, ListedSession, LogId, RunId, SessionId, SessionStat
 use crate::args;
 use crate::chat::{self, App, Colours, Past, Terminal};
 use crate::commands::{run, sessions};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 use crate::rules::rules;
@@ -23,7 +23,7 @@ const PAGE: usize = 1_000;
 pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(Wrong::NoTerminal.into());
+        return Err(CliError::NoTerminal.into());
     }
     home.work_in(&presets::top(&args.folder));
     let bosun = home.open(Order::Arrival).await?;
@@ -59,7 +59,7 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
     let here = |(_, listed): &(RunId, ListedSession)| {
         listed.state != SessionState::Closed && std::path::Path::new(&listed.folder) == folder
     };
-    Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(Wrong::NoSessionHere)?)
+    Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(CliError::NoSessionHere)?)
 }
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {

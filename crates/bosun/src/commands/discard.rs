@@ -6,7 +6,7 @@ use runtime::Order;
 use serde_json::json;
 
 use crate::args;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 
@@ -15,7 +15,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
     let view = bosun.view(&args.run).await?;
     if !args.yes && view.settled.is_none() {
         if !std::io::stdin().is_terminal() {
-            return Err(Wrong::NotSure { run: args.run }.into());
+            return Err(CliError::NotSure { run: args.run }.into());
         }
         let goal = print::one_line(&view.goal, 60);
         print::note(&format!("throw away {} ({goal})? type yes to do it", view.branch));
@@ -28,7 +28,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
     }
     let done = bosun.discard(&args.run, &home::person()).await?;
     if args.json {
-        let (how, commit) = (done.settled.how.word(), &done.settled.commit);
+        let (how, commit) = (done.settled.how.as_str(), &done.settled.commit);
         print::json(&json!({"run": args.run, "how": how, "commit": commit}))?;
     } else {
         print::line(&format!("run {}: {} is gone; its log stays", args.run, view.branch))?;

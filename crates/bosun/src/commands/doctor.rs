@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use runtime::llm::{Http, KeyState, ProviderView};
-use runtime::sandbox::{Confine, Repo, Twin};
+use runtime::sandbox::{Confine, HelperExe, Repo};
 use runtime::{Found, Order};
 use serde_json::json;
-use types::{Attack, Rung, Span};
+use types::{Attack, IsolationLevel, Millis};
 
 use crate::args;
 use crate::exit::Exit;
@@ -24,9 +24,13 @@ struct Finding {
     says: String,
 }
 
-pub(crate) async fn doctor(home: &Home, twin: Twin, args: &args::Doctor) -> anyhow::Result<Exit> {
+pub(crate) async fn doctor(
+    home: &Home,
+    helper_exe: HelperExe,
+    args: &args::Doctor,
+) -> anyhow::Result<Exit> {
     let mut findings = vec![git().await, journal(home).await];
-    findings.extend(sandbox(twin).await);
+    findings.extend(sandbox(helper_exe).await);
     if args.models {
         findings.extend(providers().await?);
     }
@@ -78,22 +82,23 @@ async fn journal(home: &Home) -> Finding {
 }
 
 /// The walls are attacked as before a run. Less than everything is bad news, even where a policy would accept it.
-async fn sandbox(twin: Twin) -> Vec<Finding> {
-    let proof = Confine::probe(twin.clone()).await;
+async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
+    let proof = Confine::probe(helper_exe.clone()).await;
     let says = match proof.rung {
-        Rung::Full => "full: namespaces, Landlock and seccomp hold commands".to_owned(),
-        Rung::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
-        Rung::None => format!("none: {}", proof.missing.join("; ")),
+        IsolationLevel::Full => "full: namespaces, Landlock and seccomp hold commands".to_owned(),
+        IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
+        IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
     };
-    let rung = Finding { what: "sandbox".to_owned(), good: proof.rung == Rung::Full, says };
+    let rung =
+        Finding { what: "sandbox".to_owned(), good: proof.rung == IsolationLevel::Full, says };
     let finding = |attack: Attack| Finding {
         what: format!("sandbox: {}", attack.what),
         good: attack.through.is_none(),
         says: attack.through.unwrap_or_else(|| "held".to_owned()),
     };
     let mut attacks = proof.attacks;
-    if proof.rung != Rung::None {
-        match Confine::new(twin).holding(proof.rung).prove_limits().await {
+    if proof.rung != IsolationLevel::None {
+        match Confine::new(helper_exe).holding(proof.rung).prove_limits().await {
             Ok(limits) => attacks.extend(limits),
             Err(error) => attacks.push(Attack {
                 what: "exceed a limit".to_owned(),
@@ -106,7 +111,7 @@ async fn sandbox(twin: Twin) -> Vec<Finding> {
 
 async fn providers() -> anyhow::Result<Vec<Finding>> {
     let registry = models::registry(models::settings()?, None)?;
-    let http = Http::new(Span::from(PATIENCE));
+    let http = Http::new(Millis::from(PATIENCE));
     let mut findings = Vec::new();
     for provider in registry.providers() {
         findings.push(provider_answers(&http, provider).await);
@@ -123,7 +128,7 @@ async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     }
     let asked = Instant::now();
     let answer = tokio::time::timeout(PATIENCE, http.ping(&provider.base_url)).await;
-    let took = Span::from(asked.elapsed());
+    let took = Millis::from(asked.elapsed());
     match answer {
         Ok(Ok(status)) => {
             Finding { what, good: true, says: format!("answers ({status}) after {took}") }

@@ -9,7 +9,7 @@ use serde_json::json;
 use types::WorkspacePolicy;
 
 use crate::args;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::print;
 
 const CREW: &str = include_str!("../../init/policy.toml");
@@ -23,12 +23,12 @@ const CONTEXT: [(&str, &str); 3] = [
 
 pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
     if !args.repo.is_dir() {
-        return Err(Wrong::NoFolder { path: args.repo.display().to_string() }.into());
+        return Err(CliError::NoFolder { path: args.repo.display().to_string() }.into());
     }
     let top = presets::top(&args.repo);
     if let Some(there) = other_preset(&top, &args.preset) {
         let (path, asked) = (presets::POLICY.to_owned(), args.preset.clone());
-        return Err(Wrong::OtherPreset { path, there, asked }.into());
+        return Err(CliError::OtherPreset { path, there, asked }.into());
     }
     let (mut written, mut kept) = (vec![], vec![]);
     let workspace = runtime::proposed_workspace(&top).await.unwrap_or_default();
@@ -132,7 +132,7 @@ fn put(top: &Path, path: &str, text: &str) -> anyhow::Result<bool> {
         folder.push(name);
         match std::fs::symlink_metadata(&folder) {
             Ok(there) if there.is_symlink() => {
-                return Err(Wrong::Link { path: folder.display().to_string() }.into());
+                return Err(CliError::Link { path: folder.display().to_string() }.into());
             }
             Ok(_) => {}
             Err(_) => std::fs::create_dir(&folder).with_context(writing)?,

@@ -6,7 +6,7 @@ use types::{ListedRun, RunId};
 
 use crate::args;
 use crate::commands::{driven, sessions};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
@@ -14,7 +14,7 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
     let bosun = home.read(false).await?;
     let all = bosun.overview(args.json).await?;
     if all.is_empty() && !args.json {
-        print::note(&Wrong::NoRuns.to_string());
+        print::note(&CliError::NoRuns.to_string());
     }
     for entry in all {
         let line =
@@ -70,7 +70,7 @@ async fn line(home: &Home, bosun: &Bosun, entry: &Entry) -> anyhow::Result<Strin
 fn run(run: &RunId, listed: &ListedRun, hint: Option<String>) -> String {
     let status = match listed.settled {
         None if hint.is_some() => "interrupted".to_owned(),
-        Some(settled) => format!("{}, {}", listed.status_word(), settled.word()),
+        Some(settled) => format!("{}, {}", listed.status_word(), settled.as_str()),
         None => listed.status_word().to_owned(),
     };
     format!(

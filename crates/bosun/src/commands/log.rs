@@ -6,7 +6,7 @@ use types::{Digest, Envelope, Event, LogId, RunId};
 
 use crate::args;
 use crate::commands::{driven, newest, sessions, verify};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, lines};
 
@@ -17,10 +17,10 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
         return verify::verify(home, args.run.as_ref()).await;
     }
     if args.accept_loss {
-        return verify::accept_loss(home, args.run.ok_or(Wrong::NoRuns)?).await;
+        return verify::accept_loss(home, args.run.ok_or(CliError::NoRuns)?).await;
     }
     let bosun = home.read(args.follow).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
     // Also reads the policy that the run was started with, and checks it against its hash.
     if sessions::one(&bosun, &run).await?.is_none() {
         bosun.view(&run).await?;
@@ -120,7 +120,7 @@ pub(crate) async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result
                     let what = format!(
                         "the log {log} does not end as the run's log says it does; it was changed afterwards"
                     );
-                    return Err(Wrong::Tampered(what).into());
+                    return Err(CliError::Tampered(what).into());
                 }
                 chains.push(summary);
             }

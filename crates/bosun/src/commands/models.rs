@@ -16,7 +16,7 @@ pub(crate) fn models(args: &args::Models) -> anyhow::Result<Exit> {
             KeyState::NotNeeded => "needs no key",
         };
         if args.json {
-            let (name, dialect) = (&provider.name, provider.dialect.word());
+            let (name, dialect) = (&provider.name, provider.dialect.as_str());
             let has_key = provider.key != KeyState::Missing;
             print::json(&json!({
                 "provider": name, "dialect": dialect, "base_url": provider.base_url,
@@ -28,7 +28,7 @@ pub(crate) fn models(args: &args::Models) -> anyhow::Result<Exit> {
             print::line(&format!(
                 "{:<14} {:<10} {key}{wanted}  {}",
                 provider.name,
-                provider.dialect.word(),
+                provider.dialect.as_str(),
                 provider.base_url
             ))?;
         }

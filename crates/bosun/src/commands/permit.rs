@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use types::{Access, CallFacts, Permission, Repeat, Scope};
 
 use crate::args;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::print::{self, one_line};
 use crate::rules::rules;
 
@@ -41,7 +41,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
     })
 }
 
-fn line(words: &[String]) -> Result<String, Wrong> {
+fn line(words: &[String]) -> Result<String, CliError> {
     if words != ["-"] {
         return Ok(words.join(" "));
     }
@@ -49,17 +49,17 @@ fn line(words: &[String]) -> Result<String, Wrong> {
     let read = std::io::stdin().take(MOST).read_to_string(&mut text);
     match read {
         Ok(_) => Ok(text),
-        Err(source) => Err(Wrong::Unreadable { path: "standard input".to_owned(), source }),
+        Err(source) => Err(CliError::Unreadable { path: "standard input".to_owned(), source }),
     }
 }
 
 fn show(permit: &Permit) -> std::io::Result<()> {
-    let (verdict, decision) = (permit.verdict.word(), &permit.decision);
+    let (verdict, decision) = (permit.verdict.as_str(), &permit.decision);
     print::line(&format!("{verdict}  {}: {}", decision.rule, one_line(&decision.reason, SHOWN)))?;
     for part in &permit.parts {
         let PartPermit { command, verdict, rule, .. } = part;
         let command = one_line(command, SHOWN);
-        print::line(&format!("  {:<5}  {:<24}  {command}", verdict.word(), rule.as_str()))?;
+        print::line(&format!("  {:<5}  {:<24}  {command}", verdict.as_str(), rule.as_str()))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use types::{Event, LogId, Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, on
 use crate::args;
 use crate::commands::run::{read, run};
 use crate::commands::{spec, whole};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, follow::Form};
 
@@ -30,7 +30,7 @@ pub(crate) fn request(
     args: &args::Run,
     policy: &Policy,
     mut request: Request,
-) -> Result<Request, Wrong> {
+) -> Result<Request, CliError> {
     let planned = &args.planned;
     if let Some(path) = &planned.spec {
         request = engine::spec::request(spec::load_filled(path)?, request);
@@ -46,7 +46,7 @@ pub(crate) fn request(
     request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
     if let Some(path) = &planned.plan {
         let plan = engine::plan::read(policy, &request, &read(path)?);
-        let plan = plan.map_err(|bad| Wrong::NotAPlan {
+        let plan = plan.map_err(|bad| CliError::NotAPlan {
             path: path.display().to_string(),
             cause: match bad {
                 BadPlan::Parse(error) => error.to_string(),
@@ -142,9 +142,9 @@ fn told(plan: &Plan) -> String {
         let _ = writeln!(text, "  {}", one_line(&plan.summary, 300));
     }
     for task in &plan.tasks {
-        let phase = task.phase.map(|phase| format!(", {}", phase.word())).unwrap_or_default();
+        let phase = task.phase.map(|phase| format!(", {}", phase.as_str())).unwrap_or_default();
         let title = one_line(&task.title, 80);
-        let _ = writeln!(text, "\n  {:<5} {title} ({}{phase})", task.id, task.priority.word());
+        let _ = writeln!(text, "\n  {:<5} {title} ({}{phase})", task.id, task.priority.as_str());
         let list = |of: &[String]| one_line(&of.join(", "), 110);
         let writes: Vec<String> = task.artifacts.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "        writes  {}", list(&writes));
@@ -161,14 +161,14 @@ fn told(plan: &Plan) -> String {
     }
     for risk in &plan.risks {
         let what = one_line(&risk.description, 100);
-        let _ = writeln!(text, "  {:<8}  {} ({})", risk.id, what, risk.severity.word());
+        let _ = writeln!(text, "  {:<8}  {} ({})", risk.id, what, risk.severity.as_str());
     }
     for advice in &plan.recommendations {
         let _ = writeln!(text, "  advice    {}", one_line(advice, 110));
     }
     if let Some(totals) = plan.totals.as_ref().filter(|totals| totals.tokens > 0) {
         let money = totals.money.map(|money| format!(", ${money}")).unwrap_or_default();
-        let strategy = plan.strategy.map(|strategy| strategy.word()).unwrap_or_default();
+        let strategy = plan.strategy.map(|strategy| strategy.as_str()).unwrap_or_default();
         let _ = writeln!(
             text,
             "\n  expected  {} tokens, {}{money}, with the reserve; {strategy}",

@@ -16,7 +16,7 @@ use types::{CommitId, Envelope, RunId, RunView};
 
 use crate::args;
 use crate::commands::{log, newest, sessions, spec, whole};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
@@ -25,15 +25,15 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
         return verify::verify(file, &args).await;
     }
     let bosun = home.open(Order::Arrival).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(Wrong::NotARun { run }.into());
+        return Err(CliError::NotARun { run }.into());
     }
     let now = RealClock.now();
     let (machine, lines) = whole(&bosun, &run).await?;
     let view = bosun.view(&run).await?;
     if let Some(why) = unprovable(&view) {
-        return Err(Wrong::Unprovable { run, why }.into());
+        return Err(CliError::Unprovable { run, why }.into());
     }
     // A log that was tampered with ends it here.
     let logs = heads(&bosun, &run).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
 
 fn say(view: &RunView, statements: &[String], key: Option<&str>) {
     let count = types::count(statements.len(), "statement");
-    let (run, commit, ended) = (&view.run, view.head.short(), view.status.word());
+    let (run, commit, ended) = (&view.run, view.head.short(), view.status.as_str());
     print::note(&format!("{count} about run {run} ({ended}) and its result {commit}"));
     match key {
         Some(key) => print::note(&format!("signed with {key}")),
@@ -84,10 +84,9 @@ async fn heads(bosun: &Bosun, run: &RunId) -> anyhow::Result<Vec<LogHead>> {
 
 /// The tree of the run's result, from the repository that it was made in.
 async fn tree(view: &RunView) -> anyhow::Result<String> {
-    let repo =
-        Repo::discover(Path::new(&view.repository)).await.map_err(runtime::DoorError::Git)?;
-    let found = repo.find_tree(&view.head).await.map_err(runtime::DoorError::Git)?;
-    let gone = || Wrong::NoCommit {
+    let repo = Repo::discover(Path::new(&view.repository)).await.map_err(runtime::Error::Git)?;
+    let found = repo.find_tree(&view.head).await.map_err(runtime::Error::Git)?;
+    let gone = || CliError::NoCommit {
         commit: CommitId::short(&view.head).to_owned(),
         repo: view.repository.clone(),
     };
@@ -125,7 +124,7 @@ async fn sealed(
     let mut by = None;
     for ((statement, message), signature) in statements.iter().zip(&messages).zip(&signatures) {
         let used = keygen.key_of(NAMESPACE, message, signature).await?;
-        let used = used.ok_or_else(|| Wrong::BadSignature { key: key.display().to_string() })?;
+        let used = used.ok_or_else(|| CliError::BadSignature { key: key.display().to_string() })?;
         let envelope = seal(statement, Some((verify::fingerprint(&used), signature)));
         text.push_str(&serde_json::to_string(&envelope)?);
         text.push('\n');

@@ -6,13 +6,13 @@ use types::{RunId, count};
 
 use crate::args;
 use crate::commands::newest;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
 pub(crate) async fn replay(home: &Home, args: args::Replay) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
     let report = bosun.replay(&run).await?;
     if args.json {
         print::json(&object(&run, &report))?;

@@ -5,7 +5,7 @@ use types::{ListedRun, Status};
 
 use crate::args;
 use crate::commands::{pick, plan, sessions};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{
     self,
@@ -32,7 +32,7 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
         return sessions::resume(home, &bosun, known, args.json).await;
     }
     let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
-    let run = pick(&bosun, args.run, open, Wrong::NothingToResume).await?;
+    let run = pick(&bosun, args.run, open, CliError::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;
     let form = Form::choose(args.json, Order::Arrival);
     let over = follow::until_over(home, &bosun, handle, form, &[]).await?;

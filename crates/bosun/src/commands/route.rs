@@ -52,7 +52,7 @@ fn show(as_json: bool, asked: &Asked, explained: &Explained) -> anyhow::Result<E
         let reason = one_line(&decision.reason, SHOWN);
         print::line(&format!("{word:<10} {}: {reason}", decision.rule))
     };
-    decided(admission.verdict.word(), &admission.decision)?;
+    decided(admission.verdict.as_str(), &admission.decision)?;
     for question in &admission.questions {
         print::line(&format!("           {}", one_line(question, SHOWN)))?;
     }
@@ -60,12 +60,12 @@ fn show(as_json: bool, asked: &Asked, explained: &Explained) -> anyhow::Result<E
         return Ok(exit);
     }
     match side(explained) {
-        Some(side) => decided(side.word(), &route.decision)?,
+        Some(side) => decided(side.as_str(), &route.decision)?,
         None => decided("escalated", &route.decision)?,
     }
     let context = &explained.context;
     for selected in &context.included {
-        let side = selected.side.map(|side| format!(" ({})", side.word())).unwrap_or_default();
+        let side = selected.side.map(|side| format!(" ({})", side.as_str())).unwrap_or_default();
         print::line(&format!("  given    {}: {}{side}", selected.rule, selected.path))?;
     }
     for selected in &context.excluded {
@@ -112,7 +112,7 @@ fn record(asked: &Asked, explained: &Explained, status: &str) -> Value {
         "injected_context": given.iter().map(|selected| &selected.path).collect::<Vec<_>>(),
         "classification": {
             "category": route.category,
-            "confidence": route.confidence.word(),
+            "confidence": route.confidence.as_str(),
             "rule_id": route.decision.rule,
         },
         "child_scope": match (&route.course, routed) {

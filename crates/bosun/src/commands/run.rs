@@ -5,12 +5,14 @@ use std::path::Path;
 
 use engine::projection::rejected;
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
-use types::{Budget, Check, Hint, ModelRef, Policy, Request, RoleId, Span, UserRequest, WorkPath};
+use types::{
+    Budget, Check, Hint, Millis, ModelRef, Policy, Request, RoleId, UserRequest, WorkPath,
+};
 
 use crate::args;
 use crate::commands::route::asked::{self, Unfit};
 use crate::commands::{plan, route, show, solo, strict};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{
     self,
@@ -40,8 +42,8 @@ pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
 
 /// What is wrong with the request that was handed in, if that is what is wrong.
 fn unusable(error: &anyhow::Error, was_read: bool) -> Option<String> {
-    match error.downcast_ref::<Wrong>()? {
-        Wrong::BadRequest { problems, .. } => Some(problems.join("; ")),
+    match error.downcast_ref::<CliError>()? {
+        CliError::BadRequest { problems, .. } => Some(problems.join("; ")),
         wrong => (!was_read).then(|| wrong.to_string()),
     }
 }
@@ -78,7 +80,7 @@ async fn work(
     policy.offline &= !args.online;
     strict::prepare(&mut args, &mut policy, &from)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
-        return Err(Wrong::EmptyGoal.into());
+        return Err(CliError::EmptyGoal.into());
     }
     let named = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
     let budget = budget(&args, object.as_ref());
@@ -87,13 +89,13 @@ async fn work(
     let bosun = home.open(order).await?;
     if engine::policy::is_solo(&policy) {
         if directed.id.is_some() {
-            return Err(Wrong::ForACrew { what: "a coordinator's input" }.into());
+            return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
         }
         let exit = solo::solo(home, &bosun, &args, (budget, named), policy).await?;
         return Ok(Over { exit, wrong: None });
     }
     if args.output_schema.is_some() {
-        return Err(Wrong::SchemaForACrew.into());
+        return Err(CliError::SchemaForACrew.into());
     }
     let model = model(home, &bosun, args.script.as_deref(), named).await?;
     let mut request = request(&args, budget, object, model);
@@ -185,7 +187,7 @@ pub(crate) async fn model(
 ) -> anyhow::Result<ModelRef> {
     match script.map(read).transpose()? {
         Some(script) => Ok(bosun.keep_script(&script).await?),
-        None => Ok(named.or_else(|| home.default_model()).ok_or(Wrong::NoModel)?),
+        None => Ok(named.or_else(|| home.default_model()).ok_or(CliError::NoModel)?),
     }
 }
 
@@ -194,16 +196,16 @@ pub(crate) fn role_model(policy: &Policy) -> Option<ModelRef> {
     policy.roles.get(&RoleId::solo()).and_then(|role| role.model.clone())
 }
 
-pub(crate) fn read(path: &Path) -> Result<String, Wrong> {
+pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path)
-        .map_err(|source| Wrong::Unreadable { path: path.display().to_string(), source })
+        .map_err(|source| CliError::Unreadable { path: path.display().to_string(), source })
 }
 
 /// The request that a file is, read once: of a pipe there is nothing left afterwards. `-` is standard input.
-pub(crate) fn read_request(path: &Path) -> Result<String, Wrong> {
+pub(crate) fn read_request(path: &Path) -> Result<String, CliError> {
     let text = if path == Path::new("-") { standard_input()? } else { read(path)? };
     if text.trim().is_empty() {
-        return Err(Wrong::EmptyRequest { path: named(path) });
+        return Err(CliError::EmptyRequest { path: named(path) });
     }
     Ok(text)
 }
@@ -215,9 +217,9 @@ fn named(path: &Path) -> String {
 
 const STANDARD_INPUT: &str = "standard input";
 
-pub(crate) fn standard_input() -> Result<String, Wrong> {
+pub(crate) fn standard_input() -> Result<String, CliError> {
     std::io::read_to_string(std::io::stdin().lock())
-        .map_err(|source| Wrong::Unreadable { path: STANDARD_INPUT.to_owned(), source })
+        .map_err(|source| CliError::Unreadable { path: STANDARD_INPUT.to_owned(), source })
 }
 
 /// What was handed in as a file; of a coordinator's input its body.
@@ -225,12 +227,12 @@ fn requested(
     args: &args::Run,
     directed: &Directed,
     object: Option<Result<UserRequest, Vec<String>>>,
-) -> Result<Option<UserRequest>, Wrong> {
+) -> Result<Option<UserRequest>, CliError> {
     if let Some(body) = &directed.goal {
         return Ok(Some(UserRequest::of_text(body.clone())));
     }
     let path = args.request.as_deref().map(named).unwrap_or_default();
-    let wrong = |problems| Wrong::BadRequest { path, problems };
+    let wrong = |problems| CliError::BadRequest { path, problems };
     object.transpose().map_err(wrong)
 }
 
@@ -241,7 +243,7 @@ fn budget(args: &args::Run, object: Option<&UserRequest>) -> Budget {
         tokens: args.tokens.or(wished.tokens),
         money: args.money.or(wished.money),
         calls: args.calls.or(wished.calls),
-        time_ms: args.time.map(Span::seconds).or(wished.time_ms),
+        time_ms: args.time.map(Millis::seconds).or(wished.time_ms),
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSessi
 
 /// A session in a list.
 pub(crate) fn listed_line(run: &RunId, listed: &ListedSession) -> String {
-    let state = format!("session {}", listed.state.word());
+    let state = format!("session {}", listed.state.as_str());
     let (turns, about) = (count(listed.turns, "turn"), one_line(&listed.about, 60));
     format!("{run:<12} {}  {state:<20} {turns}  {about}", listed.started)
 }
@@ -139,7 +139,7 @@ impl Known {
         let view = &self.view;
         let mut out = String::new();
         let cost = view.cost.map_or("cost unknown".to_owned(), |cost| format!("${cost}"));
-        let _ = writeln!(out, "\n{}  {}\n", view.state.word(), one_line(&self.about, 100));
+        let _ = writeln!(out, "\n{}  {}\n", view.state.as_str(), one_line(&self.about, 100));
         let _ = writeln!(out, "  folder    {}", one_line(&self.folder, 200));
         let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
         let _ = writeln!(
@@ -249,7 +249,7 @@ pub(crate) async fn cancel(
     if args.json {
         print::json(&known.json())?;
     } else {
-        print::line(&format!("session {} is {}", known.run, known.view.state.word()))?;
+        print::line(&format!("session {} is {}", known.run, known.view.state.as_str()))?;
     }
     Ok(Exit::Done)
 }

@@ -6,16 +6,16 @@ use types::RunId;
 
 use crate::args;
 use crate::commands::{driven, newest, prove, sessions, spec, whole};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, report};
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run.clone(), Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run.clone(), CliError::NoRuns).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
         if args.of_a_run() {
-            return Err(Wrong::NotARun { run }.into());
+            return Err(CliError::NotARun { run }.into());
         }
         if args.json {
             print::json(&known.json())?;
@@ -43,7 +43,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     let view = bosun.view(&run).await?;
     if let Some(phase) = args.gate {
         let judged = view.gates.iter().rev().find(|gate| gate.phase == phase);
-        let judged = judged.ok_or(Wrong::NoGate { phase: phase.word() })?;
+        let judged = judged.ok_or(CliError::NoGate { phase: phase.as_str() })?;
         print::text(&engine::gate::report::one(&view, judged))?;
     } else if args.gates {
         print::text(&engine::gate::report::all(&view))?;

@@ -14,7 +14,7 @@ use types::{
 
 use crate::args;
 use crate::commands::{run, sessions};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print::{self, follow, talk};
 
@@ -29,7 +29,7 @@ pub(crate) async fn solo(
     policy: Policy,
 ) -> anyhow::Result<Exit> {
     if let Some(what) = for_a_crew(args) {
-        return Err(Wrong::ForACrew { what }.into());
+        return Err(CliError::ForACrew { what }.into());
     }
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
     let model = model.or_else(|| run::role_model(&policy));
@@ -279,7 +279,7 @@ impl Watch {
 /// The form that the answer must have, from a file.
 fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
     let text = run::read(path)?;
-    let schema = serde_json::from_str(&text).map_err(|error| Wrong::Json {
+    let schema = serde_json::from_str(&text).map_err(|error| CliError::Json {
         path: path.display().to_string(),
         cause: error.to_string(),
     })?;

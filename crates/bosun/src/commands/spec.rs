@@ -12,7 +12,7 @@ use types::{Problem, RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_
 
 use crate::args::{self, SpecCommand};
 use crate::commands::{run::read as read_file, whole};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::print;
 
 pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
@@ -30,8 +30,8 @@ pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
 }
 
 /// A spec from a file, or everything that is wrong with it.
-fn load(path: &Path) -> Result<Spec, Wrong> {
-    spec::read(&read_file(path)?).map_err(|bad| Wrong::NotASpec {
+fn load(path: &Path) -> Result<Spec, CliError> {
+    spec::read(&read_file(path)?).map_err(|bad| CliError::NotASpec {
         path: path.display().to_string(),
         cause: match bad {
             BadSpec::Parse(error) => error.to_string(),
@@ -41,11 +41,11 @@ fn load(path: &Path) -> Result<Spec, Wrong> {
 }
 
 /// The same, where somebody has filled it in.
-pub(crate) fn load_filled(path: &Path) -> Result<Spec, Wrong> {
+pub(crate) fn load_filled(path: &Path) -> Result<Spec, CliError> {
     let (spec, path) = (load(path)?, path.display().to_string());
     match spec::unfilled(&spec).as_slice() {
         [] => Ok(spec),
-        problems => Err(Wrong::NotASpec { path, cause: joined(problems) }),
+        problems => Err(CliError::NotASpec { path, cause: joined(problems) }),
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn of_run(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
     let (machine, _) = whole(bosun, run).await?;
     let made = spec::versions(&machine, RealClock.now()).pop();
     let given = || machine.request().and_then(|request| request.spec.as_deref().cloned());
-    Ok(made.or_else(given).ok_or_else(|| Wrong::NoSpec { run: run.clone() })?)
+    Ok(made.or_else(given).ok_or_else(|| CliError::NoSpec { run: run.clone() })?)
 }
 
 /// Writes a file anew, whole or not at all.
@@ -141,7 +141,8 @@ fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
     let name = file.display();
     let (object, lines, exit) = match &read {
         Ok(spec) => {
-            let (version, digest, status) = (spec.meta.version, spec.digest(), spec.status.word());
+            let (version, digest, status) =
+                (spec.meta.version, spec.digest(), spec.status.as_str());
             let warnings = spec::warnings(spec);
             let object = json!({
                 "ok": true, "status": status, "version": version, "digest": digest, "warnings": warnings,
@@ -207,7 +208,7 @@ fn diff(old: &Path, new: &Path, as_json: bool) -> anyhow::Result<Exit> {
 fn approve(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
     let draft = load_filled(file)?;
     let approved = spec::moved(&draft, SpecStatus::Approved, RealClock.now(), None)
-        .map_err(|step| Wrong::NoSuchStep { path: file.display().to_string(), step })?;
+        .map_err(|step| CliError::NoSuchStep { path: file.display().to_string(), step })?;
     write(file, &approved.text())?;
     let (version, digest) = (approved.meta.version, approved.digest());
     if as_json {

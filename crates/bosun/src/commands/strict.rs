@@ -85,6 +85,6 @@ fn reason(view: &RunView) -> String {
     let fault = view.tasks.iter().find_map(|task| task.fault.as_deref());
     // Of a failure that ended everything, the first thing that the rule saw is what went wrong.
     let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
-    let reason = fault.or(why).unwrap_or(view.status.word());
+    let reason = fault.or(why).unwrap_or(view.status.as_str());
     reason.split(". It begins: ").next().unwrap_or_default().to_owned()
 }

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, Read as _};
 
-use runtime::sandbox::Twin;
-use runtime::{HandCall, Made, MadeOutcome, Person, Walls};
+use runtime::sandbox::HelperExe;
+use runtime::{HandCall, Isolation, Made, MadeOutcome, Person};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use types::{Arguments, Scope};
@@ -11,7 +11,7 @@ use types::{Arguments, Scope};
 use crate::args;
 use crate::commands::run::read;
 use crate::commands::tools;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, follow};
 use crate::rules::rules;
@@ -19,21 +19,25 @@ use crate::rules::rules;
 /// The most that is read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
 
-pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::Result<Exit> {
+pub(crate) async fn tool(
+    home: &Home,
+    helper_exe: HelperExe,
+    args: &args::Tool,
+) -> anyhow::Result<Exit> {
     let policy = rules(args.policy.as_deref(), None, &args.workspace)?.policy;
     let scope = match args.scope.as_slice() {
         [] => Scope(vec!["./".parse()?]),
         places => Scope(places.to_vec()),
     };
     if !args.workspace.is_dir() {
-        return Err(Wrong::NoWorkspace { path: args.workspace.display().to_string() }.into());
+        return Err(CliError::NoWorkspace { path: args.workspace.display().to_string() }.into());
     }
     let redactor = home.redactor();
     let call = HandCall {
         policy: &policy,
         workspace: &args.workspace,
         scope,
-        walls: Walls::Kernel(twin),
+        walls: Isolation::Kernel(helper_exe),
         machine: home.machine()?,
         redactor: &redactor,
         profile: tools::named(&policy, &args.profile)?,
@@ -46,7 +50,7 @@ pub(crate) async fn tool(home: &Home, twin: Twin, args: &args::Tool) -> anyhow::
     let listening = tokio::spawn(follow::take_signals(stop.clone()));
     let made = call.make(&stop).await;
     listening.abort();
-    let made = made.map_err(Wrong::CannotWork)?;
+    let made = made.map_err(CliError::CannotWork)?;
     if args.json {
         print::json(&object(&made))?;
     } else {
@@ -76,7 +80,8 @@ fn arguments(said: &str) -> anyhow::Result<Arguments> {
     let text = match said.strip_prefix('@') {
         _ if said == "-" => {
             let mut bytes = Vec::new();
-            let unreadable = |source| Wrong::Unreadable { path: "standard input".into(), source };
+            let unreadable =
+                |source| CliError::Unreadable { path: "standard input".into(), source };
             std::io::stdin().take(MAX_ARGUMENTS).read_to_end(&mut bytes).map_err(unreadable)?;
             bytes
         }
@@ -98,7 +103,7 @@ fn object(made: &Made) -> Value {
         metadata.insert("timed_out".to_owned(), made.metadata.timed_out.into());
     }
     let mut object = json!({
-        "outcome": made.outcome.word(),
+        "outcome": made.outcome.as_str(),
         "rule": made.decision.rule,
         "reason": made.decision.reason,
         "content": made.shown.text,
@@ -118,6 +123,6 @@ fn show(made: &Made) -> anyhow::Result<()> {
     let ending = if text.ends_with('\n') { "" } else { "\n" };
     print::text(&format!("{text}{ending}"))?;
     let (rule, reason) = (&made.decision.rule, print::one_line(&made.decision.reason, 300));
-    print::note(&format!("{} ({rule}: {reason})", made.outcome.word()));
+    print::note(&format!("{} ({rule}: {reason})", made.outcome.as_str()));
     Ok(())
 }

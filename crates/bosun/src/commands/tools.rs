@@ -7,7 +7,7 @@ use serde_json::Value;
 use types::{Policy, ToolProfile, ToolSpec};
 
 use crate::args;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::print;
 use crate::rules::rules;
 
@@ -26,10 +26,10 @@ pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
 }
 
 /// A tool profile by its name: one that ships, or one of the policy's own.
-pub(crate) fn named(policy: &Policy, name: &str) -> Result<ToolProfile, Wrong> {
+pub(crate) fn named(policy: &Policy, name: &str) -> Result<ToolProfile, CliError> {
     engine::profile::find(policy, name).ok_or_else(|| {
         let known = engine::profile::known(policy).join(", ");
-        Wrong::NoSuchProfile { name: name.to_owned(), known }
+        CliError::NoSuchProfile { name: name.to_owned(), known }
     })
 }
 

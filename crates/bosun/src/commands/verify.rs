@@ -7,7 +7,7 @@ use runtime::store::HeadsFile;
 use runtime::{Clock as _, Flaw, Integrity, Order, RealClock, integrity};
 use types::{LogId, RunId, count};
 
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
@@ -20,8 +20,8 @@ pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<E
     let checked = integrity(&**bosun.journal(), run).await?;
     if checked.intact.is_empty() && checked.flaws.is_empty() {
         return Err(match run {
-            Some(run) => runtime::DoorError::NoSuchRun { run: run.clone() }.into(),
-            None => Wrong::NoRuns.into(),
+            Some(run) => runtime::Error::NoSuchRun { run: run.clone() }.into(),
+            None => CliError::NoRuns.into(),
         });
     }
     told(&checked)?;
@@ -87,7 +87,7 @@ pub(crate) async fn accept_loss(home: &Home, run: RunId) -> anyhow::Result<Exit>
     let bosun = home.open(Order::Arrival).await?;
     let accepted = bosun.journal().accept_losses(&run, RealClock.now()).await?;
     if accepted.is_empty() {
-        return Err(Wrong::NoLoss { run }.into());
+        return Err(CliError::NoLoss { run }.into());
     }
     for loss in accepted {
         print::line(&format!("accepted: {loss}"))?;

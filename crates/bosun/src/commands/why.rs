@@ -8,7 +8,7 @@ use types::{AttemptId, Envelope, Event, RunId, TaskId};
 
 use crate::args;
 use crate::commands::{newest, sessions};
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, one_line};
 
@@ -17,9 +17,9 @@ const SHOWN: usize = 200;
 
 pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, Wrong::NoRuns).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(Wrong::NotARun { run }.into());
+        return Err(CliError::NotARun { run }.into());
     }
     let blank = bosun.blank(&run).await?;
     let lines = runtime::recorded(&**bosun.journal(), &run).await?;
@@ -49,7 +49,7 @@ fn wanted_of<'a>(
     wanted: &str,
     decided: &[&'a Envelope],
     lines: &[Envelope],
-) -> Result<Vec<&'a Envelope>, Wrong> {
+) -> Result<Vec<&'a Envelope>, CliError> {
     let question = wanted.strip_prefix('q').and_then(|number| number.parse::<u32>().ok());
     let asked = |line: &Envelope| {
         matches!(&line.event, Event::QuestionAsked { question: own, .. }
@@ -72,7 +72,7 @@ fn wanted_of<'a>(
         || format!("there is no line, task, attempt or question {wanted:?} in run {run}"),
         |line| format!("line {wanted} of run {run}, {}, is no decision", line.event.kind()),
     );
-    Err(Wrong::NoDecision { what, run: run.clone() })
+    Err(CliError::NoDecision { what, run: run.clone() })
 }
 
 fn list(line: &Envelope) -> std::io::Result<()> {

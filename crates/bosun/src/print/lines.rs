@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
 use types::{
-    AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, MergeEnd, Plan,
-    Recovered, Rung, Scorecard, Task, TaskId, count, one_line,
+    AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, IsolationLevel,
+    MergeEnd, Plan, Recovered, Scorecard, Task, TaskId, count, one_line,
 };
 
 use super::report::blocked_word;
@@ -112,8 +112,12 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         Event::SandboxProbed { proof, decision } => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
             let what = match proof.rung {
-                Rung::Full => format!("{} {} from inside", good("held"), count(held, "attack")),
-                Rung::Landlock | Rung::None => bad(&one_line(&decision.reason, 300)),
+                IsolationLevel::Full => {
+                    format!("{} {} from inside", good("held"), count(held, "attack"))
+                }
+                IsolationLevel::Landlock | IsolationLevel::None => {
+                    bad(&one_line(&decision.reason, 300))
+                }
             };
             ("sandbox".to_owned(), format!("{what} ({})", decision.rule))
         }
@@ -130,7 +134,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Failed { fault, .. }, .. } => {
             let what = one_line(&fault.what, 160);
-            let (mark, class) = (bad_mark(), fault.class.word());
+            let (mark, class) = (bad_mark(), fault.class.as_str());
             (attempt.to_string(), format!("{mark} {} ({class}): {what}", bad("failed")))
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
@@ -170,12 +174,12 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             ),
         },
         Event::GatePassed { phase, card, .. } => {
-            ("gate".to_owned(), format!("{} {}{}", phase.word(), "go".green(), score(card)))
+            ("gate".to_owned(), format!("{} {}{}", phase.as_str(), "go".green(), score(card)))
         }
         Event::GateBlocked { phase, decision, card } => {
             let (why, score) = (one_line(&decision.reason, 160), score(card));
             let word = card.as_deref().map_or("no-go", |card| blocked_word(card.verdict));
-            ("gate".to_owned(), format!("{} {}{score}: {why}", phase.word(), bad(word)))
+            ("gate".to_owned(), format!("{} {}{score}: {why}", phase.as_str(), bad(word)))
         }
         Event::QuestionAsked { text, terms, .. } => {
             let package = terms.as_ref().and_then(|terms| terms.package.as_deref());

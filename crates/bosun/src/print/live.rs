@@ -41,7 +41,7 @@ impl Live {
     pub(crate) fn show(&mut self, view: &RunView) {
         self.head.set_message(format!(
             "{}  {}  {} tokens  ${}  {}",
-            view.phase.word(),
+            view.phase.as_str(),
             far(&view.progress),
             view.spent.tokens,
             view.spent.money,
@@ -84,7 +84,7 @@ impl Live {
 /// How far a run is, in a line.
 pub(crate) fn progress(progress: &Progress) -> String {
     let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
-    row(progress.phase.word(), &format!("{} {}", far(progress), current.join(" ")))
+    row(progress.phase.as_str(), &format!("{} {}", far(progress), current.join(" ")))
 }
 
 fn far(progress: &Progress) -> String {
@@ -97,7 +97,7 @@ fn far(progress: &Progress) -> String {
 fn task_row(task: &TaskView) -> String {
     let tries =
         if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
-    format!("{:<5} {:<9} {}{tries}", task.id, task.stage.word(), one_line(&task.title, 50))
+    format!("{:<5} {:<9} {}{tries}", task.id, task.stage.as_str(), one_line(&task.title, 50))
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -9,7 +9,7 @@ use types::{About, Package, QuestionView, RunId, Severity, Terms, Timestamp, one
 pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bool) -> String {
     let mut text = format!("{run} #{}", asked.id);
     if let Some(terms) = &asked.terms {
-        let kind = terms.escalation.map_or_else(|| terms.kind.word(), |sort| sort.word());
+        let kind = terms.escalation.map_or_else(|| terms.kind.as_str(), |sort| sort.as_str());
         let _ = write!(text, "  {kind}, {}", severity(terms.severity));
     }
     let _ = writeln!(text, ", asked {} ago", now.since(asked.asked));
@@ -80,8 +80,8 @@ const WORDS: &str = "\"…\"";
 
 fn severity(severity: Severity) -> String {
     match severity {
-        Severity::Critical | Severity::High => severity.word().red().to_string(),
-        Severity::Medium | Severity::Low => severity.word().to_owned(),
+        Severity::Critical | Severity::High => severity.as_str().red().to_string(),
+        Severity::Medium | Severity::Low => severity.as_str().to_owned(),
     }
 }
 
@@ -93,7 +93,7 @@ fn contents(package: &Package) -> String {
     let commit = package.commit.as_ref().map(ToString::to_string).unwrap_or_default();
     for (name, what) in [
         ("attempt", package.attempt.to_string()),
-        ("wrong", format!("{} {}: {}", fault.class.word(), fault.code, fault.what)),
+        ("wrong", format!("{} {}: {}", fault.class.as_str(), fault.code, fault.what)),
         ("evidence", fault.evidence.clone()),
         ("changed", changes.join(", ")),
         ("commit", commit),

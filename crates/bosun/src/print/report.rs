@@ -65,7 +65,7 @@ fn status(view: &RunView) -> String {
 }
 
 fn task_line(task: &TaskView) -> String {
-    let stage = format!("{:<9}", task.stage.word());
+    let stage = format!("{:<9}", task.stage.as_str());
     let stage = match task.stage {
         TaskStage::Finished => stage.green().to_string(),
         TaskStage::Failed => stage.red().to_string(),
@@ -106,7 +106,7 @@ fn numbers(out: &mut String, view: &RunView) {
         let _ = writeln!(out, "  gates     {}", gates.join(", "));
     }
     if let Some(walls) = &view.walls {
-        let (rung, held) = (walls.rung.word(), count(walls.decision.seen.len(), "time"));
+        let (rung, held) = (walls.rung.as_str(), count(walls.decision.seen.len(), "time"));
         let _ = writeln!(out, "  sandbox   {rung}, attacked {held} ({})", walls.decision.rule);
     }
     let _ = writeln!(
@@ -131,7 +131,7 @@ fn numbers(out: &mut String, view: &RunView) {
         let _ = writeln!(out, "  {}   {}", "refused".red(), one_line(danger, 100));
     }
     if let Some(settled) = &view.settled {
-        let (how, by) = (settled.how.word(), one_line(&settled.by, 40));
+        let (how, by) = (settled.how.as_str(), one_line(&settled.by, 40));
         let _ = writeln!(out, "  result    {how} by {by}, at {}", settled.commit.short());
     }
     if view.head != view.base {
@@ -151,7 +151,8 @@ pub(crate) fn forecast(view: &RunView) -> String {
 fn figures(forecast: &Forecast) -> String {
     let money = forecast.money.map(|money| format!(", ${money}")).unwrap_or_default();
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
-    let (tokens, from, reserve) = (forecast.tokens, forecast.from.word(), forecast.reserve_percent);
+    let (tokens, from, reserve) =
+        (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
     format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
 }
 
@@ -172,7 +173,7 @@ fn gate(gate: &GateView) -> String {
         (false, false) => blocked.to_owned(),
     };
     let score = gate.card.as_ref().map(|card| format!(" {}", card.score)).unwrap_or_default();
-    format!("{} {word}{score}", gate.phase.word())
+    format!("{} {word}{score}", gate.phase.as_str())
 }
 
 /// What it was expected to take, against what it took, in all and for each task.

@@ -69,7 +69,7 @@ pub(crate) fn unanswered(event: &Event, at: Timestamp) -> Option<String> {
 }
 
 /// A wait, in whole seconds.
-fn seconds(wait: types::Span) -> String {
+fn seconds(wait: types::Millis) -> String {
     format!("{} s", wait.0.div_ceil(1_000).max(1))
 }
 

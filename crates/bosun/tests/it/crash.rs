@@ -7,7 +7,7 @@ use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
 use types::{
-    CommitId, Measure, Progress, QuestionView, RunView, Settled, Span, Spend, TaskView, Terms,
+    CommitId, Measure, Millis, Progress, QuestionView, RunView, Settled, Spend, TaskView, Terms,
     Timestamp, Usage,
 };
 
@@ -59,8 +59,8 @@ fn essence(played: &Played) -> RunView {
         head: CommitId::default(),
         started: Timestamp::default(),
         ended: None,
-        elapsed_ms: Span::default(),
-        progress: Progress { elapsed_ms: Span::default(), ..view.progress },
+        elapsed_ms: Millis::default(),
+        progress: Progress { elapsed_ms: Millis::default(), ..view.progress },
         spent: Spend::default(),
         usage: Usage::default(),
         variance: vec![],

@@ -10,8 +10,10 @@ use types::{
 };
 
 use super::booking::{count, hold, settle};
-use super::session::{Resting, Session, Slot, SlotState, Talk};
-use super::{Attempt, away, booking, calls, loops, question, room, written};
+use super::session::{CallState, PendingCall, Resting, Session, SessionPhase};
+use super::{
+    Attempt, away, booking, context_window, json_reply, loop_detection, question, tool_calls,
+};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -45,11 +47,13 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 away::keep_interrupted(session, said.as_deref());
                 session.round.clear();
-                session.talk = away::talk_after(session, fault.as_ref());
+                session.phase = away::talk_after(session, fault.as_ref());
                 session.stopped = Some(decision.clone());
             }
         }
-        Event::SessionCompacted { session, how, .. } => room::apply(attempt, *session, how),
+        Event::SessionCompacted { session, how, .. } => {
+            context_window::apply(attempt, *session, how)
+        }
         Event::WorkspaceRestored { .. } => {
             if let Some(session) = attempt.sessions.get_mut(&SessionId::ROOT) {
                 session.steering.push_back((RESTORED.to_owned(), vec![]));
@@ -78,7 +82,7 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             let session = attempt.sessions.get_mut(&call.session);
             let slots = session.into_iter().flat_map(|session| &mut session.round);
             for slot in slots.filter(|slot| slot.id == *call && slot.may_start()) {
-                slot.state = SlotState::Started(at);
+                slot.state = CallState::Started(at);
             }
         }
         Event::ToolRefused { call, outcome, decision, tool, violation } => {
@@ -97,7 +101,7 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
             }
             note_change(attempt, *call, *outcome, &decision.reason);
-            if decision.rule.as_str() == calls::AFTER_FAILED_CHANGE
+            if decision.rule.as_str() == tool_calls::AFTER_FAILED_CHANGE
                 && let Some(session) = attempt.sessions.get_mut(&call.session)
             {
                 session.repeats.sent_back = true;
@@ -180,8 +184,8 @@ fn told(
     if session.end.is_some() {
         return;
     }
-    match (how, &session.talk) {
-        (_, Talk::Idle | Talk::Away { .. }) => session.input(text, images, at),
+    match (how, &session.phase) {
+        (_, SessionPhase::Idle | SessionPhase::Away { .. }) => session.input(text, images, at),
         (Telling::Steer, _) => session.steering.push_back((text.to_owned(), images.to_vec())),
         (Telling::Submit | Telling::FollowUp, _) => {
             session.follow_ups.push_back((text.to_owned(), images.to_vec()));
@@ -193,13 +197,13 @@ fn told(
 fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option<&str>) {
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     match decision.rule.as_str() {
-        loops::RULE => session.repeats.warned(),
-        room::WARN => session.room.warned = true,
+        loop_detection::RULE => session.repeats.warned(),
+        context_window::WARN => session.room.warned = true,
         away::GO_ON => away::go_on(session),
         away::CONTINUED => away::continued(session),
         _ => {}
     }
-    if let Some(say) = say.filter(|_| session.talk == Talk::ToAsk) {
+    if let Some(say) = say.filter(|_| session.phase == SessionPhase::ToAsk) {
         session.push(Message::user(say));
     }
 }
@@ -212,17 +216,17 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.turn = *turn;
                 session.asked_output = max_output.unwrap_or(session.most_output);
-                if session.talk == Talk::Idle && !summary {
+                if session.phase == SessionPhase::Idle && !summary {
                     // The work on an input that was stopped goes on; its time begins anew.
                     (session.began, session.stopped) = (at, None);
                 }
-                let resting = match session.talk {
-                    Talk::Waiting { summary: Some(resting), .. } => resting,
-                    Talk::Idle => Resting::Yes,
+                let resting = match session.phase {
+                    SessionPhase::Waiting { summary: Some(resting), .. } => resting,
+                    SessionPhase::Idle => Resting::Yes,
                     _ => Resting::No,
                 };
                 let summary = summary.then_some(resting);
-                session.talk = Talk::Asking { reserved: *reserved, summary };
+                session.phase = SessionPhase::Asking { reserved: *reserved, summary };
             }
         }
         Event::ModelReplied { session, reply, inspections, exact, .. } => {
@@ -230,7 +234,7 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         }
         Event::ModelFailed { session, fault, again, .. } => {
             let Some(asked) = attempt.sessions.get_mut(session) else { return };
-            let Talk::Asking { reserved, summary } = asked.talk else { return };
+            let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
             away::failed(asked, fault, again.as_deref(), summary, at);
             let used = fault.used.as_deref();
             let spent = Spend {
@@ -252,8 +256,8 @@ fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
 fn close(attempt: &mut Attempt, id: SessionId) -> u64 {
     let Some(session) = attempt.sessions.get_mut(&id) else { return 0 };
     let mut cut_off = 0;
-    if let Talk::Asking { reserved, .. } = session.talk {
-        session.talk = Talk::ToAsk;
+    if let SessionPhase::Asking { reserved, .. } = session.phase {
+        session.phase = SessionPhase::ToAsk;
         settle(attempt, id, reserved, Spend::default());
         cut_off = 1;
     }
@@ -281,7 +285,7 @@ fn replied(
     at: Timestamp,
 ) {
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
-    let Talk::Asking { reserved, summary } = session.talk else { return };
+    let SessionPhase::Asking { reserved, summary } = session.phase else { return };
     let used =
         Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
     settle(attempt, id, reserved, used);
@@ -293,19 +297,19 @@ fn replied(
     session.turns += 1;
     session.failures = 0;
     if let Some(resting) = summary {
-        session.talk = Talk::Summarised { summary: reply.text(), resting };
+        session.phase = SessionPhase::Summarised { summary: reply.text(), resting };
         return;
     }
     let says = reply.calls().next().is_some() || !reply.text().trim().is_empty();
     if reply.stop == StopReason::Filtered {
         // Nothing of it counts, and no call in it is made; it is not shown to the model again.
-        session.talk = Talk::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
+        session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
         return;
     }
     if !says && session.is_open() {
         // Nothing to keep: an empty message is something that providers refuse.
         session.empty += 1;
-        session.talk = Talk::ToAsk;
+        session.phase = SessionPhase::ToAsk;
         return;
     }
     session.empty = 0;
@@ -314,10 +318,10 @@ fn replied(
     session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
     session.room.count(reply.usage, session.bytes);
     session.round = round(session, &attempt.policy, reply, inspections, exact);
-    session.talk = Talk::Answering;
-    loops::note(session, attempt.policy.session.loop_window);
+    session.phase = SessionPhase::Answering;
+    loop_detection::note(session, attempt.policy.session.loop_window);
     if session.round.is_empty() && reply.stop == StopReason::Length {
-        session.talk = Talk::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
+        session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
     } else if session.round.is_empty() && session.is_open() {
         session.rest(at);
     }
@@ -330,18 +334,18 @@ fn round(
     reply: &ModelReply,
     inspections: &[Inspection],
     exact: &[ExactCall],
-) -> Vec<Slot> {
-    let slot = |(call, index): (&Call, u32)| Slot {
+) -> Vec<PendingCall> {
+    let slot = |(call, index): (&Call, u32)| PendingCall {
         id: CallId { session: session.id, turn: session.turn, index },
         call: call.clone(),
         inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
-        state: SlotState::Due,
+        state: CallState::Due,
         ours: false,
         exact: None,
     };
-    let mut round: Vec<Slot> = reply.calls().zip(0_u32..).map(slot).collect();
+    let mut round: Vec<PendingCall> = reply.calls().zip(0_u32..).map(slot).collect();
     if round.is_empty() {
-        round = written::slots(session, policy, &reply.text());
+        round = json_reply::slots(session, policy, &reply.text());
     }
     for slot in &mut round {
         let exact = exact.iter().find(|exact| exact.index == slot.id.index);
@@ -382,6 +386,6 @@ fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: 
 }
 
 /// Whether a call hands in the role's result.
-pub(super) fn submits(slot: &Slot) -> bool {
+pub(super) fn submits(slot: &PendingCall) -> bool {
     matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
 }

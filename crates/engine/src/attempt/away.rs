@@ -4,13 +4,13 @@
 //! that nothing is drawn here. Which faults may pass is known to whoever saw them.
 
 use types::{
-    AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, ModelFailureRule,
-    OutOfPatience, Part, Retry, RuleId, SessionId, Span, StopReason, Timestamp,
+    AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, Millis, ModelFailureRule,
+    OutOfPatience, Part, Retry, RuleId, SessionId, StopReason, Timestamp,
 };
 
 use super::Attempt;
 use super::decide::{failed as ended, paused as stopped};
-use super::session::{Resting, Session, Talk};
+use super::session::{Resting, Session, SessionPhase};
 
 /// The rule by which somebody goes on with an input whose model was away.
 pub(super) const GO_ON: &str = "session.gone_on";
@@ -33,7 +33,7 @@ fn rule_for<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureR
     attempt.policy.model_failures.iter().find(|rule| passes && rule.covers(fault))
 }
 
-fn patience(attempt: &Attempt, rule: &ModelFailureRule) -> Span {
+fn patience(attempt: &Attempt, rule: &ModelFailureRule) -> Millis {
     let alone = attempt.policy.unattended || attempt.policy.headless;
     if alone { rule.unattended_ms } else { rule.patience_ms }
 }
@@ -64,21 +64,21 @@ pub(super) fn again(
     }
     let wait = at.since(now);
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
-        .seeing(format!("{}: {}", fault.class.word(), fault.code))
+        .seeing(format!("{}: {}", fault.class.as_str(), fault.code))
         .seeing(format!("failure {failures} in a row, asked again in {wait}"))
         .seeing(format!("for at most {patience} in all"));
     Some(AskAgain { at, failures, decision })
 }
 
 /// A wait anywhere between nothing and the longest for so many failures.
-fn spread(session: &Session, rule: &ModelFailureRule, failures: u32) -> Span {
+fn spread(session: &Session, rule: &ModelFailureRule, failures: u32) -> Millis {
     let factor = 1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX);
     let longest = rule.backoff_ms.0.saturating_mul(factor).min(rule.longest_wait_ms.0);
     let brief = &session.brief;
     let seed = format!("{} {} {} {}", brief.run, brief.attempt, session.id, session.turn);
     let [first, second, ..] = *Digest::of(seed.as_bytes()).bytes();
     let share = u64::from(u16::from_be_bytes([first, second]));
-    Span(longest.saturating_mul(share) / u64::from(u16::MAX))
+    Millis(longest.saturating_mul(share) / u64::from(u16::MAX))
 }
 
 /// Takes a failed request into the state.
@@ -98,9 +98,9 @@ pub(super) fn failed(
         keep(session, fault.said(), AFTER_BREAK);
     }
     let fault = Fault { said: None, ..fault.clone() };
-    session.talk = match again {
-        Some(again) => Talk::Waiting { until: again.at, summary },
-        None => Talk::Broken { fault, summary },
+    session.phase = match again {
+        Some(again) => SessionPhase::Waiting { until: again.at, summary },
+        None => SessionPhase::Broken { fault, summary },
     };
 }
 
@@ -124,7 +124,8 @@ pub(super) fn asks_to_continue(message: &Message) -> bool {
 /// input can be read off the log.
 pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Vec<Event> {
     let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
-    let asking = |session: &Session| matches!(session.talk, Talk::Asking { summary: None, .. });
+    let asking =
+        |session: &Session| matches!(session.phase, SessionPhase::Asking { summary: None, .. });
     let root = attempt.root().filter(|root| asking(root));
     let said = said.filter(|said| root.is_some() && !said.trim().is_empty());
     let busy = attempt.sessions.values().rev().filter(|session| !session.rests());
@@ -151,7 +152,7 @@ pub(super) fn keep_interrupted(session: &mut Session, said: Option<&str>) {
 /// Takes into the state that a cut reply is continued.
 pub(super) fn continued(session: &mut Session) {
     session.continued += 1;
-    session.talk = Talk::ToAsk;
+    session.phase = SessionPhase::ToAsk;
 }
 
 /// The rule by which a conversation is paused, and not ended, when its model stays away.
@@ -167,12 +168,12 @@ pub(super) fn paused(session: &Session, rule: &ModelFailureRule, fault: &Fault) 
 }
 
 /// What a conversation does after a pause: it rests, and where its model was away, the input is still to be answered.
-pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> Talk {
+pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> SessionPhase {
     match fault {
         Some(fault) if fault.passes() && session.parent.is_none() => {
-            Talk::Away { fault: fault.clone() }
+            SessionPhase::Away { fault: fault.clone() }
         }
-        _ => Talk::Idle,
+        _ => SessionPhase::Idle,
     }
 }
 
@@ -194,7 +195,7 @@ pub(super) fn gone_on_by(decision: &Decision) -> Option<&str> {
 pub(super) fn go_on(session: &mut Session) {
     if session.away().is_some() {
         (session.failures, session.stopped) = (0, None);
-        session.talk = Talk::ToAsk;
+        session.phase = SessionPhase::ToAsk;
     }
 }
 

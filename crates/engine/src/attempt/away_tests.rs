@@ -1,7 +1,7 @@
 //! Models that do not reply, break off, refuse or are cut: what is asked again, for how long, and what stays open.
 
 use types::{
-    BlockBody, Effect, EffectId, Event, Input, Message, Part, SessionState, Span, TimerId,
+    BlockBody, Effect, EffectId, Event, Input, Message, Millis, Part, SessionState, TimerId,
 };
 
 use super::Attempt;
@@ -26,7 +26,7 @@ fn task() -> Bench<Attempt> {
 }
 
 /// Lets the model fail until it is not asked again. How often it was, and for how long.
-fn until_paused(bench: &mut Bench<Attempt>, how: &str) -> (u32, Span) {
+fn until_paused(bench: &mut Bench<Attempt>, how: &str) -> (u32, Millis) {
     let begin = bench.now;
     for asked in 1..1_000 {
         bench.tell(&format!("model {how}"));
@@ -80,7 +80,7 @@ fn patience_is_short_with_a_person_and_long_without_and_then_the_input_stays_ope
     for (mut bench, least, most) in [(open(), 60, 120), (alone(), 600, 900)] {
         bench.tell("submit go");
         let (_, took) = until_paused(&mut bench, "is_away");
-        assert!(took >= Span::seconds(least) && took <= Span::seconds(most), "{took}");
+        assert!(took >= Millis::seconds(least) && took <= Millis::seconds(most), "{took}");
         let view = bench.machine.view().expect("a view");
         assert_eq!(view.state, SessionState::Idle);
         assert_eq!(view.unanswered.expect("an open input").code, "model.overloaded");
@@ -119,7 +119,7 @@ fn a_provider_that_wants_more_time_than_there_is_is_not_waited_for() {
     bench.tell("submit go");
     let before = bench.now;
     bench.tell("model is_away 90000\ntimer model fires");
-    assert!(bench.now.since(before) >= Span::seconds(90));
+    assert!(bench.now.since(before) >= Millis::seconds(90));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn waits_differ_between_runs_and_grow() {
     let waits: std::collections::BTreeSet<_> =
         ["r_one", "r_two", "r_three", "r_four"].into_iter().map(first).collect();
     assert!(waits.len() > 1, "{waits:?}");
-    assert!(waits.iter().flatten().all(|wait| *wait <= Span::seconds(1)), "{waits:?}");
+    assert!(waits.iter().flatten().all(|wait| *wait <= Millis::seconds(1)), "{waits:?}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use types::{Event, Money, SessionId, Spend, Usage, Used};
 
 use super::Attempt;
-use super::room::BYTES_A_TOKEN;
-use super::session::{Session, Talk};
+use super::context_window::BYTES_A_TOKEN;
+use super::session::{Session, SessionPhase};
 
 /// Sets something aside, in the conversation's own share and in that of everybody above it.
 pub(super) fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {
@@ -71,7 +71,7 @@ pub(super) fn booked(attempt: &Attempt, mut events: Vec<Event>) -> Vec<Event> {
 /// reply. Never more than was set aside for it.
 fn cut_off(attempt: &Attempt, id: SessionId, said: Option<&str>) -> Option<Used> {
     let session = attempt.sessions.get(&id).filter(|session| session.end.is_none())?;
-    let Talk::Asking { reserved, .. } = session.talk else { return None };
+    let SessionPhase::Asking { reserved, .. } = session.phase else { return None };
     let input = session.context().min(reserved.tokens);
     let said = (said.unwrap_or_default().len() as u64).div_ceil(BYTES_A_TOKEN);
     let output = said.min(reserved.tokens - input);

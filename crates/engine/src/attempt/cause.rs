@@ -6,8 +6,8 @@ use types::{
     Replied, Sealed, SessionEnd, SessionId, ToolOutput,
 };
 
-use super::session::SlotState;
-use super::{Attempt, agents, away};
+use super::session::CallState;
+use super::{Attempt, away, subagents};
 use crate::Machine as _;
 use crate::replay::Recorded;
 
@@ -128,7 +128,7 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
 /// Whether a call is one that is made outside; what the conversation answers itself must follow from the state.
 fn runs(attempt: &Attempt, call: CallId) -> bool {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
-    slot.is_some_and(|slot| !agents::is_agent_call(slot))
+    slot.is_some_and(|slot| !subagents::is_agent_call(slot))
 }
 
 /// What the call gave back, as far as it is on record. Of what was cut, the rest is in a blob.
@@ -151,7 +151,7 @@ fn output(event: &Event) -> Option<ToolOutput> {
 fn allowed(attempt: &Attempt, call: CallId) -> Vec<FileState> {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     match slot.map(|slot| &slot.state) {
-        Some(SlotState::Answered(asking, _)) => asking.files.clone(),
+        Some(CallState::Answered(asking, _)) => asking.files.clone(),
         _ => vec![],
     }
 }

@@ -7,11 +7,12 @@ use types::{
 };
 
 use super::apply::submits;
-use super::session::{Session, Slot, SlotState, Talk};
+use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
-    Attempt, agents, away, blocked, booking, calls, loops, question, reserve, room, scope, written,
+    Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
+    scope, subagents, tool_calls,
 };
-use crate::{Machine as _, walls};
+use crate::{Machine as _, isolation};
 
 /// Faults after which asking the same model again makes no sense: a sub-agent ends with them.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
@@ -39,7 +40,8 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
             vec![Event::SessionStarted { session, brief, parent: None }]
         }
         Input::Woke { workspace, recovered } => {
-            let lost = calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
+            let lost =
+                tool_calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
             match attempt.root().filter(|root| !root.is_open()) {
                 _ if !lost.is_empty() => lost,
                 // An attempt is only taken up again so that it goes on; a conversation waits for that word.
@@ -55,7 +57,8 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
         Input::Outcome(effect @ EffectId::Timer(TimerId::Model(id, _)), _) => {
             let session = attempt.sessions.get(id);
             session.filter(|_| attempt.awaits(effect)).map_or_else(Vec::new, |session| {
-                let summary = matches!(session.talk, Talk::Waiting { summary: Some(_), .. });
+                let summary =
+                    matches!(session.phase, SessionPhase::Waiting { summary: Some(_), .. });
                 vec![ask(attempt, session, summary)]
             })
         }
@@ -73,7 +76,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
     match command {
         Command::Cancel { .. } => {
             let end = if root.is_open() { SessionEnd::Closed } else { SessionEnd::Cancelled };
-            agents::all_ended(attempt, &end)
+            subagents::all_ended(attempt, &end)
         }
         Command::Answer { by, question, text } => question::answered(attempt, *question, by, text),
         Command::Tell { how, by, text, images } => {
@@ -86,7 +89,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         }
         Command::Interrupt { by, said } => away::interrupted(attempt, by, said.as_deref()),
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
-        Command::GoOn { by } if root.talk == Talk::Idle && root.stopped.is_some() => {
+        Command::GoOn { by } if root.phase == SessionPhase::Idle && root.stopped.is_some() => {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
                 // No model goes on with its own words; somebody has to say something.
                 let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
@@ -98,7 +101,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::Change { change } => {
             vec![Event::SessionChanged { session, change: change.clone() }]
         }
-        Command::Compact { .. } if root.talk == Talk::Idle && root.turns > 0 => {
+        Command::Compact { .. } if root.phase == SessionPhase::Idle && root.turns > 0 => {
             vec![ask(attempt, root, true)]
         }
         Command::GoOn { .. }
@@ -111,7 +114,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
 /// What is due in the first conversation in which something is. The others have their turn right after.
 fn due(attempt: &Attempt) -> Vec<Event> {
     if let Some(fault) = scope::ends(attempt) {
-        return agents::all_ended(attempt, &SessionEnd::Failed { fault });
+        return subagents::all_ended(attempt, &SessionEnd::Failed { fault });
     }
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
     live.map(|session| due_in(attempt, session))
@@ -120,30 +123,35 @@ fn due(attempt: &Attempt) -> Vec<Event> {
 }
 
 fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
-    match &session.talk {
-        Talk::Idle | Talk::Asking { .. } | Talk::Waiting { .. } | Talk::Away { .. } => vec![],
-        Talk::Cut { stop, word } => away::cut(attempt, session, *stop, word.as_deref()),
-        Talk::Broken { fault, summary: Some(_) } => {
-            vec![room::without_summary(session, &fault.what)]
+    match &session.phase {
+        SessionPhase::Idle
+        | SessionPhase::Asking { .. }
+        | SessionPhase::Waiting { .. }
+        | SessionPhase::Away { .. } => vec![],
+        SessionPhase::Cut { stop, word } => away::cut(attempt, session, *stop, word.as_deref()),
+        SessionPhase::Broken { fault, summary: Some(_) } => {
+            vec![context_window::without_summary(session, &fault.what)]
         }
-        Talk::Broken { fault, summary: None } => broken(attempt, session, fault),
-        Talk::Summarised { summary, .. } if summary.trim().is_empty() => {
-            vec![room::without_summary(session, "the model wrote no summary")]
+        SessionPhase::Broken { fault, summary: None } => broken(attempt, session, fault),
+        SessionPhase::Summarised { summary, .. } if summary.trim().is_empty() => {
+            vec![context_window::without_summary(session, "the model wrote no summary")]
         }
-        Talk::Summarised { summary, .. } => vec![room::summarised(session, summary)],
-        Talk::Answering if session.round.is_empty() => {
-            if let Some(end) = written::end(session, &attempt.policy) {
+        SessionPhase::Summarised { summary, .. } => {
+            vec![context_window::summarised(session, summary)]
+        }
+        SessionPhase::Answering if session.round.is_empty() => {
+            if let Some(end) = json_reply::end(session, &attempt.policy) {
                 return end;
             }
             let role = &session.brief.role;
             let what = format!("the {role} stopped talking without handing in a result");
             vec![failed(session, Fault::structural("session.no_submission", what))]
         }
-        Talk::Answering => calls::next(attempt, session),
-        Talk::ToAsk if session.round.iter().any(|slot| slot.ours) => {
-            written::end(session, &attempt.policy).unwrap_or_default()
+        SessionPhase::Answering => tool_calls::next(attempt, session),
+        SessionPhase::ToAsk if session.round.iter().any(|slot| slot.ours) => {
+            json_reply::end(session, &attempt.policy).unwrap_or_default()
         }
-        Talk::ToAsk => match handed_in(session) {
+        SessionPhase::ToAsk => match handed_in(session) {
             Some(submission) => vec![ended(session, blocked::end(submission))],
             None => vec![next_turn(attempt, session)],
         },
@@ -162,7 +170,7 @@ pub(super) fn failed(session: &Session, fault: Fault) -> Event {
 /// who may name another model or set another key. A sub-agent has nobody who could.
 fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     if fault.code == TOO_LONG
-        && let Some(event) = room::recover(attempt, session)
+        && let Some(event) = context_window::recover(attempt, session)
     {
         return vec![event];
     }
@@ -172,7 +180,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
         return vec![away::paused(session, rule, fault)];
     }
     if !session.is_open() {
-        return agents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() });
+        return subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() });
     }
     if session.parent.is_some() && FATAL.contains(&fault.code.as_str()) {
         return vec![failed(session, fault.clone())];
@@ -188,11 +196,11 @@ pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>
 
 /// What the last round handed in, if it did.
 fn handed_in(session: &Session) -> Option<serde_json::Value> {
-    let accepted = |slot: &&Slot| {
+    let accepted = |slot: &&PendingCall| {
         submits(slot)
-            && matches!(&slot.state, SlotState::Done(result) if result.outcome == CallOutcome::Ok)
+            && matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Ok)
     };
-    session.round.iter().find(accepted).map(Slot::arguments)
+    session.round.iter().find(accepted).map(PendingCall::arguments)
 }
 
 /// The next turn, if nothing stands against it.
@@ -201,20 +209,20 @@ fn next_turn(attempt: &Attempt, session: &Session) -> Event {
         let what = "the model replied with nothing, again";
         return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
     }
-    match loops::due(attempt, session) {
-        Some(loops::Found::Warn(event)) => return *event,
-        Some(loops::Found::Stop(decision)) => {
-            return stop(session, loops::RULE, FaultClass::Structural, decision.reason);
+    match loop_detection::due(attempt, session) {
+        Some(loop_detection::Found::Warn(event)) => return *event,
+        Some(loop_detection::Found::Stop(decision)) => {
+            return stop(session, loop_detection::RULE, FaultClass::Structural, decision.reason);
         }
         None => {}
     }
     if let Some(event) = limit(attempt, session) {
         return event;
     }
-    if let Some(event) = room::due(attempt, session) {
+    if let Some(event) = context_window::due(attempt, session) {
         return event;
     }
-    ask(attempt, session, room::wants_summary(attempt, session))
+    ask(attempt, session, context_window::wants_summary(attempt, session))
 }
 
 /// Ends an attempt at a task, or the work on one input of an open conversation.
@@ -294,7 +302,7 @@ fn outcome_of(
                 turn: *turn,
                 model: said.unwrap_or_else(|| asked.model.clone()),
                 reply: Box::new(replied.reply.clone()),
-                inspections: calls::inspected(asked, replied),
+                inspections: tool_calls::inspected(asked, replied),
                 exact: replied.exact.clone(),
             }]
         }
@@ -305,23 +313,23 @@ fn outcome_of(
             vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![calls::finished(attempt, *call, output)]
+            vec![tool_calls::finished(attempt, *call, output)]
         }
         (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
             if ends_as_unsafe(attempt, fault) =>
         {
-            agents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
+            subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
+            vec![tool_calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
         (EffectId::Look(call), Outcome::Looked(files)) => question::looked(attempt, *call, files),
         (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),
         (EffectId::Probe, Outcome::Probed(proof)) => {
-            vec![walls::judged(&attempt.policy, proof.clone())]
+            vec![isolation::judged(&attempt.policy, proof.clone())]
         }
         (EffectId::Probe, Outcome::Broke(fault)) => {
-            vec![walls::judged(&attempt.policy, types::Proof::nothing(fault.what.as_str()))]
+            vec![isolation::judged(&attempt.policy, types::Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
             commit: sealed.commit.clone(),

@@ -146,7 +146,7 @@ fn a_blocked_task_ends_with_the_reason_the_evidence_and_its_files() {
 
 #[test]
 fn what_a_call_leaves_that_was_told_to_stop_is_committed_when_it_has_ended() {
-    let time_ms = Some(types::Span::seconds(60));
+    let time_ms = Some(types::Millis::seconds(60));
     let mut bench =
         talking(Brief { budget: Budget { time_ms, ..Budget::default() }, ..brief("T1.1") });
     bench.tell("model calls write_file src/a.rs");

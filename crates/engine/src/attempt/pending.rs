@@ -3,8 +3,8 @@
 
 use types::{Effect, EffectId, TimerId};
 
-use super::session::{Session, Talk};
-use super::{Attempt, agents, calls, question};
+use super::session::{Session, SessionPhase};
+use super::{Attempt, question, subagents, tool_calls};
 use crate::{InFlight, brief};
 
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
@@ -36,21 +36,21 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
     {
         effects.push(Effect::Wait { timer, until });
     }
-    match session.talk {
-        Talk::Asking { .. } => {
+    match session.phase {
+        SessionPhase::Asking { .. } => {
             if !in_flight.contains(&EffectId::Model(session.id, session.turn)) {
                 let request = Box::new(session.request(&attempt.policy.session));
                 effects.push(Effect::AskModel { request });
             }
         }
-        Talk::Answering => {
+        SessionPhase::Answering => {
             if let Some((slot, words)) = question::to_look_at(attempt, session)
                 && !in_flight.contains(&EffectId::Look(slot.id))
             {
                 effects.push(Effect::Look { call: slot.id, words });
             }
             let open = session.started().filter(|slot| {
-                !agents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
+                !subagents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
             });
             effects.extend(open.map(|slot| Effect::RunTool {
                 call: slot.id,
@@ -59,20 +59,20 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 exact: slot.exact,
                 model: session.model.clone(),
                 scope: session.parent.map(|_| session.scope().clone()),
-                changes: calls::changes(slot),
+                changes: tool_calls::changes(slot),
             }));
         }
-        Talk::Waiting { until, .. } => {
+        SessionPhase::Waiting { until, .. } => {
             let timer = TimerId::Model(session.id, session.turn);
             if !in_flight.contains(&EffectId::Timer(timer.clone())) {
                 effects.push(Effect::Wait { timer, until });
             }
         }
-        Talk::Idle
-        | Talk::ToAsk
-        | Talk::Summarised { .. }
-        | Talk::Broken { .. }
-        | Talk::Cut { .. }
-        | Talk::Away { .. } => {}
+        SessionPhase::Idle
+        | SessionPhase::ToAsk
+        | SessionPhase::Summarised { .. }
+        | SessionPhase::Broken { .. }
+        | SessionPhase::Cut { .. }
+        | SessionPhase::Away { .. } => {}
     }
 }

@@ -1,20 +1,20 @@
 //! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
 
 use types::{
-    Access, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState, Inspection,
-    QuestionKind, RuleId, Said, Severity, Terms, Timestamp, ToolOutput,
+    Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState,
+    Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
 };
 
 use super::Attempt;
-use super::calls::{finished, judge, refusal};
-use super::session::{Session, Slot, SlotState, Talk};
+use super::session::{CallState, PendingCall, Session, SessionPhase};
+use super::tool_calls::{finished, judge, refusal};
 use crate::approval;
 
 /// How the reason begins for which a call is refused whose files cannot be looked at.
 pub(super) const NOT_SEEN: &str = "the files that it names cannot be looked at: ";
 
 /// Puts the question to the person.
-pub(super) fn ask(attempt: &Attempt, slot: &Slot, decision: Decision) -> Event {
+pub(super) fn ask(attempt: &Attempt, slot: &PendingCall, decision: Decision) -> Event {
     let (text, terms) = match &slot.inspection {
         Inspection::Would(facts) if facts.access == Access::Ask => {
             (facts.command.clone().unwrap_or_default(), clarification())
@@ -57,13 +57,13 @@ fn approval_terms() -> Terms {
 pub(super) fn to_look_at<'a>(
     attempt: &Attempt,
     session: &'a Session,
-) -> Option<(&'a Slot, Vec<String>)> {
+) -> Option<(&'a PendingCall, Vec<String>)> {
     if let Some(slot) = session.round.iter().find(|slot| waits_for_a_look(slot)) {
         return Some((slot, words(slot)));
     }
-    let due = session.round.iter().find(|slot| slot.state == SlotState::Due)?;
+    let due = session.round.iter().find(|slot| slot.state == CallState::Due)?;
     let free = session.started().next().is_none() && !is_open(session) && !attempt.wants_probe();
-    (free && session.talk == Talk::Answering)
+    (free && session.phase == SessionPhase::Answering)
         .then(|| (due, words(due)))
         .filter(|(slot, words)| !words.is_empty() && asks(&judge(attempt, session, slot)))
 }
@@ -73,7 +73,7 @@ pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Ve
     let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
     let Some(slot) = session.slot(call) else { return vec![] };
     let now = approval::bound(found);
-    let SlotState::Answered(asking, said) = &slot.state else {
+    let CallState::Answered(asking, said) = &slot.state else {
         let judged = judge(attempt, session, slot);
         return judged.into_iter().map(|asked| about(asked, now.clone())).collect();
     };
@@ -106,7 +106,7 @@ pub(super) fn asks(judged: &[Event]) -> bool {
 }
 
 /// The words of a call's command that may name files.
-pub(super) fn words(slot: &Slot) -> Vec<String> {
+pub(super) fn words(slot: &PendingCall) -> Vec<String> {
     match &slot.inspection {
         Inspection::Would(facts) => approval::words(facts),
         Inspection::Invalid(_) | Inspection::Outside(_) => vec![],
@@ -114,9 +114,9 @@ pub(super) fn words(slot: &Slot) -> Vec<String> {
 }
 
 /// Whether a person said yes to files that may be others by now.
-fn waits_for_a_look(slot: &Slot) -> bool {
+fn waits_for_a_look(slot: &PendingCall) -> bool {
     match &slot.state {
-        SlotState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
+        CallState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
         _ => false,
     }
 }
@@ -135,14 +135,14 @@ pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -
 /// What follows for a call from its answer, if there is one that nothing has followed from yet.
 pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
     session.round.iter().find_map(|slot| match &slot.state {
-        SlotState::Answered(asking, said) if !waits_for_a_look(slot) => {
+        CallState::Answered(asking, said) if !waits_for_a_look(slot) => {
             Some(follow_one(attempt, slot, asking.decision.clone(), said))
         }
         _ => None,
     })
 }
 
-fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -> Event {
+fn follow_one(attempt: &Attempt, slot: &PendingCall, decision: Decision, said: &Answer) -> Event {
     let (call, tool) = (slot.id, slot.call.tool.clone());
     if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
         return finished(attempt, call, &ToolOutput::ok(said.text.clone()));
@@ -159,7 +159,8 @@ fn follow_one(attempt: &Attempt, slot: &Slot, decision: Decision, said: &Said) -
 
 /// Whether a call of this round waits for an answer, or for what follows from one.
 pub(super) fn is_open(session: &Session) -> bool {
-    let open = |slot: &Slot| matches!(slot.state, SlotState::Asked(_) | SlotState::Answered(..));
+    let open =
+        |slot: &PendingCall| matches!(slot.state, CallState::Asked(_) | CallState::Answered(..));
     session.round.iter().any(open)
 }
 
@@ -173,7 +174,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 let (question, text, decision) = (*question, text.clone(), decision.clone());
                 let (files, terms) = (files.clone(), terms.clone());
                 let asking = Asking { question, text, decision, files, terms };
-                slot.state = SlotState::Asked(Box::new(asking));
+                slot.state = CallState::Asked(Box::new(asking));
             }
             attempt.questions = question.saturating_add(1);
         }
@@ -182,11 +183,11 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 // The time that the person took is not the conversation's.
                 session.began = at;
                 for slot in &mut session.round {
-                    if let SlotState::Asked(asking) = &slot.state
+                    if let CallState::Asked(asking) = &slot.state
                         && asking.question == *question
                     {
-                        let said = Said { by: by.clone(), text: text.clone() };
-                        slot.state = SlotState::Answered(asking.clone(), said);
+                        let said = Answer { by: by.clone(), text: text.clone() };
+                        slot.state = CallState::Answered(asking.clone(), said);
                     }
                 }
             }

@@ -9,8 +9,8 @@ use types::{
 };
 
 use super::Attempt;
-use super::calls::refusal;
-use super::session::{Session, Slot};
+use super::session::{PendingCall, Session};
+use super::tool_calls::refusal;
 use crate::{context, permit};
 
 /// The fault of an agent that is ended for what it tried.
@@ -19,7 +19,7 @@ const VIOLATION: &str = "session.scope_violation";
 const SHOWN: usize = 400;
 
 /// What is refused before any rule is asked.
-pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &Slot) -> Option<Event> {
+pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
     let tool = &slot.call.tool;
     if !slot.ours && !session.tool_names.contains(tool) {
         let reason = format!("the {} has no tool {tool:?}", session.brief.role);
@@ -44,7 +44,7 @@ pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &Slot) -> Opt
 pub(super) fn denied(
     attempt: &Attempt,
     session: &Session,
-    slot: &Slot,
+    slot: &PendingCall,
     facts: &CallFacts,
     decision: Decision,
 ) -> Event {
@@ -56,7 +56,7 @@ pub(super) fn denied(
     event
 }
 
-fn refused(attempt: &Attempt, slot: &Slot, rule: &'static str, reason: String) -> Event {
+fn refused(attempt: &Attempt, slot: &PendingCall, rule: &'static str, reason: String) -> Event {
     let decision = Decision::new(RuleId::fixed(rule), reason);
     if attempt.policy.session.max_violations.is_none() {
         return refusal(slot, CallOutcome::Refused, decision);
@@ -74,7 +74,7 @@ fn counted(mut event: Event) -> Event {
 fn is_for_want_of_a_person(
     policy: &Policy,
     session: &Session,
-    slot: &Slot,
+    slot: &PendingCall,
     facts: &CallFacts,
 ) -> bool {
     policy.headless
@@ -83,7 +83,7 @@ fn is_for_want_of_a_person(
 }
 
 /// A call in one line.
-fn tried(slot: &Slot) -> String {
+fn tried(slot: &PendingCall) -> String {
     let arguments = match &slot.call.arguments {
         Arguments::Json(value) => value.to_string(),
         Arguments::Broken(text) => text.clone(),

@@ -10,8 +10,8 @@ use types::{
     SessionPolicy, Source, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
-use super::room::Room;
-pub(super) use super::slot::{Slot, SlotState};
+use super::context_window::ContextWindow;
+pub(super) use super::pending_call::{CallState, PendingCall};
 use crate::budget::Ledger;
 use crate::contract;
 
@@ -28,11 +28,11 @@ pub(super) struct Session {
     pub(super) tools: Arc<[ToolSpec]>,
     pub(super) tool_names: Vec<String>,
     pub(super) history: Vec<Arc<Message>>,
-    pub(super) talk: Talk,
+    pub(super) phase: SessionPhase,
     /// The turn that is being asked for, or was answered last.
     pub(super) turn: u32,
     /// The calls of the last reply.
-    pub(super) round: Vec<Slot>,
+    pub(super) round: Vec<PendingCall>,
     /// Of everything that would be sent, grown message by message, so a turn costs no more than what is new.
     pub(super) digest: Digest,
     pub(super) bytes: u64,
@@ -55,7 +55,7 @@ pub(super) struct Session {
     /// What is said next, with its pictures.
     pub(super) follow_ups: VecDeque<(String, Vec<Source>)>,
     pub(super) repeats: Repeats,
-    pub(super) room: Room,
+    pub(super) room: ContextWindow,
     pub(super) end: Option<SessionEnd>,
     /// Why the work on the last input was stopped, if it was.
     pub(super) stopped: Option<types::Decision>,
@@ -77,7 +77,7 @@ pub(super) struct Repeats {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Talk {
+pub(super) enum SessionPhase {
     /// Nothing is going on; the next input is awaited.
     Idle,
     /// It is our turn to ask.
@@ -109,10 +109,10 @@ pub(super) enum Resting {
 }
 
 impl Resting {
-    pub(super) const fn talk(self) -> Talk {
+    pub(super) const fn phase(self) -> SessionPhase {
         match self {
-            Self::Yes => Talk::Idle,
-            Self::No => Talk::ToAsk,
+            Self::Yes => SessionPhase::Idle,
+            Self::No => SessionPhase::ToAsk,
         }
     }
 }
@@ -136,7 +136,7 @@ impl Session {
             tools: brief.tool_specs.clone().into(),
             tool_names: brief.tools.clone(),
             history: Vec::new(),
-            talk: Talk::Idle,
+            phase: SessionPhase::Idle,
             turn: 0,
             round: Vec::new(),
             digest: Digest::ZERO,
@@ -154,7 +154,7 @@ impl Session {
             steering: VecDeque::new(),
             follow_ups: VecDeque::new(),
             repeats: Repeats::default(),
-            room: Room::new(window),
+            room: ContextWindow::new(window),
             end: None,
             stopped: None,
             failures: 0,
@@ -174,13 +174,13 @@ impl Session {
 
     /// Whether it is over, or only goes on when somebody says something to it.
     pub(super) fn rests(&self) -> bool {
-        self.end.is_some() || matches!(self.talk, Talk::Idle | Talk::Away { .. })
+        self.end.is_some() || matches!(self.phase, SessionPhase::Idle | SessionPhase::Away { .. })
     }
 
     /// Why its model could not be reached, where the last input waits for that to change.
     pub(super) fn away(&self) -> Option<&Fault> {
-        match &self.talk {
-            Talk::Away { fault } => Some(fault),
+        match &self.phase {
+            SessionPhase::Away { fault } => Some(fault),
             _ => None,
         }
     }
@@ -205,7 +205,7 @@ impl Session {
         self.room.remember(text);
         self.hear_steering();
         self.hear(text, images);
-        self.talk = Talk::ToAsk;
+        self.phase = SessionPhase::ToAsk;
     }
 
     fn hear(&mut self, text: &str, images: &[Source]) {
@@ -227,11 +227,11 @@ impl Session {
         self.round.clear();
         if !self.steering.is_empty() {
             self.hear_steering();
-            self.talk = Talk::ToAsk;
+            self.phase = SessionPhase::ToAsk;
         } else if let Some((next, images)) = self.follow_ups.pop_front() {
             self.input(&next, &images, at);
         } else {
-            self.talk = Talk::Idle;
+            self.phase = SessionPhase::Idle;
         }
     }
 
@@ -280,8 +280,9 @@ impl Session {
     pub(super) fn request(&self, policy: &SessionPolicy) -> ModelRequest {
         let mut messages = self.history.clone();
         let mut options = ModelOptions { effort: self.effort, ..ModelOptions::default() };
-        if matches!(self.talk, Talk::Asking { summary: Some(_), .. }) {
-            let asked = policy.compact_prompt.as_deref().unwrap_or(super::room::SUMMARISE);
+        if matches!(self.phase, SessionPhase::Asking { summary: Some(_), .. }) {
+            let asked =
+                policy.compact_prompt.as_deref().unwrap_or(super::context_window::SUMMARISE);
             messages.push(Arc::new(Message::user(asked)));
             options.tool_choice = ToolChoice::None;
         } else {
@@ -304,11 +305,11 @@ impl Session {
     }
 
     /// The calls that were begun and have not ended.
-    pub(super) fn started(&self) -> impl Iterator<Item = &Slot> {
-        self.round.iter().filter(|slot| matches!(slot.state, SlotState::Started(_)))
+    pub(super) fn started(&self) -> impl Iterator<Item = &PendingCall> {
+        self.round.iter().filter(|slot| matches!(slot.state, CallState::Started(_)))
     }
 
-    pub(super) fn slot(&self, call: CallId) -> Option<&Slot> {
+    pub(super) fn slot(&self, call: CallId) -> Option<&PendingCall> {
         self.round.iter().find(|slot| slot.id == call)
     }
 
@@ -316,39 +317,39 @@ impl Session {
     /// what was said meanwhile.
     pub(super) fn answer(&mut self, call: CallId, result: CallResult) {
         let Some(slot) = self.round.iter_mut().find(|slot| slot.id == call) else { return };
-        if matches!(slot.state, SlotState::Done(_)) {
+        if matches!(slot.state, CallState::Done(_)) {
             return;
         }
-        slot.state = SlotState::Done(result);
+        slot.state = CallState::Done(result);
         let results: Vec<CallResult> = self
             .round
             .iter()
             .filter_map(|slot| match &slot.state {
-                SlotState::Done(result) => Some(result.clone()),
+                CallState::Done(result) => Some(result.clone()),
                 _ => None,
             })
             .collect();
-        if results.len() == self.round.len() && self.talk == Talk::Answering {
+        if results.len() == self.round.len() && self.phase == SessionPhase::Answering {
             self.repeats.ended(&results);
             self.push(Message::Results { results });
             self.rounds += 1;
             self.hear_steering();
-            self.talk = Talk::ToAsk;
+            self.phase = SessionPhase::ToAsk;
         }
     }
 
     /// The conversation is over or interrupted: calls that are still open will not be heard of again.
     pub(super) fn answer_the_rest(&mut self) {
         let rest = self.round.iter().filter_map(|slot| match slot.state {
-            SlotState::Due | SlotState::Asked(_) | SlotState::Answered(..) => {
+            CallState::Due | CallState::Asked(_) | CallState::Answered(..) => {
                 let text = "It was not made: the work was stopped before its turn came.";
                 Some((slot.id, slot.result(CallOutcome::Refused, text)))
             }
-            SlotState::Started(_) => {
+            CallState::Started(_) => {
                 let text = "It was cut off when the work was stopped. Whether it took effect is not known.";
                 Some((slot.id, slot.result(CallOutcome::Unknown, text)))
             }
-            SlotState::Done(_) => None,
+            CallState::Done(_) => None,
         });
         for (call, result) in rest.collect::<Vec<_>>() {
             self.answer(call, result);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use types::{
-    Brief, Budget, CallOutcome, Effect, Ending, Message, Part, Policy, SessionState, Span,
+    Brief, Budget, CallOutcome, Effect, Ending, Message, Millis, Part, Policy, SessionState,
 };
 
 use super::Attempt;
@@ -179,10 +179,10 @@ fn money_and_tokens_and_time_are_limits_too() {
         let events = opened(policy(), brief).tell("submit go");
         assert!(events.contains(comes), "{nanos}: {events}");
     }
-    let budget = Budget { time_ms: Some(Span::seconds(60)), ..Budget::default() };
+    let budget = Budget { time_ms: Some(Millis::seconds(60)), ..Budget::default() };
     let mut bench = opened(policy(), Brief { budget, ..open_brief() });
     bench.tell("submit go\nmodel calls shell make");
-    bench.now = bench.now.after(Span::seconds(60));
+    bench.now = bench.now.after(Millis::seconds(60));
     same(&bench.tell("time 1"), "session.paused s1 session.time_limit by engine");
     assert_eq!(bench.machine.state(), SessionState::Idle);
     assert!(bench.asked().is_empty());
@@ -370,7 +370,7 @@ fn a_question_waits_for_its_answer_across_a_restart() {
 #[test]
 fn commands_wait_until_the_walls_were_tried_and_are_refused_where_they_do_not_hold() {
     let mut policy = policy();
-    policy.sandbox.require = types::Rung::Full;
+    policy.sandbox.require = types::IsolationLevel::Full;
     let bench = Bench::of(Attempt::new(Arc::new(policy)));
     let mut bench = Bench { walled: false, ..bench };
     bench.send(&types::Input::Brief(Box::new(open_brief())));

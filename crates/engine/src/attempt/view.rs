@@ -2,7 +2,7 @@
 
 use types::{AgentView, Listed, ListedQuestion, ListedSession, SessionState, SessionView};
 
-use super::session::{Session, SlotState, Talk};
+use super::session::{CallState, Session, SessionPhase};
 use super::{Attempt, away};
 
 impl Attempt {
@@ -91,10 +91,10 @@ fn by_a_fault(decision: &types::Decision) -> bool {
 }
 
 fn state(session: &Session) -> SessionState {
-    let asks = session.round.iter().any(|slot| matches!(slot.state, SlotState::Asked(_)));
-    match session.talk {
+    let asks = session.round.iter().any(|slot| matches!(slot.state, CallState::Asked(_)));
+    match session.phase {
         _ if session.end.is_some() => SessionState::Closed,
-        Talk::Idle | Talk::Away { .. } => SessionState::Idle,
+        SessionPhase::Idle | SessionPhase::Away { .. } => SessionState::Idle,
         _ if asks => SessionState::AwaitingInput,
         _ => SessionState::Processing,
     }

@@ -2,8 +2,8 @@
 //! work waits with everything it has. Never more than one such question at a time.
 
 use types::{
-    About, AttemptId, Budget, Choice, Decision, Escalation, Event, OnExhausted, RuleId, Severity,
-    Span, TaskId, Terms, Timestamp,
+    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
+    Severity, TaskId, Terms, Timestamp,
 };
 
 use super::tree::{least, part};
@@ -20,7 +20,7 @@ const RAISE: &str = "raise";
 
 /// What follows from the answer that came, or for the next task that cannot pay for its call.
 pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    if let Some(appeal) = run.funds().appeal() {
+    if let Some(appeal) = run.budget_state().appeal() {
         let question = run.questions().get(appeal.question as usize);
         let answer = question.and_then(|question| Some((question, question.answer.as_ref()?)));
         let Some((question, answer)) = answer else { return vec![] };
@@ -38,12 +38,12 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !may_ask(run) {
         return vec![];
     }
-    let broke = run.busy().find_map(|(task, lane)| match lane.stage() {
+    let broke = run.busy().find_map(|(task, task_state)| match task_state.stage() {
         Stage::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
         _ => None,
     });
     let Some((task, fault, commit)) = broke else { return vec![] };
-    if run.funds().is_granted(&task) {
+    if run.budget_state().is_granted(&task) {
         let reason = format!("there is more to spend, so {task} goes on from its files");
         return vec![Event::RetryScheduled {
             task,
@@ -107,9 +107,9 @@ pub(crate) fn exhausted(
 
 /// The number of the attempt that cannot go on, or cannot begin.
 fn stuck(run: &Run, task: &TaskId) -> u32 {
-    run.lane(task).map_or(1, |lane| {
-        let next = u32::from(!matches!(lane.stage(), Stage::Rejected { .. }));
-        lane.attempts().saturating_add(next)
+    run.task_state(task).map_or(1, |task_state| {
+        let next = u32::from(!matches!(task_state.stage(), Stage::Rejected { .. }));
+        task_state.attempts().saturating_add(next)
     })
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
     let (budget, percent) = (run.ledger().budget(), run.policy().budget.raise_percent.max(1));
     match task {
         None => {
-            let more = |time: Span| Span(time.0.saturating_mul(percent).div_ceil(100).max(1));
+            let more = |time: Millis| Millis(time.0.saturating_mul(percent).div_ceil(100).max(1));
             Budget { time_ms: budget.time_ms.map(more), ..Budget::default() }
         }
         Some(task) if is_short(run, task) => part(budget, percent),
@@ -139,11 +139,11 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
 /// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task that was freed had
 /// all that there is, so it is always the run that is short.
 fn is_short(run: &Run, task: &TaskId) -> bool {
-    if run.funds().is_lifted(task) {
+    if run.budget_state().is_lifted(task) {
         return true;
     }
     let free = run.ledger().free();
-    let share = run.lane(task).map(|lane| lane.share()).unwrap_or_default();
+    let share = run.task_state(task).map(|task_state| task_state.share()).unwrap_or_default();
     let role = match run.place(task).and_then(|place| run.task(place)) {
         Some(task) => Some(&task.role),
         None => run.route(),
@@ -168,7 +168,7 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
             vec![Event::BudgetExhausted { decision }]
         }
         Some(task) => {
-            let fault = match run.lane(task).map(|lane| lane.stage()) {
+            let fault = match run.task_state(task).map(|task_state| task_state.stage()) {
                 Some(Stage::Rejected { fault, .. }) => fault.clone(),
                 _ => unpaid("budget.not_raised", reason.clone()),
             };

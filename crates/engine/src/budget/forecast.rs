@@ -1,7 +1,7 @@
 //! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
 //! took. Figures for people; nothing is decided by them.
 
-use types::{Forecast, ForecastBasis, Money, Span, Task, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Millis, Money, Task, TaskId, Variance};
 
 use crate::{Run, intake};
 
@@ -26,15 +26,15 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
 /// What so many tokens cost at the most, where the price of the run's model is known.
 pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
     // Conversations are mostly read: three tokens in to one out.
-    run.funds().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
+    run.budget_state().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
 }
 
 /// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.
-fn time(run: &Run) -> Option<Span> {
+fn time(run: &Run) -> Option<Millis> {
     let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
     let sum =
         seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
-    sum.map(|sum| Span(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
+    sum.map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
 }
 
 /// The sum of the estimates; a task without one counts as much as the others on average.
@@ -58,10 +58,10 @@ pub(crate) fn variance(run: &Run) -> Vec<Variance> {
     let plan =
         Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };
     let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
-    let tasks = tasks.iter().zip(run.lanes()).map(|(task, lane)| Variance {
+    let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
         estimate_tokens: estimate(task),
-        spent: lane.spent(),
+        spent: task_state.spent(),
     });
     let began =
         |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();

@@ -20,10 +20,13 @@ pub(crate) enum Allotment {
 
 pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
     let free = run.ledger().free();
-    let running = run.busy().filter(|(_, lane)| matches!(lane.stage(), Stage::Running(_))).count();
+    let running = run
+        .busy()
+        .filter(|(_, task_state)| matches!(task_state.stage(), Stage::Running(_)))
+        .count();
     let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
     let waiting = run.unfinished().saturating_sub(running).max(1);
-    let lifted = run.funds().is_lifted(task);
+    let lifted = run.budget_state().is_lifted(task);
     let among = if run.plan().is_some() && !lifted { places.min(waiting) } else { 1 };
     let least = least(role);
     let mut limit = role.budget;
@@ -48,7 +51,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
             return Allotment::Of(share);
         }
     }
-    if running > 0 || run.busy().any(|(_, lane)| lane.goes_on_by_itself()) {
+    if running > 0 || run.busy().any(|(_, task_state)| task_state.goes_on_by_itself()) {
         return Allotment::Later;
     }
     let reason = format!("{}; {}", needs(least), rest(free));
@@ -90,7 +93,8 @@ type Level = (&'static str, String, Budget);
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
     let estimate =
         run.place(task).and_then(|place| run.task(place)).and_then(super::forecast::estimate);
-    let percent = run.policy().budget.estimate_percent.filter(|_| !run.funds().is_lifted(task));
+    let percent =
+        run.policy().budget.estimate_percent.filter(|_| !run.budget_state().is_lifted(task));
     let tokens = estimate.zip(percent).map(|(estimate, percent)| {
         let share = u128::from(estimate) * u128::from(percent) / 100;
         // An estimate that leaves no room for one good try is not taken at its word.
@@ -109,7 +113,7 @@ fn floor(run: &Run, task: &TaskId) -> u64 {
 fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
     let budget = share_of_task(run, task);
     budget.tokens?;
-    let ledger = Ledger { budget, spent: run.lane(task)?.spent(), ..Ledger::default() };
+    let ledger = Ledger { budget, spent: run.task_state(task)?.spent(), ..Ledger::default() };
     Some((TASK, format!("{task}'s share"), ledger.free()))
 }
 
@@ -123,7 +127,7 @@ fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
         _ => run.ledger().spent().plus(run.ledger().held()).less(planning),
     };
     let ledger = Ledger { budget, spent, ..Ledger::default() };
-    Some((PHASE, format!("what {} may take", phase.word()), ledger.free()))
+    Some((PHASE, format!("what {} may take", phase.as_str()), ledger.free()))
 }
 
 /// So many percent of each limit. Time is not shared out.

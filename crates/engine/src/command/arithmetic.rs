@@ -39,7 +39,7 @@ impl Source<'_> {
     /// Puts on record that an expression is evaluated.
     pub(super) fn evaluates(&mut self, text: &str) -> Read<()> {
         let mut part = Part { words: vec![Word::of(text)], ..Part::default() };
-        part.deeds.insert(Deed::RunsCode);
+        part.risks.insert(Deed::RunsCode);
         self.add(part)
     }
 }

@@ -215,7 +215,7 @@ impl Source<'_> {
         };
         let mut part = Part { inside: from..self.found.parts.len(), ..Part::default() };
         if words.iter().any(counts) {
-            part.deeds.insert(Deed::RunsCode);
+            part.risks.insert(Deed::RunsCode);
         }
         part.words = words;
         self.add(part)

@@ -56,7 +56,7 @@ pub(crate) fn only_looks(line: &str) -> bool {
 
 fn is_look(part: &Part) -> bool {
     let plain = part.unclear.is_none()
-        && part.deeds.is_empty()
+        && part.risks.is_empty()
         && part.assigns.is_empty()
         && !part.carries
         && !part.background;

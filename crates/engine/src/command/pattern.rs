@@ -7,7 +7,7 @@
 
 use types::Deed;
 
-use super::{Part, Word, doors, place, program};
+use super::{Part, Word, dangerous_flags, place, program};
 
 /// Options that mean the same, by program: the letters, and the long name.
 const SAME: &[(&str, &str, &str)] = &[
@@ -229,9 +229,9 @@ impl Pattern {
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
-            && !part.deeds.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
-            && !(plain && part.deeds.contains(&Deed::RunsCode))
-            && doors::opened(&name, arguments, &self.flags).is_none()
+            && !part.risks.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
+            && !(plain && part.risks.contains(&Deed::RunsCode))
+            && dangerous_flags::opened(&name, arguments, &self.flags).is_none()
     }
 
     /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.

@@ -3,9 +3,9 @@
 
 use types::Deed;
 
-use super::carriers::{Carrier, Form, carrier};
 use super::source::{Found, Source, is_name};
-use super::{MOST_DEPTH, MOST_PARTS, Part, Word, doors, feed, shells};
+use super::wrappers::{Carrier, Form, carrier};
+use super::{MOST_DEPTH, MOST_PARTS, Part, Word, dangerous_flags, feed, shells};
 
 /// Goes through all parts, those that are found on the way too.
 pub(super) fn all(found: &mut Found) {
@@ -15,7 +15,7 @@ pub(super) fn all(found: &mut Found) {
         if found.parts.len() >= MOST_PARTS || part.depth >= MOST_DEPTH {
             if let Some(part) = found.parts.get_mut(place - 1) {
                 part.unclear = Some("it is nested too deeply");
-                part.deeds.insert(Deed::Opaque);
+                part.risks.insert(Deed::Opaque);
             }
             continue;
         }
@@ -77,7 +77,7 @@ fn one(found: &mut Found, part: &Part) -> bool {
             false
         }
         _ => {
-            for value in doors::commands(&name, arguments) {
+            for value in dangerous_flags::commands(&name, arguments) {
                 text(found, part, &value);
             }
             false

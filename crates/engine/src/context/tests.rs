@@ -40,8 +40,8 @@ fn a_repository_without_documents_is_decided_about_too() {
     same(&begun(&[]).0, "context.selected");
 }
 
-fn document(path: &str, matter: &str) -> Document {
-    let text = format!("---\n{matter}\n---\nbody of {path}\n");
+fn document(path: &str, front_matter: &str) -> Document {
+    let text = format!("---\n{front_matter}\n---\nbody of {path}\n");
     Document { path: path.parse().expect("a path"), text }
 }
 

@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl Kind {
-    const fn word(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Ambiguous => "ambiguous",
             Self::Insufficient => "insufficient",
@@ -78,7 +78,7 @@ fn failed(object: &Object<'_>, policy: &Contracts) -> Wrong {
         }
     }
     let each = failed.problems.iter().take(20);
-    let each = each.map(|one| format!("{}: {}", one.kind.word(), one.statement));
+    let each = each.map(|one| format!("{}: {}", one.kind.as_str(), one.statement));
     let what = each.collect::<Vec<_>>().join("; ");
     // Only what was not given can be cured, by giving more.
     let short = failed.problems.iter().all(|one| one.kind == Kind::Insufficient);

@@ -41,7 +41,7 @@ pub(super) fn failures(policy: &Policy, fault: &Fault) -> Vec<Looked> {
     for rule in &policy.failures {
         let mut misses = Vec::new();
         if !covers(&FailureRule { codes: vec![], ..rule.clone() }, fault) {
-            let classes: Vec<&str> = rule.classes.iter().map(|class| class.word()).collect();
+            let classes: Vec<&str> = rule.classes.iter().map(|class| class.as_str()).collect();
             misses.push(format!("it is about {}", classes.join(", ")));
         }
         if !covers(&FailureRule { classes: vec![], ..rule.clone() }, fault) {
@@ -66,7 +66,7 @@ pub(super) fn gates(policy: &Policy, phase: Phase) -> Vec<Looked> {
         let because = if matched {
             format!("it requires {}", needs.join(", "))
         } else {
-            format!("it stands at the end of {}", rule.phase.word())
+            format!("it stands at the end of {}", rule.phase.as_str())
         };
         let says = "go or no-go".to_owned();
         Looked { about: None, rule: rule.id.clone(), says, matched, because: vec![because] }
@@ -81,7 +81,7 @@ fn written(word: &impl Serialize) -> String {
 }
 
 fn verdict(verdict: Admission) -> String {
-    verdict.word().to_owned()
+    verdict.as_str().to_owned()
 }
 
 fn until_one_holds<'a>(

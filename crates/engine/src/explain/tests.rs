@@ -25,7 +25,7 @@ fn labelled_requests_are_judged_as_a_person_would() {
             asked.extend((explained.admission.verdict == Admission::Ask).then(|| text.to_owned()));
         }
         let to = match explained.route.course {
-            Course::To(_) => explained.route.category.map(|category| category.side().word()),
+            Course::To(_) => explained.route.category.map(|category| category.side().as_str()),
             Course::Person => Some("person"),
             Course::Nobody => None,
         };

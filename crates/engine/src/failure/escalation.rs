@@ -54,7 +54,7 @@ fn text(failed: &Failed<'_>) -> String {
     if fault.code == BLOCKED {
         return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
     }
-    format!("{task} failed ({}): {}. What now?", fault.class.word(), fault.what)
+    format!("{task} failed ({}): {}. What now?", fault.class.as_str(), fault.what)
 }
 
 fn choices(failed: &Failed<'_>) -> Vec<Choice> {
@@ -80,10 +80,10 @@ fn is_doubt(failed: &Failed<'_>) -> bool {
 
 /// What the agent was told and given, what it made of it, and what is wrong with that.
 fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
-    let last = failed.lane.last()?;
+    let last = failed.task_state.last()?;
     let most = run.policy().limits.report_chars;
     let cut = |text: &str| head_and_tail(text, most, None).text;
-    let attempt = current(&failed.task, failed.lane);
+    let attempt = current(&failed.task, failed.task_state);
     Some(Package {
         input: cut(&brief::told(run, &attempt, &last.running)),
         documents: brief::documents(run, &last.running.role),
@@ -94,7 +94,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),
-        evidence: cut(evidence(run, failed.lane.checks()).trim()),
+        evidence: cut(evidence(run, failed.task_state.checks()).trim()),
         attempt,
     })
 }
@@ -118,7 +118,7 @@ pub(super) fn follow(
             once_more(run, failed, next, by("person.retry", "wants one more attempt"))
         }
         Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
-            attempt: current(&failed.task, failed.lane),
+            attempt: current(&failed.task, failed.task_state),
             commit: failed.commit.cloned().unwrap_or_default(),
             decision: by("person.accept", "looked at it and takes it"),
             evidence: None,
@@ -137,7 +137,7 @@ fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> 
     let decision = match rule {
         Some(rule) => decision.seeing(format!(
             "execution {} of {} by {}",
-            executions(run, failed.lane, rule),
+            executions(run, failed.task_state, rule),
             rule.max_executions,
             rule.id
         )),

@@ -74,7 +74,7 @@ fn each_way_of_failing_has_its_own_count() {
 
 #[test]
 fn a_fault_that_says_how_long_to_wait_is_believed_up_to_an_hour() {
-    let waits = |asked: Span| {
+    let waits = |asked: Millis| {
         let mut bench = planned("T1 a");
         let fault = Fault::new(types::FaultClass::Transient, "model.busy", "busy")
             .retry(types::Retry::After(asked));
@@ -87,9 +87,9 @@ fn a_fault_that_says_how_long_to_wait_is_believed_up_to_an_hour() {
             _ => None,
         })
     };
-    assert_eq!(waits(Span(10)), Some(1_000));
-    assert_eq!(waits(Span::seconds(90)), Some(90_000));
-    assert_eq!(waits(Span(u64::MAX)), Some(3_600_000));
+    assert_eq!(waits(Millis(10)), Some(1_000));
+    assert_eq!(waits(Millis::seconds(90)), Some(90_000));
+    assert_eq!(waits(Millis(u64::MAX)), Some(3_600_000));
 }
 
 #[test]

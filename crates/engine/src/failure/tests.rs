@@ -5,12 +5,12 @@ use crate::testing::{Bench, audited, crew, only, planned, planned_with, run_with
 
 #[test]
 fn the_wait_doubles_and_never_passes_a_minute() {
-    let wait = |executions| backoff(Span::seconds(1), executions).0;
+    let wait = |executions| backoff(Millis::seconds(1), executions).0;
     assert_eq!(
         [wait(1), wait(2), wait(3), wait(7), wait(200)],
         [1_000, 2_000, 4_000, 60_000, 60_000]
     );
-    assert_eq!(backoff(Span(0), 5), Span(0));
+    assert_eq!(backoff(Millis(0), 5), Millis(0));
 }
 
 /// What is decided when the first attempt ends in this way.

@@ -3,12 +3,12 @@
 //! tasks once.
 
 use types::{
-    CheckEnd, Criterion, Deliverable, GateRule, Level, Measure, Phase, Risk, Rung, Scorecard,
-    Severity, Unproven, Verdict,
+    CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
+    Scorecard, Severity, Unproven, Verdict,
 };
 
 use super::evidence::{missing, word};
-use crate::run::{Lane, Run};
+use crate::run::{Run, TaskState};
 use crate::trials;
 
 /// How many things to do are named on a card.
@@ -94,7 +94,7 @@ fn count(
     measure: Measure,
     deliverables: &[Deliverable],
 ) -> (u64, u64, &'static str) {
-    let lanes = run.lanes();
+    let task_states = run.task_states();
     let (there, of, what) = match measure {
         Measure::Deliverables => {
             let there = deliverables.iter().filter(|one| one.missing.is_none()).count();
@@ -111,8 +111,11 @@ fn count(
             (good.count(), checks.len().max(1), "checks passed on the merged tree")
         }
         Measure::Checks => {
-            let checks = lanes.iter().flat_map(|lane| {
-                lane.checks().iter().map(|check| trials::stands(run, lane.base(), check))
+            let checks = task_states.iter().flat_map(|task_state| {
+                task_state
+                    .checks()
+                    .iter()
+                    .map(|check| trials::stands(run, task_state.base(), check))
             });
             let (good, all) = checks.fold((0, 0), |(good, all), complaint| {
                 (good + usize::from(complaint.is_none()), all + 1)
@@ -120,16 +123,17 @@ fn count(
             (good, all.max(1), "checks passed for the tasks alone")
         }
         Measure::Tasks => {
-            let finished = lanes.iter().filter(|lane| lane.is_finished()).count();
-            (finished, lanes.len(), "tasks are finished")
+            let finished = task_states.iter().filter(|task_state| task_state.is_finished()).count();
+            (finished, task_states.len(), "tasks are finished")
         }
         Measure::FirstTry if phase <= Phase::Planning => {
             let attempts = run.planning().attempts() as usize;
             (attempts.min(1), attempts, "attempts at a plan were needed")
         }
         Measure::FirstTry => {
-            let tried = lanes.iter().filter(|lane| lane.attempts() > 0).count();
-            let attempts: usize = lanes.iter().map(|lane| lane.attempts() as usize).sum();
+            let tried = task_states.iter().filter(|task_state| task_state.attempts() > 0).count();
+            let attempts: usize =
+                task_states.iter().map(|task_state| task_state.attempts() as usize).sum();
             (tried, attempts, "attempts were needed")
         }
         Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
@@ -141,9 +145,9 @@ fn count(
             return (left.unwrap_or(0), all.unwrap_or(0), "tokens are left");
         }
         Measure::Walls => match run.rung() {
-            Rung::Full => (2, 2, "rungs hold the commands"),
-            Rung::Landlock => (1, 2, "rungs hold the commands"),
-            Rung::None => (0, 2, "rungs hold the commands"),
+            IsolationLevel::Full => (2, 2, "rungs hold the commands"),
+            IsolationLevel::Landlock => (1, 2, "rungs hold the commands"),
+            IsolationLevel::None => (0, 2, "rungs hold the commands"),
         },
     };
     (there as u64, of as u64, what)
@@ -184,8 +188,11 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         return doubts;
     }
     doubts.extend(trials::unproven_tasks(run));
-    let proven =
-        run.lanes().iter().filter_map(Lane::evidence).any(|one| one.level == Level::Proven);
+    let proven = run
+        .task_states()
+        .iter()
+        .filter_map(TaskState::evidence)
+        .any(|one| one.level == Level::Proven);
     let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
     if !proven && ends().any(CheckEnd::is_excused) {
         let what = "tests that failed before still fail, and nothing that was done is proven";
@@ -248,6 +255,6 @@ fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> 
         .collect();
     let gain = |one: &Criterion| u64::from(one.weight) * u64::from(100 - one.value);
     low.sort_by_key(|one| std::cmp::Reverse(gain(one)));
-    let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.word(), one.seen));
+    let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.as_str(), one.seen));
     missing.chain(low).take(MOST_ACTIONS).collect()
 }

@@ -2,7 +2,7 @@
 
 use types::Evidence;
 
-use crate::run::{Lane, Run};
+use crate::run::{Run, TaskState};
 use crate::trials;
 
 /// Why the evidence is not there; nothing when it is.
@@ -36,12 +36,17 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
 }
 
 fn tasks_finished(run: &Run) -> Option<String> {
-    let finished = run.lanes().iter().filter(|lane| lane.is_finished()).count();
+    let finished = run.task_states().iter().filter(|task_state| task_state.is_finished()).count();
     // What a person left out is not missing, as long as something is left.
-    let waived = run.lanes().iter().filter(|lane| finished > 0 && lane.is_waived()).count();
-    let all = run.lanes().len() - waived;
+    let waived = run
+        .task_states()
+        .iter()
+        .filter(|task_state| finished > 0 && task_state.is_waived())
+        .count();
+    let all = run.task_states().len() - waived;
     (finished < all).then(|| {
-        let failed = run.lanes().iter().filter(|lane| Lane::is_failed(lane)).count();
+        let failed =
+            run.task_states().iter().filter(|task_state| TaskState::is_failed(task_state)).count();
         let skipped = all - finished - failed;
         let mut reason = format!("{finished} of {all} tasks are finished");
         for (count, word) in [(failed, "failed"), (skipped, "skipped")] {

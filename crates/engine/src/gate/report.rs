@@ -19,7 +19,7 @@ pub fn all(view: &RunView) -> String {
 /// One verdict of one gate.
 #[must_use]
 pub fn one(view: &RunView, gate: &GateView) -> String {
-    let (phase, number) = (gate.phase.word(), gate.phase as usize + 1);
+    let (phase, number) = (gate.phase.as_str(), gate.phase as usize + 1);
     let mut text = format!("# Gate {number}: {phase}\n\n");
     let verdict =
         gate.card.as_ref().map_or(if gate.go { Verdict::Go } else { Verdict::NoGo }, |card| {
@@ -27,7 +27,7 @@ pub fn one(view: &RunView, gate: &GateView) -> String {
         });
     let _ = writeln!(text, "- Run: {}", view.run);
     let _ = writeln!(text, "- Goal: {}", types::one_line(&view.goal, 200));
-    let _ = writeln!(text, "- Decision: **{}**", verdict.word());
+    let _ = writeln!(text, "- Decision: **{}**", verdict.as_str());
     if let Some(card) = &gate.card {
         let _ = writeln!(text, "- Score: {} of 100 (at least {})", card.score, card.threshold);
     }
@@ -57,7 +57,7 @@ fn table(text: &mut String, card: &types::Scorecard) {
     text.push_str("\n| criterion | weight | score | | counted |\n|---|---|---|---|---|\n");
     for one in &card.criteria {
         let mark = if one.value >= PASS { "PASS" } else { "FAIL" };
-        let (name, weight, value) = (one.measure.word(), one.weight, one.value);
+        let (name, weight, value) = (one.measure.as_str(), one.weight, one.value);
         let _ = writeln!(text, "| {name} | {weight} | {value} | {mark} | {} |", cell(&one.seen));
     }
 }

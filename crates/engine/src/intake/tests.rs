@@ -147,7 +147,7 @@ fn a_question_that_is_answered_with_a_wish_is_taken() {
 fn an_estimate_above_the_time_is_refused_with_both_numbers() {
     let judged = |seconds: u64| {
         let mut asked = request("Build a comprehensive fullstack shop for tea");
-        asked.budget.time_ms = Some(types::Span::seconds(seconds));
+        asked.budget.time_ms = Some(types::Millis::seconds(seconds));
         let mut bench = new_run();
         let events = bench.send(&crate::testing::begin(asked, crate::testing::survey()));
         events.into_iter().find_map(|event| match event {

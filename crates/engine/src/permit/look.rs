@@ -68,7 +68,7 @@ fn until_one_speaks(
         looked.push(Looked {
             about: about.map(str::to_owned),
             rule: rule.id.clone(),
-            says: rule.verdict.word().to_owned(),
+            says: rule.verdict.as_str().to_owned(),
             matched,
             because: if matched { vec![rule.reason.clone()] } else { misses },
         });
@@ -114,9 +114,9 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
 }
 
 fn not_like(rule: &PermitRule) -> String {
-    let deeds: Vec<&str> = rule.does.iter().map(|deed| deed.says()).collect();
-    match (rule.commands.as_slice(), deeds.is_empty()) {
-        ([], _) => format!("it is about what {}", deeds.join(", or ")),
+    let risks: Vec<&str> = rule.does.iter().map(|deed| deed.says()).collect();
+    match (rule.commands.as_slice(), risks.is_empty()) {
+        ([], _) => format!("it is about what {}", risks.join(", or ")),
         ([only], _) => format!("it is not like {only:?}"),
         (several, _) => format!("it is like none of its {} patterns", several.len()),
     }

@@ -44,7 +44,7 @@ fn what_was_shown_is_adopted_however_much_later() {
     let choice = Some(text.clone());
     let answered = types::Event::QuestionAnswered { question: 0, by, text, choice };
     bench.machine.apply(&answered, bench.now);
-    bench.now = bench.now.after(types::Span::seconds(3_600));
+    bench.now = bench.now.after(types::Millis::seconds(3_600));
     let events = bench.send(&types::Input::Due);
     let adopted = events.iter().find_map(|event| match event {
         types::Event::PlanAdopted { plan, .. } => Some(plan),

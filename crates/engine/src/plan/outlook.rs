@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use types::{
-    Budget, Impact, Money, Plan, Policy, Probability, Request, Risk, Severity, Span, Spend,
+    Budget, Impact, Millis, Money, Plan, Policy, Probability, Request, Risk, Severity, Spend,
     Strategy, Totals,
 };
 
@@ -17,19 +17,19 @@ const COMPUTED: [&str; 3] = ["RISK-001", "RISK-002", "RISK-003"];
 /// So many tasks one after the other are a long chain.
 const LONG_CHAIN: u64 = 5;
 /// A budget of time that leaves no room for detours.
-const SHORT: Span = Span::seconds(180);
+const SHORT: Millis = Millis::seconds(180);
 /// The lists of words of a policy that name what is not proven, and what has to be found out first.
 const EXPERIMENTAL: &str = "experimental";
 const RESEARCH: &str = "research";
 
 /// What there is to be spent on a plan, and what was spent before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Room {
+pub struct Headroom {
     pub left: Budget,
     pub spent: Spend,
 }
 
-impl Room {
+impl Headroom {
     #[must_use]
     pub fn of_budget(left: Budget) -> Self {
         Self { left, spent: Spend::default() }
@@ -37,7 +37,12 @@ impl Room {
 }
 
 /// The plan with its totals, risks and strategy.
-pub(super) fn complete(policy: &Policy, request: &Request, mut plan: Plan, room: &Room) -> Plan {
+pub(super) fn complete(
+    policy: &Policy,
+    request: &Request,
+    mut plan: Plan,
+    room: &Headroom,
+) -> Plan {
     let order = dag::order(&dag::shape(&plan.tasks)).unwrap_or_default();
     let totals = totals(policy, &plan, &order, room);
     let text = words_of(request, &plan);
@@ -70,7 +75,7 @@ fn words_of(request: &Request, plan: &Plan) -> Reading {
     Reading::of_text(crate::head_and_tail(&text, 100_000, None).text.as_str()).prose()
 }
 
-pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Room) -> Totals {
+pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Headroom) -> Totals {
     let tokens = sum(plan.tasks.iter().map(|task| task.estimate_tokens));
     let tokens = policy.budget.with_reserve(tokens);
     let seconds = sum(plan.tasks.iter().map(|task| task.estimate_seconds));
@@ -80,7 +85,7 @@ pub(super) fn totals(policy: &Policy, plan: &Plan, order: &[usize], room: &Room)
     Totals {
         tasks: plan.tasks.len() as u64,
         tokens,
-        time_ms: Span(policy.budget.with_reserve(millis)),
+        time_ms: Millis(policy.budget.with_reserve(millis)),
         money: price(room.spent, tokens),
         longest_chain,
     }
@@ -117,7 +122,7 @@ fn longest(plan: &Plan, order: &[usize]) -> (u64, u64) {
 }
 
 /// The risks that can be read off the numbers.
-fn computed(totals: &Totals, room: &Room, experimental: bool) -> Vec<Risk> {
+fn computed(totals: &Totals, room: &Headroom, experimental: bool) -> Vec<Risk> {
     let mut risks = Vec::new();
     let mut add = |place: usize, severity, description: String, mitigation: &str| {
         risks.push(Risk {
@@ -160,7 +165,7 @@ fn computed(totals: &Totals, room: &Room, experimental: bool) -> Vec<Risk> {
 }
 
 /// The largest share of anything that is left, in percent.
-fn most_used(totals: &Totals, room: &Room) -> Option<(u64, &'static str)> {
+fn most_used(totals: &Totals, room: &Headroom) -> Option<(u64, &'static str)> {
     let share = |used: u64, left: u64| {
         u64::try_from(u128::from(used) * 100 / u128::from(left.max(1))).unwrap_or(u64::MAX)
     };
@@ -190,7 +195,7 @@ pub(super) fn told(plan: &Plan) -> String {
         let _ = write!(
             text,
             "\nrisk, {}: {}",
-            risk.severity.word(),
+            risk.severity.as_str(),
             types::one_line(&risk.description, 120)
         );
     }

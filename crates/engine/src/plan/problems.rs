@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use types::{Artifact, Plan, Policy, Problem, Task, TaskId};
 
-use super::outlook::{Room, sum, totals};
+use super::outlook::{Headroom, sum, totals};
 use crate::dag;
 
-pub(super) fn of(policy: &Policy, plan: &Plan, room: &Room) -> Vec<Problem> {
+pub(super) fn of(policy: &Policy, plan: &Plan, room: &Headroom) -> Vec<Problem> {
     let mut found = Vec::new();
     let mut whole = |code: &str, message: String| found.push(Problem::new("tasks", code, message));
     let most = policy.limits.max_tasks;
@@ -82,7 +82,7 @@ fn in_git(artifact: &Artifact) -> bool {
 }
 
 /// What the tasks are estimated at, with the reserve on top, must fit into what is left.
-fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Room) -> Vec<Problem> {
+fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Headroom) -> Vec<Problem> {
     let expected = totals(policy, plan, order, room);
     let (left, reserve) = (room.left, policy.budget.reserve_percent);
     let mut found = Vec::new();

@@ -203,7 +203,7 @@ fn a_plan_has_phases_risks_totals_and_a_strategy() {
     let plan = adopted_of(crew(), request("Build a CLI"), handed_in);
     let totals = plan.totals.expect("computed");
     assert_eq!((totals.tasks, totals.tokens, totals.longest_chain), (2, 1_200, 2));
-    assert_eq!(totals.time_ms, types::Span::seconds(36));
+    assert_eq!(totals.time_ms, types::Millis::seconds(36));
     assert_eq!(plan.strategy, Some(types::Strategy::Incremental));
     let risks: Vec<&str> = plan.risks.iter().map(|risk| risk.id.as_str()).collect();
     assert_eq!(risks, ["RISK-003", "RISK-102"], "{:?}", plan.risks);
@@ -220,7 +220,7 @@ fn risks_are_read_off_the_numbers() {
     request.budget = Budget { tokens: Some(101_000), ..Budget::default() };
     let risks = adopted_of(crew(), request, tight).risks;
     let named: Vec<(&str, &str)> =
-        risks.iter().map(|risk| (risk.id.as_str(), risk.severity.word())).collect();
+        risks.iter().map(|risk| (risk.id.as_str(), risk.severity.as_str())).collect();
     assert_eq!(named, [("RISK-001", "high"), ("RISK-002", "medium")]);
     assert!(risks[0].description.contains("84 % of the tokens"), "{}", risks[0].description);
     assert!(risks.iter().all(types::Risk::is_mitigated));
@@ -233,7 +233,7 @@ fn the_strategy_follows_from_time_and_from_what_is_unknown() {
         adopted_of(crew(), request, plan("T1 a")).strategy.expect("computed")
     };
     let mut short = request("Build a CLI");
-    short.budget.time_ms = Some(types::Span::seconds(179));
+    short.budget.time_ms = Some(types::Millis::seconds(179));
     assert_eq!(strategy(short), types::Strategy::CriticalPath);
     let unknown = request("Build a CLI and investigate which parser is best");
     assert_eq!(strategy(unknown), types::Strategy::Agile);

@@ -140,7 +140,7 @@ impl AuditLog {
             Event::RunFinished { status, decision } => {
                 let mut records = self.stopped("escalated", decision);
                 let mut data = ruled(decision);
-                data["status"] = status.word().into();
+                data["status"] = status.as_str().into();
                 records.push(("execution_end", None, data));
                 records
             }
@@ -214,7 +214,7 @@ impl AuditLog {
         result: &str,
     ) -> Value {
         let (tool, args) = self.calls.remove(&(attempt.clone(), call)).unwrap_or_default();
-        json!({ "call": call.to_string(), "tool": tool, "args": args, "outcome": outcome.word(), "result": result })
+        json!({ "call": call.to_string(), "tool": tool, "args": args, "outcome": outcome.as_str(), "result": result })
     }
 
     /// The documents of a request that was routed; chosen again, if that is not the first time.

@@ -270,7 +270,7 @@ impl Talk {
         let mut metadata = json!({
             "callId": call.to_string(),
             "isError": outcome != CallOutcome::Ok,
-            "outcome": outcome.word(),
+            "outcome": outcome.as_str(),
         });
         known.into_iter().for_each(|known| tell(known, &mut metadata));
         let result = json!({

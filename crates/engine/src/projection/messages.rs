@@ -232,7 +232,7 @@ impl<'a> Teller<'a> {
     fn update(&self) -> Said {
         let blockers = self.questions.values().map(|open| {
             json!({
-                "severity": open.severity.word(),
+                "severity": open.severity.as_str(),
                 "description": open.text,
                 "requires_coordinator_decision": true,
             })
@@ -258,8 +258,7 @@ fn phases(plan: &Plan) -> Vec<Value> {
     for task in &plan.tasks {
         by_phase.entry(task.phase.unwrap_or(PlanPhase::Development)).or_default().push(told(task));
     }
-    let told =
-        |(phase, tasks): (PlanPhase, Vec<Value>)| json!({ "phase": phase.word(), "tasks": tasks });
+    let told = |(phase, tasks): (PlanPhase, Vec<Value>)| json!({ "phase": phase.as_str(), "tasks": tasks });
     by_phase.into_iter().map(told).collect()
 }
 

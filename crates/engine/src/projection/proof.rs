@@ -8,7 +8,7 @@ pub use read::{Claims, Examined, LogClaim, PartClaim, examine};
 
 use serde_json::{Map, Value, json};
 use types::{
-    CommitId, Digest, Envelope, Event, GateView, LogId, RunView, Said, Status, TaskView,
+    Answer, CommitId, Digest, Envelope, Event, GateView, LogId, RunView, Status, TaskView,
     TestOutcome, Timestamp, Verdict,
 };
 
@@ -219,7 +219,7 @@ fn svr(view: &RunView, policy: Option<&Digest>, facts: &ProofFacts<'_>) -> Value
         verifier["policy"] = json!({ "name": view.policy, "digest": { "sha256": digest } });
     }
     let passed = standing(view).into_iter().filter(|gate| gate.go);
-    let properties: Vec<String> = passed.map(|gate| property(gate.phase.word())).collect();
+    let properties: Vec<String> = passed.map(|gate| property(gate.phase.as_str())).collect();
     let time = view.ended.unwrap_or(facts.now);
     json!({ "verifier": verifier, "timeCreated": time, "properties": properties })
 }
@@ -310,7 +310,7 @@ fn gate(gate: &GateView) -> Value {
     json!({
         "phase": gate.phase,
         "go": gate.go,
-        "verdict": verdict.unwrap_or(otherwise).word(),
+        "verdict": verdict.unwrap_or(otherwise).as_str(),
         "score": gate.card.as_ref().map(|card| card.score),
         "rule": gate.decision.rule,
         "reason": gate.decision.reason,
@@ -320,7 +320,7 @@ fn gate(gate: &GateView) -> Value {
 /// What people were asked and answered; what the policy answered in nobody's place is not among it.
 fn questions(view: &RunView) -> Vec<Value> {
     let answered = view.questions.iter().filter_map(|question| {
-        let by = question.by.as_deref().filter(|by| *by != Said::POLICY)?;
+        let by = question.by.as_deref().filter(|by| *by != Answer::POLICY)?;
         Some(json!({
             "id": question.id,
             "rule": question.rule,

@@ -112,7 +112,7 @@ pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
     let view = run.view(now);
     let at = view.ended.unwrap_or(now);
     Response {
-        response_id: uuid(&format!("{} {} {}", view.run, view.status.word(), at.millis())),
+        response_id: uuid(&format!("{} {} {}", view.run, view.status.as_str(), at.millis())),
         request_id: request_id(run, &view),
         timestamp: at,
         status: progress(view.status),
@@ -220,7 +220,7 @@ fn message(view: &RunView) -> String {
             let asked = open.map(|question| one_line(&question.text, SHOWN)).unwrap_or_default();
             format!("a person has to answer first: {asked}")
         }
-        status => format!("{}: {why}; {tasks}", status.word()),
+        status => format!("{}: {why}; {tasks}", status.as_str()),
     }
 }
 
@@ -375,7 +375,7 @@ pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
     }
     let open = view.questions.iter().filter(|question| question.answer.is_none());
     blockers.extend(open.map(|question| {
-        let severity = question.terms.as_ref().map_or("high", |terms| terms.severity.word());
+        let severity = question.terms.as_ref().map_or("high", |terms| terms.severity.as_str());
         blocker(severity, one_line(&question.text, SHOWN), true)
     }));
     let failed = |task: &&TaskView| task.stage == TaskStage::Failed;

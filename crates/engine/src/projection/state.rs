@@ -116,7 +116,7 @@ fn issue(event: &Event) -> Option<String> {
             Some(format!("{attempt}: {}", text(&problems.join("; "))))
         }
         Event::GateBlocked { phase, decision, .. } => {
-            Some(format!("{}: {}", phase.word(), text(&decision.reason)))
+            Some(format!("{}: {}", phase.as_str(), text(&decision.reason)))
         }
         Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
             Some(text(&decision.reason))

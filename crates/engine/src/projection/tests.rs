@@ -308,7 +308,7 @@ fn a_result_says_what_its_tool_knows() {
         };
         stream.line(&line(&log, &event), None).remove(0)["metadata"].clone()
     };
-    let ended = |ended| types::Metadata::ended(ended, types::Span::seconds(1), 12);
+    let ended = |ended| types::Metadata::ended(ended, types::Millis::seconds(1), 12);
     let exited = told(ended(types::Ended::Exited(3)));
     assert_eq!((&exited["exitCode"], &exited["timedOut"]), (&3.into(), &false.into()));
     assert_eq!(exited["bytes"], 12);

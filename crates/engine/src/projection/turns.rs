@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn the_configuration_has_the_documents_names() {
         let mut policy = policy();
-        policy.tools.command_timeout_ms = Some(types::Span::seconds(20));
+        policy.tools.command_timeout_ms = Some(types::Millis::seconds(20));
         let brief = Brief { folder: Some("/w".to_owned()), ..open_brief() };
         let config = serde_json::to_value(SessionConfig::of(&brief, &policy)).expect("JSON");
         assert_eq!(config["defaultCommandTimeout"], 20_000);

@@ -2,23 +2,23 @@
 //! fit the state is passed over, so that any log can be folded.
 
 use types::{
-    About, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, GateView, Level,
-    Phase, Plan, RuleId, Said, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
+    About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event,
+    GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
 use super::evidence::{finish_check, finish_merge, start_check, take_off};
-use super::lane::{CheckState, Lane, Last, Running, Stage};
-use super::notes::Notes;
-use super::papers::Reviewed;
-use super::questions::{self, Answer, Question};
-use super::{Asked, Run, funds};
+use super::metrics::RunMetrics;
+use super::questions::{self, Answered, Question};
+use super::review_state::Reviewed;
+use super::task_state::{CheckState, Last, Running, Stage, TaskState};
+use super::{Asked, Run, budget_state};
 use crate::budget::{Ledger, claim, narrower};
 use crate::dag;
-use crate::plan::{Room, SENT_BACK};
+use crate::plan::{Headroom, SENT_BACK};
 
 pub(super) fn apply(run: &mut Run, event: &Event, at: Timestamp) {
     take(run, event, at);
-    Notes::take(run, event, at);
+    RunMetrics::take(run, event, at);
     let still = run.stands_still();
     run.standstill.note(still, at);
 }
@@ -29,14 +29,14 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             run.started = at;
             run.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
-            run.funds.price = price;
-            run.ground.find_checks(&request.checks, &run.policy.checks, &survey.checks);
+            run.budget_state.price = price;
+            run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
             run.asked = Some(Asked { request: *request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
         Event::SpecWritten { spec, digest, .. } => {
-            run.papers.spec.get_or_insert((spec, digest));
+            run.reviews.spec.get_or_insert((spec, digest));
         }
         Event::RunRouted { to, category, .. } => {
             run.side = category.map_or(Side::Product, Category::side);
@@ -52,7 +52,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
-            run.papers.selections += 1;
+            run.reviews.selections += 1;
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
@@ -65,13 +65,13 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
         Event::BudgetWarned { task: Some(task), .. } => {
-            change(run, &task, |lane| lane.warned = true);
+            change(run, &task, |task_state| task_state.warned = true);
         }
         Event::BudgetExhausted { decision } => {
-            run.funds.close();
+            run.budget_state.close();
             run.exhausted = Some(decision);
         }
-        Event::BudgetRaised { add, task, .. } => funds::raised(run, add, task),
+        Event::BudgetRaised { add, task, .. } => budget_state::raised(run, add, task),
         Event::ResultSettled { how, commit, by } => {
             run.settlement.get_or_insert(Settled { how, commit, by });
         }
@@ -87,10 +87,10 @@ fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Optio
 /// The task's failure is in a person's hands.
 fn escalate(run: &mut Run, task: &TaskId) {
     let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
-    change(run, task, |lane| {
-        if let Stage::Rejected { fault, commit } = &lane.stage {
+    change(run, task, |task_state| {
+        if let Stage::Rejected { fault, commit } = &task_state.stage {
             let (fault, commit) = (fault.clone(), commit.clone());
-            lane.stage = Stage::Escalated { fault, commit, question };
+            task_state.stage = Stage::Escalated { fault, commit, question };
         }
     });
 }
@@ -101,7 +101,7 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
-            funds::asked(run, question, attempt.as_ref(), &decision.rule);
+            budget_state::asked(run, question, attempt.as_ref(), &decision.rule);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
@@ -111,12 +111,12 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
                 escalate(run, task);
             }
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
-            let room = Room::of_run(run, at);
+            let room = Headroom::of_run(run, at);
             let question = Question { text, rule, from, terms, asked, room, answer };
             questions::asked(run, question);
         }
         Event::QuestionAnswered { question, by, text, choice } => {
-            questions::answered(run, question, Answer { said: Said { by, text }, choice, at });
+            questions::answered(run, question, Answered { said: Answer { by, text }, choice, at });
         }
         other => apply_to_lane(run, other, at),
     }
@@ -126,29 +126,29 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
             run.attempts += 1;
-            run.funds.went_on(&attempt.task);
+            run.budget_state.went_on(&attempt.task);
             run.breakers.started(&role);
             run.ledger.hold(claim(budget));
             // Files that an earlier attempt left stand where that one stood.
             let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
-            change(run, &attempt.task, |lane| {
-                lane.attempts = attempt.n;
-                lane.checks.clear();
-                lane.proofs.clear();
-                lane.trials.clear();
-                lane.evidence = None;
-                lane.base = base.or(lane.base.take());
-                lane.share = budget;
-                lane.stage = Stage::Running(Box::new(running));
+            change(run, &attempt.task, |task_state| {
+                task_state.attempts = attempt.n;
+                task_state.checks.clear();
+                task_state.proofs.clear();
+                task_state.trials.clear();
+                task_state.evidence = None;
+                task_state.base = base.or(task_state.base.take());
+                task_state.share = budget;
+                task_state.stage = Stage::Running(Box::new(running));
             });
         }
         Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
-            run.papers.warn(&run.policy, &attempt, &denied);
+            run.reviews.warn(&run.policy, &attempt, &denied);
             if run.policy.review.is_some() && !denied.is_empty() {
-                run.papers.denied.insert(attempt.clone(), denied);
+                run.reviews.denied.insert(attempt.clone(), denied);
             }
             finish_attempt(run, &attempt, result, spent, at);
         }
@@ -157,7 +157,9 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::CheckFinished { check, end } => finish_check(run, &check, &end),
         Event::MergeStarted { task, commit, onto } => {
-            change(run, &task, |lane| lane.stage = Stage::Merging { commit, onto, since: at });
+            change(run, &task, |task_state| {
+                task_state.stage = Stage::Merging { commit, onto, since: at }
+            });
         }
         Event::MergeFinished { task, end } => finish_merge(run, &task, end),
         Event::RetryScheduled { .. } | Event::RetryReleased { .. } => again(run, event),
@@ -169,30 +171,34 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
 fn judged_task(run: &mut Run, event: Event) {
     match event {
         Event::TaskVerified { attempt, commit, evidence, .. } => {
-            change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Verified { commit };
-                lane.evidence = evidence;
+            change(run, &attempt.task, |task_state| {
+                task_state.stage = Stage::Verified { commit };
+                task_state.evidence = evidence;
             });
         }
         Event::TaskRejected { attempt, fault } => {
-            let commit = run.lane(&attempt.task).and_then(handed_in);
+            let commit = run.task_state(&attempt.task).and_then(handed_in);
             take_off(run, &attempt.task);
             reject(run, &attempt.task, fault, commit);
         }
         Event::TaskReviewed { attempt, review, passed, report, .. } => {
-            run.papers.reviewed.insert(attempt, Reviewed { passed, report });
+            run.reviews.reviewed.insert(attempt, Reviewed { passed, report });
             // The lane of the review is free for the next attempt at the task.
-            change(run, &review.task, |lane| {
-                lane.stage = Stage::Waiting;
-                lane.faults.clear();
+            change(run, &review.task, |task_state| {
+                task_state.stage = Stage::Waiting;
+                task_state.faults.clear();
             });
         }
         Event::TaskFinished { task, commit } => {
-            change(run, &task, |lane| {
-                lane.stage = Stage::Finished { commit };
+            change(run, &task, |task_state| {
+                task_state.stage = Stage::Finished { commit };
                 // What it changed is kept for as long as it may still have to be proven.
-                if lane.evidence.as_ref().is_none_or(|weighed| weighed.level != Level::Unproven) {
-                    lane.last = None;
+                if task_state
+                    .evidence
+                    .as_ref()
+                    .is_none_or(|weighed| weighed.level != Level::Unproven)
+                {
+                    task_state.last = None;
                 }
             });
             release(run, &task);
@@ -201,19 +207,19 @@ fn judged_task(run: &mut Run, event: Event) {
             if halts {
                 run.halted = Some(decision);
             }
-            run.funds.close_for(&task);
-            change(run, &task, |lane| {
-                if lane.faults.last() != Some(&fault) {
-                    lane.faults.push(fault);
+            run.budget_state.close_for(&task);
+            change(run, &task, |task_state| {
+                if task_state.faults.last() != Some(&fault) {
+                    task_state.faults.push(fault);
                 }
-                lane.stage = Stage::Failed;
+                task_state.stage = Stage::Failed;
             });
             release(run, &task);
         }
         Event::TaskSkipped { task, .. } => {
-            change(run, &task, |lane| {
-                lane.waived = matches!(lane.stage, Stage::Escalated { .. });
-                lane.stage = Stage::Skipped;
+            change(run, &task, |task_state| {
+                task_state.waived = matches!(task_state.stage, Stage::Escalated { .. });
+                task_state.stage = Stage::Skipped;
             });
             release(run, &task);
         }
@@ -226,19 +232,19 @@ fn judged_task(run: &mut Run, event: Event) {
 fn again(run: &mut Run, event: Event) {
     match event {
         Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
-            run.funds.went_on(&task);
+            run.budget_state.went_on(&task);
             // An attempt that is only put off is not one more.
-            let stage = run.lane(&task).map(Lane::stage);
+            let stage = run.task_state(&task).map(TaskState::stage);
             if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
                 run.retries += 1;
             }
-            change(run, &task, |lane| {
+            change(run, &task, |task_state| {
                 let released = false;
-                lane.stage = Stage::Retrying { at, start, feedback, role, model, released };
+                task_state.stage = Stage::Retrying { at, start, feedback, role, model, released };
             });
         }
-        Event::RetryReleased { task } => change(run, &task, |lane| {
-            if let Stage::Retrying { released, .. } = &mut lane.stage {
+        Event::RetryReleased { task } => change(run, &task, |task_state| {
+            if let Stage::Retrying { released, .. } = &mut task_state.stage {
                 *released = true;
             }
         }),
@@ -247,8 +253,8 @@ fn again(run: &mut Run, event: Event) {
 }
 
 /// The commit that a lane's attempt left, if it left one.
-fn handed_in(lane: &Lane) -> Option<CommitId> {
-    match &lane.stage {
+fn handed_in(task_state: &TaskState) -> Option<CommitId> {
+    match &task_state.stage {
         Stage::Submitted { commit, .. }
         | Stage::Checking { commit }
         | Stage::Landed { commit, .. }
@@ -265,28 +271,29 @@ fn adopt(run: &mut Run, plan: Plan) {
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
     run.final_checks = crate::verify::all_checks(&run.all_project_checks(), &plan.tasks);
-    run.lanes = run.dag.waits_for.iter().map(|count| Lane::waiting(*count)).collect();
-    let free = plan.tasks.iter().zip(0..).filter(|(_, place)| run.lanes[*place].waits_for == 0);
+    run.task_states = run.dag.waits_for.iter().map(|count| TaskState::waiting(*count)).collect();
+    let free =
+        plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();
     run.planning.stage = Stage::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
 
 /// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
-pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) {
+pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskState)) {
     if *task == TaskId::plan() {
         how(&mut run.planning);
         return;
     }
     // Whatever is said first of a review, its lane is there from then on.
     if crate::review::reviewed(run, task).is_some() {
-        how(run.papers.reviews.entry(task.clone()).or_insert_with(Lane::ready));
+        how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };
-    let Some(lane) = run.lanes.get_mut(place) else { return };
-    how(lane);
-    let (busy, waiting) = (lane.is_busy(), matches!(lane.stage, Stage::Waiting));
+    let Some(task_state) = run.task_states.get_mut(place) else { return };
+    how(task_state);
+    let (busy, waiting) = (task_state.is_busy(), matches!(task_state.stage, Stage::Waiting));
     if busy {
         run.busy.insert(place);
     } else {
@@ -300,8 +307,10 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut Lane)) 
 
 /// Changes what is known of an attempt that is under way.
 pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
-    change(run, &attempt.task, |lane| {
-        if let (Stage::Running(running), true) = (&mut lane.stage, lane.attempts == attempt.n) {
+    change(run, &attempt.task, |task_state| {
+        if let (Stage::Running(running), true) =
+            (&mut task_state.stage, task_state.attempts == attempt.n)
+        {
             how(running);
         }
     });
@@ -310,28 +319,28 @@ pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnc
 /// A task is settled: whoever waited for it has one thing less to wait for.
 fn release(run: &mut Run, task: &TaskId) {
     let Some(place) = run.places.get(task).copied() else { return };
-    let finished = run.lanes.get(place).is_some_and(Lane::is_finished);
+    let finished = run.task_states.get(place).is_some_and(TaskState::is_finished);
     let followers = run.dag.followers.get(place).cloned().unwrap_or_default();
     let dependants = run.dag.dependants.get(place).cloned().unwrap_or_default();
     run.done += 1;
     run.unreachable.remove(&place);
     if !finished {
-        let waiting = |place: &usize| matches!(run.lanes[*place].stage, Stage::Waiting);
+        let waiting = |place: &usize| matches!(run.task_states[*place].stage, Stage::Waiting);
         run.unreachable.extend(dependants.iter().copied().filter(waiting));
     }
     // Those that needed the result of a task that failed stay where they are until they are skipped.
     let freed = followers.into_iter().chain(dependants.into_iter().filter(|_| finished));
     for waiter in freed {
-        let Some(lane) = run.lanes.get_mut(waiter) else { continue };
-        lane.waits_for = lane.waits_for.saturating_sub(1);
-        if lane.waits_for == 0 && matches!(lane.stage, Stage::Waiting) {
+        let Some(task_state) = run.task_states.get_mut(waiter) else { continue };
+        task_state.waits_for = task_state.waits_for.saturating_sub(1);
+        if task_state.waits_for == 0 && matches!(task_state.stage, Stage::Waiting) {
             let priority =
                 run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
             run.ready.insert((priority.unwrap_or_default(), waiter));
         }
     }
     while let Some(next) = run.order.get(run.settled) {
-        if !run.lanes.get(*next).is_some_and(Lane::is_settled) {
+        if !run.task_states.get(*next).is_some_and(TaskState::is_settled) {
             break;
         }
         run.settled += 1;
@@ -345,12 +354,12 @@ fn finish_attempt(
     spent: Spend,
     at: Timestamp,
 ) {
-    let running = match run.lane(&attempt.task).map(Lane::stage) {
+    let running = match run.task_state(&attempt.task).map(TaskState::stage) {
         Some(Stage::Running(running)) => Some((**running).clone()),
         _ => None,
     };
     run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
-    change(run, &attempt.task, |lane| lane.spent = lane.spent.plus(spent));
+    change(run, &attempt.task, |task_state| task_state.spent = task_state.spent.plus(spent));
     if let Some(running) = running {
         run.breakers.ended(&running.role, &result, run.policy.breaker, at);
         let (output, changes, findings) = match &result {
@@ -360,20 +369,20 @@ fn finish_attempt(
             _ => (None, Changes::default(), types::Findings::default()),
         };
         let last = Some(Box::new(Last { running, output, changes, findings }));
-        change(run, &attempt.task, |lane| lane.last = last);
+        change(run, &attempt.task, |task_state| task_state.last = last);
     }
     match result {
         AttemptResult::Submitted { commit, changes, submission, findings } => {
             if run.policy.review.is_some() {
-                run.papers.handed_in.insert(attempt.task.clone(), submission.clone());
+                run.reviews.handed_in.insert(attempt.task.clone(), submission.clone());
             }
-            change(run, &attempt.task, |lane| {
-                lane.stage = Stage::Submitted { commit, changes, submission, findings };
+            change(run, &attempt.task, |task_state| {
+                task_state.stage = Stage::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
         AttemptResult::Cancelled => {
-            change(run, &attempt.task, |lane| lane.stage = Stage::Skipped);
+            change(run, &attempt.task, |task_state| task_state.stage = Stage::Skipped);
             release(run, &attempt.task);
         }
     }
@@ -385,8 +394,8 @@ pub(super) fn reject(
     fault: types::Fault,
     commit: Option<types::CommitId>,
 ) {
-    change(run, task, |lane| {
-        lane.faults.push(fault.clone());
-        lane.stage = Stage::Rejected { fault, commit };
+    change(run, task, |task_state| {
+        task_state.faults.push(fault.clone());
+        task_state.stage = Stage::Rejected { fault, commit };
     });
 }

@@ -89,7 +89,7 @@ fn worked(result: &AttemptResult) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use types::{Changes, CommitId, Fault, Span};
+    use types::{Changes, CommitId, Fault, Millis};
 
     use super::*;
 
@@ -117,7 +117,7 @@ mod tests {
         }
 
         fn ends(&mut self, result: &AttemptResult, seconds: i64) {
-            let policy = RoleBreaker { failures: 5, open_ms: Span::seconds(30) };
+            let policy = RoleBreaker { failures: 5, open_ms: Millis::seconds(30) };
             self.0.started(&self.1);
             self.0.ended(&self.1, result, policy, at(seconds));
         }

@@ -6,7 +6,7 @@ use types::{
     Settled, TimerId,
 };
 
-use super::{Lane, Run, Stage};
+use super::{Run, Stage, TaskState};
 use crate::Machine as _;
 use crate::replay::Recorded;
 
@@ -95,7 +95,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
 
 /// How many questions the attempt had asked before, which is the number of its next one.
 fn asked(run: &Run, attempt: &AttemptId) -> u32 {
-    match run.lane(&attempt.task).map(Lane::stage) {
+    match run.task_state(&attempt.task).map(TaskState::stage) {
         Some(Stage::Running(running)) => running.asked,
         _ => 0,
     }

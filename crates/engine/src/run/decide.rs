@@ -3,15 +3,15 @@
 
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
-    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Outcome, Proof, RuleId,
-    Settled, Shown, Span, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
+    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Millis, Outcome, Proof,
+    RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
 };
 
 use super::Run;
-use super::lane::{Lane, Stage};
+use super::task_state::{Stage, TaskState};
 use crate::{
-    Machine as _, baseline, budget, context, failure, gate, intake, intent, merge, plan, question,
-    report, review, route, schedule, verify, walls,
+    Machine as _, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
+    question, report, review, route, schedule, verify,
 };
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
@@ -22,7 +22,7 @@ const LINE: [Station; 16] = [
     intake::due,
     route::due,
     context::due,
-    walls::due,
+    isolation::due,
     baseline::due,
     intent::due,
     plan::due,
@@ -96,10 +96,10 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
 fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
     match (effect, outcome) {
         (EffectId::Probe, Outcome::Probed(proof)) => {
-            vec![walls::judged(run.policy(), proof.clone())]
+            vec![isolation::judged(run.policy(), proof.clone())]
         }
         (EffectId::Probe, Outcome::Broke(fault)) => {
-            vec![walls::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
+            vec![isolation::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
         (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),
@@ -119,7 +119,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(check), Outcome::Broke(fault)) => {
             let output =
                 Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
-            let mut end = CheckEnd::new(Ended::Stopped, output, Span::default());
+            let mut end = CheckEnd::new(Ended::Stopped, output, Millis::default());
             // On the untouched tree nobody's work can be the reason.
             end.cannot_run = (check.on == Subject::Base).then(|| fault.what.clone());
             vec![Event::CheckFinished { check: check.clone(), end }]
@@ -149,7 +149,7 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
 
 /// An attempt cannot go on without a person; the run asks for it, once.
 fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
-    let asked = match run.lane(&attempt.task).map(Lane::stage) {
+    let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
         Some(Stage::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
@@ -195,7 +195,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
 }
 
 fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
-    match run.lane(task).map(Lane::stage) {
+    match run.task_state(task).map(TaskState::stage) {
         Some(Stage::Retrying { at, .. }) if *at <= now => {
             vec![Event::RetryReleased { task: task.clone() }]
         }
@@ -205,7 +205,7 @@ fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 
 fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
     if run.winds_down()
-        || run.funds().asks_for_time()
+        || run.budget_state().asks_for_time()
         || run.deadline().is_none_or(|deadline| now < deadline)
     {
         return vec![];

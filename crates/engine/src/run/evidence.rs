@@ -4,32 +4,36 @@ use types::{CheckEnd, CheckId, Decision, MergeEnd, RuleId, Subject, TaskId};
 
 use super::Run;
 use super::apply::{change, reject};
-use super::lane::{Before, CheckState, Lane, Stage, TrialState};
+use super::task_state::{Before, CheckState, Stage, TaskState, TrialState};
 use crate::baseline::{CHECK, LEAVE, SETUP};
 use crate::question::STOP;
 
 /// A result that turned out not to work with the others is taken off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
-    let Some(Stage::Landed { before, .. }) = run.lane(task).map(Lane::stage) else { return };
+    let Some(Stage::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
+        return;
+    };
     let Before { head, changes, missing } = (**before).clone();
-    change(run, task, |lane| lane.base = Some(head.clone()));
+    change(run, task, |task_state| task_state.base = Some(head.clone()));
     (run.head, run.changes, run.missing) = (head, changes, missing);
 }
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
     match &check.on {
-        Subject::Base => run.ground.baseline.push(state),
-        Subject::Trial { attempt, trial } => change(run, &attempt.task, |lane| {
-            lane.trials.push(TrialState { trial: *trial, index: check.index, state });
+        Subject::Base => run.check_results.baseline.push(state),
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
+            task_state.trials.push(TrialState { trial: *trial, index: check.index, state });
         }),
         Subject::Without(task) => {
-            run.ground.without.insert(task.clone(), state);
+            run.check_results.without.insert(task.clone(), state);
         }
         Subject::Merged => run.merged_checks.push(state),
-        Subject::Landed(attempt) => change(run, &attempt.task, |lane| lane.proofs.push(state)),
-        Subject::Attempt(attempt) => change(run, &attempt.task, |lane| {
-            lane.stage = Stage::Checking { commit: state.commit.clone() };
-            lane.checks.push(state);
+        Subject::Landed(attempt) => {
+            change(run, &attempt.task, |task_state| task_state.proofs.push(state))
+        }
+        Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
+            task_state.stage = Stage::Checking { commit: state.commit.clone() };
+            task_state.checks.push(state);
         }),
     }
 }
@@ -44,24 +48,24 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
         }
     };
     match &check.on {
-        Subject::Base => finish(run.ground.baseline.get_mut(index)),
+        Subject::Base => finish(run.check_results.baseline.get_mut(index)),
         Subject::Merged => finish(run.merged_checks.get_mut(index)),
         Subject::Landed(attempt) => {
-            change(run, &attempt.task, |lane| finish(lane.proofs.get_mut(index)));
+            change(run, &attempt.task, |task_state| finish(task_state.proofs.get_mut(index)));
         }
         Subject::Attempt(attempt) => {
-            change(run, &attempt.task, |lane| finish(lane.checks.get_mut(index)));
+            change(run, &attempt.task, |task_state| finish(task_state.checks.get_mut(index)));
         }
-        Subject::Trial { attempt, trial } => change(run, &attempt.task, |lane| {
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
             let is = |one: &&mut TrialState| one.trial == *trial && one.index == check.index;
-            finish(lane.trials.iter_mut().find(is).map(|one| &mut one.state));
+            finish(task_state.trials.iter_mut().find(is).map(|one| &mut one.state));
         }),
-        Subject::Without(task) => finish(run.ground.without.get_mut(task)),
+        Subject::Without(task) => finish(run.check_results.without.get_mut(task)),
     }
     // Trials are about trees that no commit has.
     let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
     if let Some(state) = ended.filter(|_| plain) {
-        run.ground.ended(&state);
+        run.check_results.ended(&state);
     }
 }
 
@@ -69,17 +73,17 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
     let index = index.map(|index| index as usize);
     match choice {
-        CHECK if !words.is_empty() => run.ground.name(index, words),
+        CHECK if !words.is_empty() => run.check_results.name(index, words),
         SETUP if !words.is_empty() => {
-            run.ground.setup.push(words.to_owned());
-            run.ground.baseline.clear();
+            run.check_results.setup.push(words.to_owned());
+            run.check_results.baseline.clear();
         }
-        LEAVE => run.ground.leave(index),
+        LEAVE => run.check_results.leave(index),
         STOP => {
             let reason = "a person ends the run at its baseline";
             run.halted = Some(Decision::new(RuleId::fixed("person.stop"), reason));
         }
-        _ => run.ground.baseline.clear(),
+        _ => run.check_results.baseline.clear(),
     }
 }
 
@@ -96,18 +100,18 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
                 missing: std::mem::replace(&mut run.missing, missing),
             });
             // On the very commit it started from, a result's files are those that were checked.
-            let lane = run.lane(task);
-            let checked = lane.and_then(|lane| match &lane.stage {
-                Stage::Merging { commit, .. } if lane.base.as_ref() == Some(&before.head) => {
+            let task_state = run.task_state(task);
+            let checked = task_state.and_then(|task_state| match &task_state.stage {
+                Stage::Merging { commit, .. } if task_state.base.as_ref() == Some(&before.head) => {
                     Some(commit.clone())
                 }
                 _ => None,
             });
             if let Some(checked) = checked {
-                run.ground.same_files(&checked, &commit);
+                run.check_results.same_files(&checked, &commit);
             }
             run.tip = Some(commit.clone());
-            change(run, task, |lane| lane.stage = Stage::Landed { commit, before });
+            change(run, task, |task_state| task_state.stage = Stage::Landed { commit, before });
         }
         MergeEnd::Conflict { paths, hunks } => {
             reject(run, task, crate::merge::conflict(&paths, &hunks), None);

@@ -3,21 +3,21 @@
 
 use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
-use super::lane::{CheckState, Lane, Running, Stage, TrialState};
+use super::task_state::{CheckState, Running, Stage, TaskState, TrialState};
 use super::{Run, current};
-use crate::{InFlight, Machine as _, brief, merge, trials, walls};
+use crate::{InFlight, Machine as _, brief, isolation, merge, trials};
 
 pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     if run.is_over() || run.asked.is_none() {
         return vec![];
     }
     let mut effects: Vec<Effect> = Vec::new();
-    if walls::wanted(run) {
+    if isolation::wanted(run) {
         effects.push(Effect::Probe);
     }
-    for (task, lane) in run.busy() {
-        let attempt = current(&task, lane);
-        match lane.stage() {
+    for (task, task_state) in run.busy() {
+        let attempt = current(&task, task_state);
+        match task_state.stage() {
             Stage::Running(running)
                 if goes_on(run, running)
                     && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
@@ -27,11 +27,11 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 effects.push(Effect::RunAttempt { brief, answers });
             }
             Stage::Checking { .. } => {
-                effects.extend(open_trials(run, &attempt, lane));
-                effects.extend(open_checks(run, &Subject::Attempt(attempt), lane.checks()));
+                effects.extend(open_trials(run, &attempt, task_state));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), task_state.checks()));
             }
             Stage::Landed { .. } => {
-                effects.extend(open_checks(run, &Subject::Landed(attempt), lane.proofs()));
+                effects.extend(open_checks(run, &Subject::Landed(attempt), task_state.proofs()));
             }
             Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
@@ -51,7 +51,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     effects.extend(of_ground(run));
     if let Some(until) = run.deadline()
         && !run.winds_down()
-        && !run.funds().asks_for_time()
+        && !run.budget_state().asks_for_time()
     {
         effects.push(Effect::Wait { timer: TimerId::Deadline, until });
     }
@@ -69,42 +69,42 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     if run.is_over() {
         return false;
     }
-    let stage = |task: &TaskId| run.lane(task).map(|lane| lane.stage());
+    let stage = |task: &TaskId| run.task_state(task).map(|task_state| task_state.stage());
     match effect {
-        EffectId::Probe => walls::wanted(run),
+        EffectId::Probe => isolation::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
-            run.lane(task).is_some_and(|lane| lane.attempts() == *n)
+            run.task_state(task).is_some_and(|task_state| task_state.attempts() == *n)
                 && matches!(stage(task), Some(Stage::Running(running)) if goes_on(run, running))
         }
         EffectId::Check(CheckId { on: Subject::Merged, index }) => {
             is_open(run.merged_checks(), *index)
         }
         EffectId::Check(CheckId { on: Subject::Base, index }) => {
-            is_open(run.ground().baseline(), *index)
+            is_open(run.check_results().baseline(), *index)
         }
         EffectId::Check(CheckId { on: Subject::Without(task), .. }) => {
-            run.ground().without().get(task).is_some_and(|state| state.end.is_none())
+            run.check_results().without().get(task).is_some_and(|state| state.end.is_none())
         }
         EffectId::Check(CheckId { on: Subject::Trial { attempt, trial }, index }) => {
-            run.lane(&attempt.task).is_some_and(|lane| {
+            run.task_state(&attempt.task).is_some_and(|task_state| {
                 let is = |one: &TrialState| one.trial == *trial && one.index == *index;
-                lane.attempts() == attempt.n
-                    && matches!(lane.stage(), Stage::Checking { .. })
-                    && lane.trials().iter().any(|one| is(one) && one.state.end.is_none())
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && task_state.trials().iter().any(|one| is(one) && one.state.end.is_none())
             })
         }
         EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
-            run.lane(&attempt.task).is_some_and(|lane| {
-                lane.attempts() == attempt.n
-                    && matches!(lane.stage(), Stage::Checking { .. })
-                    && is_open(lane.checks(), *index)
+            run.task_state(&attempt.task).is_some_and(|task_state| {
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && is_open(task_state.checks(), *index)
             })
         }
         EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
-            run.lane(&attempt.task).is_some_and(|lane| {
-                lane.attempts() == attempt.n
-                    && matches!(lane.stage(), Stage::Landed { .. })
-                    && is_open(lane.proofs(), *index)
+            run.task_state(&attempt.task).is_some_and(|task_state| {
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Landed { .. })
+                    && is_open(task_state.proofs(), *index)
             })
         }
         EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
@@ -118,7 +118,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         }
         EffectId::Timer(TimerId::Session(..) | TimerId::Model(..)) => false,
         EffectId::Timer(TimerId::Deadline) => {
-            !run.winds_down() && run.deadline().is_some() && !run.funds().asks_for_time()
+            !run.winds_down() && run.deadline().is_some() && !run.budget_state().asks_for_time()
         }
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
     }
@@ -141,7 +141,7 @@ fn open_checks<'a>(
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
         against: Against {
-            setup: run.ground().setup().to_vec(),
+            setup: run.check_results().setup().to_vec(),
             ..against(run, on, &check.what, index)
         },
         check: CheckId { on: on.clone(), index },
@@ -154,8 +154,8 @@ fn open_checks<'a>(
 /// Checks that belong to no task.
 fn of_ground(run: &Run) -> Vec<Effect> {
     let mut effects: Vec<Effect> =
-        open_checks(run, &Subject::Base, run.ground().baseline()).collect();
-    for (task, state) in run.ground().without() {
+        open_checks(run, &Subject::Base, run.check_results().baseline()).collect();
+    for (task, state) in run.check_results().without() {
         let on = Subject::Without(task.clone());
         effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
     }
@@ -165,9 +165,9 @@ fn of_ground(run: &Run) -> Vec<Effect> {
 fn open_trials<'a>(
     run: &'a Run,
     attempt: &'a AttemptId,
-    lane: &'a Lane,
+    task_state: &'a TaskState,
 ) -> impl Iterator<Item = Effect> + 'a {
-    let open = lane.trials().iter().filter(|one| one.state.end.is_none());
+    let open = task_state.trials().iter().filter(|one| one.state.end.is_none());
     open.map(|one| Effect::RunCheck {
         check: CheckId {
             on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
@@ -177,7 +177,7 @@ fn open_trials<'a>(
         commit: one.state.commit.clone(),
         walls: run.rung(),
         against: Against {
-            setup: run.ground().setup().to_vec(),
+            setup: run.check_results().setup().to_vec(),
             ..trials::against(run, attempt, one.trial, one.index)
         },
     })
@@ -186,7 +186,9 @@ fn open_trials<'a>(
 /// What a check is compared with, and mixed with.
 fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
     let of_task = |task: &TaskId| {
-        run.lane(task).map(|lane| trials::compared(run, lane, what)).unwrap_or_default()
+        run.task_state(task)
+            .map(|task_state| trials::compared(run, task_state, what))
+            .unwrap_or_default()
     };
     match on {
         Subject::Base => {
@@ -198,7 +200,8 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
         Subject::Without(task) => of_task(task),
         Subject::Merged => {
             let base = run.survey().map(|survey| survey.base.clone());
-            let before = base.as_ref().and_then(|base| run.ground().end(base, &what.command));
+            let before =
+                base.as_ref().and_then(|base| run.check_results().end(base, &what.command));
             let goal = run.request().map(|request| request.text.clone());
             Against {
                 report: before.and_then(trials::report_of),

@@ -1,11 +1,11 @@
 //! The questions of a run, how its state changes with them, and the time that it spent waiting for a person, which is
 //! nobody's fault and is not taken off its time.
 
-use types::{About, AttemptId, RuleId, Said, Span, Terms, Timestamp};
+use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
 
 use super::Run;
 use super::apply::change_running;
-use crate::plan::Room;
+use crate::plan::Headroom;
 use crate::question::{STOP, nobody_answered};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub(crate) struct Question {
     pub(crate) terms: Option<Box<Terms>>,
     pub(crate) asked: Timestamp,
     /// What there was to spend when it was asked.
-    pub(crate) room: Room,
-    pub(crate) answer: Option<Answer>,
+    pub(crate) room: Headroom,
+    pub(crate) answer: Option<Answered>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
-    pub(crate) said: Said,
+pub(crate) struct Answered {
+    pub(crate) said: Answer,
     /// Which of the answers that were offered it is.
     pub(crate) choice: Option<String>,
     pub(crate) at: Timestamp,
@@ -89,12 +89,12 @@ pub(super) fn asked(run: &mut Run, question: Question) {
     run.questions.push(question);
 }
 
-pub(super) fn answered(run: &mut Run, number: u32, answer: Answer) {
+pub(super) fn answered(run: &mut Run, number: u32, answer: Answered) {
     let Some(question) = run.questions.get_mut(number as usize) else { return };
     run.open.remove(&(number as usize));
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
-    let nobody = answer.said.by == Said::POLICY && question.choice() == Some(STOP);
+    let nobody = answer.said.by == Answer::POLICY && question.choice() == Some(STOP);
     let words = question.words();
     if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
         super::reopen::answered(run, *phase, choice, words.as_deref());
@@ -115,7 +115,7 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answer) {
 /// How long the run has stood still because only a person could bring it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Standstill {
-    over: Span,
+    over: Millis,
     since: Option<Timestamp>,
 }
 
@@ -123,13 +123,13 @@ impl Standstill {
     /// Notes whether the run stands still from this moment on.
     pub(super) fn note(&mut self, still: bool, at: Timestamp) {
         if let Some(since) = self.since {
-            self.over = Span(self.over.0.saturating_add(at.since(since).0));
+            self.over = Millis(self.over.0.saturating_add(at.since(since).0));
         }
         self.since = still.then_some(at);
     }
 
     /// How long it stood still, if it does not do so now.
-    pub(super) fn over(&self) -> Option<Span> {
+    pub(super) fn over(&self) -> Option<Millis> {
         self.since.is_none().then_some(self.over)
     }
 }

@@ -4,7 +4,7 @@
 use types::Phase;
 
 use super::Run;
-use super::lane::{Lane, Stage};
+use super::task_state::{Stage, TaskState};
 use crate::gate::{AGAIN, GO, RETRY};
 
 /// Takes an answer to a gate's question into the state.
@@ -30,7 +30,7 @@ pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, words: Option<
 
 fn plan_again(run: &mut Run, told: Option<String>) {
     run.plan = None;
-    run.lanes.clear();
+    run.task_states.clear();
     run.places.clear();
     run.order.clear();
     run.ready.clear();
@@ -46,28 +46,31 @@ pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
 /// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count,
 /// those of its review do not.
 fn work_again(run: &mut Run, told: Option<&String>) {
-    for review in run.papers.reviews.values_mut().filter(|review| review.is_settled()) {
+    for review in run.reviews.reviews.values_mut().filter(|review| review.is_settled()) {
         review.stage = Stage::Waiting;
         review.faults.clear();
     }
-    let lost = |lane: &Lane| lane.is_settled() && !lane.is_finished() && !lane.is_waived();
-    let places: Vec<usize> = (0..run.lanes.len()).filter(|at| lost(&run.lanes[*at])).collect();
+    let lost = |task_state: &TaskState| {
+        task_state.is_settled() && !task_state.is_finished() && !task_state.is_waived()
+    };
+    let places: Vec<usize> =
+        (0..run.task_states.len()).filter(|at| lost(&run.task_states[*at])).collect();
     for place in &places {
-        let lane = &mut run.lanes[*place];
-        lane.stage = Stage::Waiting;
-        lane.told = told.cloned();
-        run.retries += u32::from(lane.attempts > 0);
+        let task_state = &mut run.task_states[*place];
+        task_state.stage = Stage::Waiting;
+        task_state.told = told.cloned();
+        run.retries += u32::from(task_state.attempts > 0);
         unsettle(run, *place);
     }
     // Nobody starts before those it waits for, as at the beginning.
-    let mut waits_for = vec![0_usize; run.lanes.len()];
-    for (place, lane) in run.lanes.iter().enumerate() {
-        let followers = run.dag.followers[place].iter().filter(|_| !lane.is_settled());
-        let dependants = run.dag.dependants[place].iter().filter(|_| !lane.is_finished());
+    let mut waits_for = vec![0_usize; run.task_states.len()];
+    for (place, task_state) in run.task_states.iter().enumerate() {
+        let followers = run.dag.followers[place].iter().filter(|_| !task_state.is_settled());
+        let dependants = run.dag.dependants[place].iter().filter(|_| !task_state.is_finished());
         followers.chain(dependants).for_each(|waiter| waits_for[*waiter] += 1);
     }
     for place in places {
-        run.lanes[place].waits_for = waits_for[place];
+        run.task_states[place].waits_for = waits_for[place];
         let priority = run.plan.as_ref().map(|plan| plan.tasks[place].priority);
         if waits_for[place] == 0 {
             run.ready.insert((priority.unwrap_or_default(), place));
@@ -88,7 +91,7 @@ fn mend(run: &mut Run, told: Option<String>) {
     run.merged_checks.clear();
     run.retries += 1;
     let stage = once_more(run, told, Some(run.head.clone()));
-    run.lanes[place].stage = stage;
+    run.task_states[place].stage = stage;
     run.busy.insert(place);
     unsettle(run, place);
 }
@@ -97,7 +100,8 @@ fn culprit(run: &Run) -> Option<usize> {
     let plan = run.plan.as_ref()?;
     let promised = |task: &types::Task| task.artifacts.iter().any(|one| run.missing.contains(one));
     let owner = plan.tasks.iter().position(promised);
-    let finished = |place: &&usize| run.lanes.get(**place).is_some_and(Lane::is_finished);
+    let finished =
+        |place: &&usize| run.task_states.get(**place).is_some_and(TaskState::is_finished);
     owner.or_else(|| run.order.iter().rev().find(finished).copied())
 }
 

@@ -47,9 +47,9 @@ impl Run {
         self.open_question().is_some()
             && !self.winds_down()
             && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && !self.ground.baseline().iter().any(|check| check.end.is_none())
-            && !self.ground.without().values().any(|check| check.end.is_none())
-            && self.busy().all(|(task, lane)| self.waits(&task, lane))
+            && !self.check_results.baseline().iter().any(|check| check.end.is_none())
+            && !self.check_results.without().values().any(|check| check.end.is_none())
+            && self.busy().all(|(task, task_state)| self.waits(&task, task_state))
     }
 
     pub(crate) fn halted(&self) -> Option<&Decision> {

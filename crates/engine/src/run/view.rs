@@ -6,8 +6,8 @@ use types::{
 };
 
 use super::Run;
-use super::lane::{CheckState, Lane, Stage};
 use super::questions::Question;
+use super::task_state::{CheckState, Stage, TaskState};
 use crate::budget;
 
 impl Run {
@@ -60,7 +60,7 @@ impl Run {
             questions: self.question_views(),
             changes: self.changes.clone(),
             missing: self.missing.clone(),
-            dangers: self.papers.dangers.clone(),
+            dangers: self.reviews.dangers.clone(),
             attempts: self.attempts,
             retries: self.retries,
             budget: self.ledger.budget(),
@@ -88,8 +88,12 @@ impl Run {
             // Before there is a plan, its making is all there is to see.
             return vec![task_view(&TaskId::plan(), "make the plan", &[], &self.planning)];
         };
-        let tasks = plan.tasks.iter().zip(&self.lanes);
-        tasks.map(|(task, lane)| task_view(&task.id, &task.title, &task.depends_on, lane)).collect()
+        let tasks = plan.tasks.iter().zip(&self.task_states);
+        tasks
+            .map(|(task, task_state)| {
+                task_view(&task.id, &task.title, &task.depends_on, task_state)
+            })
+            .collect()
     }
 
     fn question_views(&self) -> Vec<QuestionView> {
@@ -113,7 +117,7 @@ impl Run {
 /// What a list shows of a run, once there is a request.
 pub(super) fn listed(run: &Run) -> Option<Listed> {
     let asked = run.asked.as_ref()?;
-    let finished = |lane: &&Lane| matches!(lane.stage(), Stage::Finished { .. });
+    let finished = |task_state: &&TaskState| matches!(task_state.stage(), Stage::Finished { .. });
     Some(Listed::Run(ListedRun {
         goal: Listed::shown(&asked.request.text),
         status: run.status(),
@@ -123,27 +127,27 @@ pub(super) fn listed(run: &Run) -> Option<Listed> {
         settled: run.settlement.as_ref().map(|settled| settled.how),
         // Before there is a plan, its making is all there is.
         tasks: run.plan.as_ref().map_or(1, |plan| plan.tasks.len() as u64),
-        finished: run.lanes.iter().filter(finished).count() as u64,
+        finished: run.task_states.iter().filter(finished).count() as u64,
         questions: run.open.len() as u64,
         repository: asked.survey.repository.clone(),
         branch: run.branch(),
     }))
 }
 
-fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], lane: &Lane) -> TaskView {
+fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], task_state: &TaskState) -> TaskView {
     TaskView {
         id: id.clone(),
         title: title.to_owned(),
-        stage: lane.shown(),
+        stage: task_state.shown(),
         depends_on: depends_on.to_vec(),
-        attempts: lane.attempts(),
-        checks: lane.checks().iter().map(check_view).collect(),
-        commit: match lane.stage() {
+        attempts: task_state.attempts(),
+        checks: task_state.checks().iter().map(check_view).collect(),
+        commit: match task_state.stage() {
             Stage::Finished { commit } => Some(commit.clone()),
             _ => None,
         },
-        fault: lane.faults().last().map(|fault| fault.what.clone()),
-        evidence: lane.evidence().cloned(),
+        fault: task_state.faults().last().map(|fault| fault.what.clone()),
+        evidence: task_state.evidence().cloned(),
     }
 }
 

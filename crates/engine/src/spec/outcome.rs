@@ -23,7 +23,7 @@ pub(crate) fn not_approved(spec: &Spec) -> Option<Decision> {
     };
     let reason = format!(
         "only an approved spec is worked on, and this one is {}: {how}",
-        spec.status.word()
+        spec.status.as_str()
     );
     Some(Decision::new(RuleId::fixed("intake.spec_not_approved"), reason))
 }
@@ -100,7 +100,7 @@ fn uuid(run: &Run, what: &str) -> Uuid {
 
 fn task_of(run: &Run, task: &Task) -> SpecTask {
     let result = run.task_result(&task.id);
-    let stage = run.lane(&task.id).map(|lane| lane.shown());
+    let stage = run.task_state(&task.id).map(|task_state| task_state.shown());
     let status = match (&result, stage) {
         (Some(result), _) => result.status,
         (None, None | Some(TaskStage::Waiting)) => SpecTaskStatus::Pending,

@@ -203,7 +203,7 @@ fn the_format_is_exported_as_a_schema() {
 fn differences_are_named_by_their_paths() {
     let old = read(TEXT).expect("a spec");
     let mut new = old.clone();
-    new.meta.updated_at = new.meta.updated_at.after(types::Span(1));
+    new.meta.updated_at = new.meta.updated_at.after(types::Millis(1));
     assert_eq!(diff(&old, &new), []);
     new.title = "Export".to_owned();
     new.verification.criteria.push("It is fast".to_owned());

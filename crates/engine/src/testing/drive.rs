@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use types::{Effect, EffectId, Input, Outcome, Span, TimerId};
+use types::{Effect, EffectId, Input, Millis, Outcome, TimerId};
 
 use super::{Bench, Dice, fold, reread};
 use crate::{InFlight, Machine};
@@ -40,7 +40,7 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
             self.under_way.keys().filter(|id| **id != deadline).cloned().collect();
         let Some(id) = ids.get(self.dice.throw(ids.len())) else { return false };
         let Some(effect) = self.under_way.remove(id) else { return false };
-        self.bench.now = self.bench.now.after(Span(1));
+        self.bench.now = self.bench.now.after(Millis(1));
         if let Effect::Wait { until, .. } = effect {
             self.bench.now = self.bench.now.max(until);
         }

@@ -6,9 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, Budget, CallId, CheckEnd, CheckId, Command,
-    CommitId, Decision, Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Money,
-    Outcome, Retry, Sealed, SessionId, Shown, Span, Spend, Subject, TaskId, TimerId, ToolOutput,
-    Usage,
+    CommitId, Decision, Digest, EffectId, Ended, Fault, FaultClass, Input, MergeEnd, Millis, Money,
+    Outcome, Retry, Sealed, SessionId, Shown, Spend, Subject, TaskId, TimerId, ToolOutput, Usage,
 };
 
 use super::script::changes;
@@ -22,7 +21,7 @@ pub(crate) fn inputs() -> impl Strategy<Value = Input> {
         1 => Just(Input::Woke { workspace: None, recovered: vec![] }),
         1 => (text, amount).prop_map(|(text, tokens)| {
             let mut request = request(text);
-            request.budget = Budget { tokens, calls: tokens, time_ms: tokens.map(Span), money: None };
+            request.budget = Budget { tokens, calls: tokens, time_ms: tokens.map(Millis), money: None };
             begin(request, survey())
         }),
         1 => (0..3_u32).prop_map(|n| Input::Brief(Box::new(brief(&format!("T1.{n}"))))),
@@ -76,7 +75,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     let commit = || CommitId("odd".to_owned());
     let ended = prop_oneof![Just(Ended::Exited(0)), Just(Ended::Exited(1)), Just(Ended::TimedOut)];
     let checks = ended
-        .prop_map(|ended| Outcome::Check(CheckEnd::new(ended, Shown::default(), Span(u64::MAX))));
+        .prop_map(|ended| Outcome::Check(CheckEnd::new(ended, Shown::default(), Millis(u64::MAX))));
     let said = prop::sample::select(vec![
         "fails",
         "says nothing",
@@ -163,6 +162,6 @@ fn faults() -> impl Strategy<Value = Fault> {
         serde_json::from_value::<FaultClass>(word.into()).expect("a class of faults")
     });
     (class, amounts()).prop_map(|(class, wait)| {
-        Fault::new(class, "odd.fault", "odd").retry(Retry::After(Span(wait)))
+        Fault::new(class, "odd.fault", "odd").retry(Retry::After(Millis(wait)))
     })
 }

@@ -16,9 +16,11 @@ fn facts(event: &Event) -> String {
         | Event::BudgetWarned { decision, .. } => decision.rule.to_string(),
         Event::RunRouted { to, decision, .. } => format!("{to} {}", decision.rule),
         Event::RunCancelled { by, .. } => by.clone(),
-        Event::RunFinished { status, decision } => format!("{}, {}", status.word(), decision.rule),
+        Event::RunFinished { status, decision } => {
+            format!("{}, {}", status.as_str(), decision.rule)
+        }
         Event::SandboxProbed { proof, decision } => {
-            format!("{}, {}", proof.rung.word(), decision.rule)
+            format!("{}, {}", proof.rung.as_str(), decision.rule)
         }
         Event::ContextSelected { included, excluded } => {
             let list = |sign: char, of: &[types::Selected]| {
@@ -33,9 +35,9 @@ fn facts(event: &Event) -> String {
         Event::PlanRefused { attempt, problems, .. } => {
             format!("{attempt} {}", problems.join("; "))
         }
-        Event::GatePassed { phase, .. } => phase.word().to_owned(),
+        Event::GatePassed { phase, .. } => phase.as_str().to_owned(),
         Event::GateBlocked { phase, decision, .. } => {
-            format!("{}: {}", phase.word(), decision.reason)
+            format!("{}: {}", phase.as_str(), decision.reason)
         }
         Event::QuestionAsked { question, decision, .. } => format!("{question} {}", decision.rule),
         Event::QuestionAnswered { question, choice: Some(choice), by, .. } if by != "ann" => {
@@ -52,15 +54,15 @@ fn of_a_task(event: &Event) -> Option<String> {
         Event::AttemptFinished { attempt, result, .. } => match result {
             AttemptResult::Submitted { .. } => format!("{attempt} submitted"),
             AttemptResult::Failed { fault, .. } => {
-                format!("{attempt} failed {} {}", fault.class.word(), fault.code)
+                format!("{attempt} failed {} {}", fault.class.as_str(), fault.code)
             }
             AttemptResult::Cancelled => format!("{attempt} cancelled"),
         },
-        Event::ResultSettled { how, by, .. } => format!("{} by {by}", how.word()),
+        Event::ResultSettled { how, by, .. } => format!("{} by {by}", how.as_str()),
         Event::CheckStarted { check, what, .. } => format!("{} {}", place(check), what.name),
         Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
-        Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.word()),
+        Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.as_str()),
         Event::SpecWritten { decision, .. } => decision.rule.to_string(),
         Event::TaskReviewed { attempt, passed, decision, .. } => {
             format!("{attempt} {} {}", if *passed { "passed" } else { "failed" }, decision.rule)
@@ -98,7 +100,7 @@ fn of_a_session(event: &Event) -> Option<String> {
             format!("{session} {} by {by}", decision.rule)
         }
         Event::SessionCompacted { session, how, decision } => {
-            format!("{session} {} {}", how.word(), decision.rule)
+            format!("{session} {} {}", how.as_str(), decision.rule)
         }
         Event::WorkspaceRestored { to, .. } => to.to_string(),
         Event::SessionEnded { session, end, .. } if *session != SessionId::ROOT => {
@@ -106,7 +108,9 @@ fn of_a_session(event: &Event) -> Option<String> {
         }
         Event::SessionEnded { end, .. } => match end {
             SessionEnd::Submitted { .. } => "submitted".to_owned(),
-            SessionEnd::Failed { fault } => format!("failed {} {}", fault.class.word(), fault.code),
+            SessionEnd::Failed { fault } => {
+                format!("failed {} {}", fault.class.as_str(), fault.code)
+            }
             SessionEnd::Cancelled => "cancelled".to_owned(),
             SessionEnd::Closed => "closed".to_owned(),
         },
@@ -122,9 +126,9 @@ fn of_a_session(event: &Event) -> Option<String> {
         }
         Event::ToolStarted { call, tool, decision } => format!("{call} {tool} {}", decision.rule),
         Event::ToolRefused { call, tool, outcome, decision, .. } => {
-            format!("{call} {tool} {}, {}", outcome.word(), decision.rule)
+            format!("{call} {tool} {}, {}", outcome.as_str(), decision.rule)
         }
-        Event::ToolFinished { call, outcome, .. } => format!("{call} {}", outcome.word()),
+        Event::ToolFinished { call, outcome, .. } => format!("{call} {}", outcome.as_str()),
         Event::ToolLost { call, .. } => call.to_string(),
         Event::AttemptSealed { commit, .. } => commit.to_string(),
         Event::SealFailed { fault } => fault.code.clone(),

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use types::{
     Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId,
     Command, CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange,
-    Findings, Input, MergeEnd, Outcome, Proof, Rung, Sealed, Shown, Span, Spend, Subject, TaskId,
-    TimerId, ToolOutput, Usage,
+    Findings, Input, IsolationLevel, MergeEnd, Millis, Outcome, Proof, Sealed, Shown, Spend,
+    Subject, TaskId, TimerId, ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -104,13 +104,13 @@ pub(crate) fn walls(rung: &str) -> Proof {
     };
     let outside = attack("write outside", None);
     match rung {
-        Rung::Full => Proof { rung, attacks: vec![outside], missing: vec![] },
-        Rung::Landlock => Proof {
+        IsolationLevel::Full => Proof { rung, attacks: vec![outside], missing: vec![] },
+        IsolationLevel::Landlock => Proof {
             rung,
             attacks: vec![outside, attack("see other processes", Some("saw 7"))],
             missing: vec!["no user namespaces".to_owned()],
         },
-        Rung::None => Proof::nothing("there is no Landlock"),
+        IsolationLevel::None => Proof::nothing("there is no Landlock"),
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn brief(attempt: &str) -> Brief {
         images: vec![],
         tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
         tool_specs: vec![],
-        walls: types::Rung::Full,
+        walls: types::IsolationLevel::Full,
         scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
         start: CommitId("base".to_owned()),
         assignment: types::Assignment::default(),
@@ -312,7 +312,7 @@ fn check(text: &str) -> Input {
             let (code, more) = code.split_once(' ').unwrap_or((code, ""));
             let ended = Ended::Exited(code.parse().expect("an exit code"));
             let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
-            Outcome::Check(seen(CheckEnd::new(ended, output, Span(7)), more))
+            Outcome::Check(seen(CheckEnd::new(ended, output, Millis(7)), more))
         }
         _ if what == "unsafe" => Outcome::Broke(not_safe()),
         _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),

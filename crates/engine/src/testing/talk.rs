@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use types::{
     Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Digest, Effect,
-    EffectId, Fault, FaultClass, FileState, Input, Inspection, ModelReply, ModelRequest, Outcome,
-    Repeat, Replied, Retry, Sealed, Span, Spawn, StopReason, ToolOutput, Usage, Used,
+    EffectId, Fault, FaultClass, FileState, Input, Inspection, Millis, ModelReply, ModelRequest,
+    Outcome, Repeat, Replied, Retry, Sealed, Spawn, StopReason, ToolOutput, Usage, Used,
 };
 
 use super::Bench;
@@ -41,7 +41,7 @@ pub(crate) fn said(text: &str) -> Outcome {
         }
         "is_away" => {
             let fault = Fault::new(FaultClass::Transient, "model.overloaded", "it is overloaded");
-            let retry = rest.parse().map_or(Retry::Now, |millis| Retry::After(Span(millis)));
+            let retry = rest.parse().map_or(Retry::Now, |millis| Retry::After(Millis(millis)));
             Outcome::Model(Err(fault.retry(retry)))
         }
         "breaks_off" => {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use types::{
     AttemptEnd, AttemptId, AttemptResult, Brief, Budget, Changes, CheckEnd, CommitId, Digest,
-    Effect, Ended, Fault, FaultClass, MergeCheck, MergeEnd, Outcome, Plan, Policy, RunView, Shown,
-    Span, Spend, Subject, Task, TaskId, Timestamp, Usage,
+    Effect, Ended, Fault, FaultClass, MergeCheck, MergeEnd, Millis, Outcome, Plan, Policy, RunView,
+    Shown, Spend, Subject, Task, TaskId, Timestamp, Usage,
 };
 
 use super::drive::{Drive, Outside};
@@ -253,7 +253,7 @@ impl Outside for World {
                 };
                 let ended = Ended::Exited(i32::from(!passes));
                 let output = Shown::default();
-                Outcome::Check(CheckEnd::new(ended, output, Span(1)))
+                Outcome::Check(CheckEnd::new(ended, output, Millis(1)))
             }
             Effect::Merge { task, commit, onto, .. } => self.merge(task, commit, onto),
             Effect::Wait { .. } => Outcome::Fired,
@@ -270,7 +270,7 @@ impl Outside for World {
 /// What is reported, apart from when it was.
 pub(crate) fn report(run: &Run) -> RunView {
     let view = run.view(Timestamp::default());
-    let progress = types::Progress { elapsed_ms: Span(0), ..view.progress.clone() };
-    let (started, ended, elapsed_ms) = (Timestamp::default(), None, Span(0));
+    let progress = types::Progress { elapsed_ms: Millis(0), ..view.progress.clone() };
+    let (started, ended, elapsed_ms) = (Timestamp::default(), None, Millis(0));
     RunView { started, ended, elapsed_ms, progress, ..view }
 }

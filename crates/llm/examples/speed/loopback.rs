@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use llm::{Dialect, Http, Model as _, Provider, Quirks, Registry, Settings};
 use types::{
-    AttemptId, Message, ModelOptions, ModelRequest, Origin, RoleId, SessionId, Span, StreamItem,
+    AttemptId, Message, Millis, ModelOptions, ModelRequest, Origin, RoleId, SessionId, StreamItem,
     TaskId,
 };
 
@@ -94,7 +94,7 @@ async fn ask(registry: &Registry) -> (Option<Instant>, usize) {
 
 fn registry(address: SocketAddr) -> Result<Registry, Box<dyn Error>> {
     let settings = Settings::parse("")?;
-    let mut registry = Registry::new(settings, |_| None, Arc::new(Http::new(Span::seconds(5))))?;
+    let mut registry = Registry::new(settings, |_| None, Arc::new(Http::new(Millis::seconds(5))))?;
     registry.add(Provider {
         name: "near".to_owned(),
         dialect: Dialect::Chat,

@@ -75,7 +75,7 @@ fn decode(dialect: Dialect, words: usize) -> f64 {
     let (length, seconds, deltas) = (bytes.len() as f64, best.as_secs_f64(), deltas as f64);
     println!(
         "{:<12}{:>14.0}{:>10.0}{:>14.0}{:>14.2}{:>16.0}",
-        dialect.word(),
+        dialect.as_str(),
         length / deltas,
         length / 1e6 / seconds,
         deltas / seconds,

@@ -5,9 +5,9 @@
 use serde_json::{Map, Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
+use crate::encoded_history::Entry;
 use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, Quirks, data_url, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
@@ -44,8 +44,8 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
     }
     let effort = options.effort.map(|effort| effort.min(Effort::Xhigh));
     match (effort, quirks.effort_key.as_str()) {
-        (Some(effort), "reasoning") => body["reasoning"] = json!({ "effort": effort.word() }),
-        (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.word()),
+        (Some(effort), "reasoning") => body["reasoning"] = json!({ "effort": effort.as_str() }),
+        (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.as_str()),
         _ => {}
     }
     put(&mut body, "temperature", options.temperature);

@@ -2,7 +2,7 @@
 //! about a minute, or that says when to come back, is a rate limit.
 
 use serde_json::Value;
-use types::{Fault, Span};
+use types::{Fault, Millis};
 
 use crate::faults::{Cause, Complaint};
 use crate::json::text;
@@ -41,6 +41,6 @@ fn cause(complaint: &Complaint, details: &[&Value]) -> Cause {
     }
 }
 
-fn seconds(text: &str) -> Option<Span> {
+fn seconds(text: &str) -> Option<Millis> {
     crate::faults::wait_in_text(&format!("retry in {text}"))
 }

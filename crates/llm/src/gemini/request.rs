@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
 
+use crate::encoded_history::Entry;
 use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, most_thinking, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
@@ -81,7 +81,7 @@ fn thinking(request: &ModelRequest, effort: Effort) -> Value {
     let word = match effort {
         Effort::None | Effort::Minimal => "minimal",
         Effort::Xhigh | Effort::Max => "high",
-        other => other.word(),
+        other => other.as_str(),
     };
     json!({ "includeThoughts": shown, "thinkingLevel": word })
 }

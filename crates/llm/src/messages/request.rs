@@ -6,9 +6,9 @@ use types::{
     Block, BlockBody, CallOutcome, Effort, ModelRequest, OutputSchema, Part, Source, ToolChoice,
 };
 
+use crate::encoded_history::Entry;
 use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, most_thinking, put};
 
 const VERSION: &str = "2023-06-01";
@@ -102,7 +102,7 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
     if by_word {
         let word = if effort == Effort::Minimal { Effort::Low } else { effort };
         body["thinking"] = json!({ "type": "adaptive" });
-        body["output_config"]["effort"] = json!(word.word());
+        body["output_config"]["effort"] = json!(word.as_str());
         return true;
     }
     let wanted = match effort {

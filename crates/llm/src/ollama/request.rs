@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
 
 use crate::chat::request::system;
+use crate::encoded_history::Entry;
 use crate::repair::{Said, Turn, argument_object, plain_text};
-use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {

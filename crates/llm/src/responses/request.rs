@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
 
+use crate::encoded_history::Entry;
 use crate::output;
 use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::scroll::Entry;
 use crate::wire::{Delivery, Frame, data_url, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
@@ -45,7 +45,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     }
     if let Some(effort) = options.effort {
         let effort = effort.min(Effort::Xhigh);
-        body["reasoning"] = json!({ "effort": effort.word(), "summary": "auto" });
+        body["reasoning"] = json!({ "effort": effort.as_str(), "summary": "auto" });
     }
     if options.effort.is_some() || reasons(request.model.name()) {
         body["include"] = json!(["reasoning.encrypted_content"]);

@@ -90,7 +90,7 @@ async fn the_same_request_waits_other_times_in_another_process() {
 #[tokio::test(start_paused = true)]
 async fn with_patience_it_is_the_time_that_counts() {
     let fake = Fake::new((0..99).map(|_| failed(Cause::Server.fault("x"))).collect());
-    let policy = RetryPolicy { patience_ms: Some(Span::seconds(600)), ..RetryPolicy::default() };
+    let policy = RetryPolicy { patience_ms: Some(Millis::seconds(600)), ..RetryPolicy::default() };
     let before = Instant::now();
     assert!(ask(&Retrying { policy, ..retrying(&fake) }).await.is_err());
     let took = before.elapsed().as_secs();
@@ -100,7 +100,7 @@ async fn with_patience_it_is_the_time_that_counts() {
 #[tokio::test(start_paused = true)]
 async fn an_open_breaker_is_not_waited_for() {
     let open = Fault::new(FaultClass::Transient, BREAKER_OPEN, "left alone");
-    let fake = Fake::new(vec![failed(open.retry(Retry::After(Span::seconds(5)))), ok("no")]);
+    let fake = Fake::new(vec![failed(open.retry(Retry::After(Millis::seconds(5)))), ok("no")]);
     assert_eq!(ask(&retrying(&fake)).await.expect_err("open").code, BREAKER_OPEN);
     assert_eq!(fake.times(), 1);
 }
@@ -125,7 +125,8 @@ async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
 /// A94: Retry-After is used, and one above the cap ends it.
 #[tokio::test(start_paused = true)]
 async fn a_named_wait_is_kept_to_and_too_long_a_one_is_not_waited_for() {
-    let limited = |seconds| failed(Cause::RateLimit.fault_after("x", Some(Span::seconds(seconds))));
+    let limited =
+        |seconds| failed(Cause::RateLimit.fault_after("x", Some(Millis::seconds(seconds))));
     let fake = Fake::new(vec![limited(7), ok("yes")]);
     assert!(ask(&retrying(&fake)).await.is_ok());
     assert_eq!(fake.waits(), [7_000]);

@@ -82,7 +82,7 @@ fn a_long_reply_is_read_whole_in_every_dialect() {
         assert_eq!(reply.text().len(), 400_000, "{dialect:?}");
         println!(
             "{:10} {:7.1} MB/s {:9.0} events/s",
-            dialect.word(),
+            dialect.as_str(),
             size as f64 / 1e6 / took.as_secs_f64(),
             20_000.0 / took.as_secs_f64()
         );

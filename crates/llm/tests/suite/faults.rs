@@ -10,8 +10,8 @@ use futures::StreamExt;
 use llm::{Dialect, Http, Model, Provider, Quirks, Registry, Settings};
 use serde_json::{Value, json};
 use types::{
-    AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin, RoleId, SessionId,
-    Span, TaskId,
+    AttemptId, Fault, Message, Millis, ModelOptions, ModelReply, ModelRequest, Origin, RoleId,
+    SessionId, TaskId,
 };
 
 use crate::server::Server;
@@ -96,7 +96,7 @@ fn attempts(vector: &Value) -> Vec<Value> {
 }
 
 pub(crate) fn http() -> Arc<Http> {
-    Arc::new(Http::new(Span::seconds(1)))
+    Arc::new(Http::new(Millis::seconds(1)))
 }
 
 pub(crate) fn registry(http: Arc<Http>, dialect: Dialect, url: &str, settings: &str) -> Registry {

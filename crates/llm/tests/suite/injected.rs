@@ -270,7 +270,7 @@ fn calls_with_the_same_id_stay_two_calls() {
 fn recorded(dialect: Dialect) -> Vec<String> {
     let mut found = vec![];
     let mut folders =
-        vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(dialect.word())];
+        vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(dialect.as_str())];
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(folder).expect("recordings");
         for path in entries.map(|entry| entry.expect("a file").path()) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use llm::{Http, Layer, Model, Registry, Settings};
-use types::{ModelRequest, Span, StreamItem};
+use types::{Millis, ModelRequest, StreamItem};
 
 use crate::faults::request;
 
@@ -52,7 +52,7 @@ async fn layers_are_passed_inwards_and_outwards_in_order() {
     let text = "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = []\nkey_needed = false\n\
                 [retry]\nmax_tries = 1\n";
     let settings = Settings::parse(text).expect("settings");
-    let transport = Arc::new(Http::new(Span::seconds(1)));
+    let transport = Arc::new(Http::new(Millis::seconds(1)));
     let registry = Registry::new(settings, |_| None, transport).expect("a registry");
     let registry = registry.with_layer(layer("outer")).with_layer(layer("inner"));
     let name = "openai/gpt-5".parse().expect("a model");

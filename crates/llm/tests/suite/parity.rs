@@ -14,7 +14,7 @@ fn recordings() -> PathBuf {
 async fn columns() -> Vec<(Dialect, Vec<Cell>)> {
     let mut columns = vec![];
     for dialect in Dialect::ALL {
-        let folder = recordings().join(dialect.word());
+        let folder = recordings().join(dialect.as_str());
         let order = std::fs::read_to_string(folder.join("servers.txt")).expect("the servers");
         let seats = order.lines().map(|server| Seat {
             server: server.to_owned(),

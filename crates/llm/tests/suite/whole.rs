@@ -104,7 +104,7 @@ type Read = (String, Vec<(String, Arguments)>, StopReason, (u64, u64));
 /// The last item, as far as it does not depend on how it came.
 fn read(dialect: Dialect, items: &[StreamItem]) -> Read {
     let Some(StreamItem::Finished(reply)) = items.last() else {
-        panic!("{}: {items:?}", dialect.word())
+        panic!("{}: {items:?}", dialect.as_str())
     };
     let reply: &ModelReply = reply;
     let calls = reply.calls().map(|call| (call.tool.clone(), call.arguments.clone()));
@@ -125,8 +125,8 @@ fn a_reply_in_one_piece_is_the_reply_in_pieces() {
         let whole = read(dialect, &decode_whole(dialect, body.as_bytes()));
         let pieces = vec![Bytes::from_static(stream.as_bytes())];
         let streamed = read(dialect, &decode_stream(dialect, pieces));
-        assert_eq!(whole, streamed, "{}", dialect.word());
-        assert_eq!((whole.0.as_str(), whole.1.len()), ("I look.", 1), "{}", dialect.word());
-        assert_eq!(whole.3, (7, 5), "{}", dialect.word());
+        assert_eq!(whole, streamed, "{}", dialect.as_str());
+        assert_eq!((whole.0.as_str(), whole.1.len()), ("I look.", 1), "{}", dialect.as_str());
+        assert_eq!(whole.3, (7, 5), "{}", dialect.as_str());
     }
 }

@@ -7,7 +7,7 @@ use store::{Journal as _, MemoryJournal};
 use types::{Digest, LogId, RunId, Timestamp};
 
 use super::{Anchor, AuditError, Held, anchors, compare, export, held, read_anchors, verify};
-use crate::{Bosun, NewSession, Setup};
+use crate::{Bosun, Config, NewSession};
 
 const SCRIPT: &str = r#"
 [[attempt]]
@@ -26,7 +26,7 @@ async fn bundle() -> (Arc<MemoryJournal>, RunId, Vec<Value>) {
     let work = folder.path().join("work");
     std::fs::create_dir(&work).expect("a folder");
     let journal = Arc::new(MemoryJournal::new());
-    let bosun = Bosun::new(Setup::new(journal.clone(), folder.path().join("state")));
+    let bosun = Bosun::new(Config::new(journal.clone(), folder.path().join("state")));
     let model = bosun.keep_script(SCRIPT).await.expect("a script");
     let new = NewSession::new(&work, model).expect("the preset");
     let session = bosun.open(new).await.expect("a session");

@@ -14,7 +14,7 @@ use types::{
 };
 
 use super::*;
-use crate::{NewRun, NewSession, Setup};
+use crate::{Config, NewRun, NewSession};
 
 /// A journal in which somebody posts a command exactly when a lease is about to be given back.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ impl Stage {
     fn set() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let journal = Arc::new(Gap::default());
-        let bosun = Bosun::new(Setup::new(journal.clone(), folder.path().join("home")));
+        let bosun = Bosun::new(Config::new(journal.clone(), folder.path().join("home")));
         Self { folder, journal, bosun }
     }
 
@@ -161,7 +161,7 @@ async fn whoever_posts_takes_a_run_up_that_its_driver_leaves() {
     };
     assert_eq!(handle.finished().await.expect("it ends").view.status, Status::Cancelled);
     let over = stage.bosun.deliver(&run, &cancel()).await;
-    assert!(matches!(over, Err(DoorError::Over { .. })), "{over:?}");
+    assert!(matches!(over, Err(Error::Over { .. })), "{over:?}");
     assert!(!stage.bosun.has_posted(&run).await.expect("an inbox"), "nothing is left behind");
 }
 
@@ -185,16 +185,16 @@ async fn a_repository_that_was_moved_is_called_that_and_can_be_named_anew() {
     let (old, new) = (stage.folder.path().join("repo"), stage.folder.path().join("elsewhere"));
     std::fs::rename(&old, &new).expect("it can be moved");
     let moved = stage.bosun.resume(&run).await;
-    assert!(matches!(moved, Err(DoorError::Moved { .. })), "{moved:?}");
+    assert!(matches!(moved, Err(Error::Moved { .. })), "{moved:?}");
     // Something else stands in its place.
     let another = stage.repository("repo").await;
     let other = stage.repository("other").await;
     std::fs::remove_dir_all(&another).expect("it can be removed");
     std::fs::rename(&other, &old).expect("it can be moved");
     let another = stage.bosun.resume(&run).await;
-    assert!(matches!(another, Err(DoorError::OtherRepository { .. })), "{another:?}");
+    assert!(matches!(another, Err(Error::OtherRepository { .. })), "{another:?}");
     let refused = stage.bosun.rebind(&run, &old).await;
-    assert!(matches!(refused, Err(DoorError::OtherRepository { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::OtherRepository { .. })), "{refused:?}");
     let bound = stage.bosun.rebind(&run, &new).await.expect("it has the commits");
     let view = stage.bosun.view(&run).await.expect("a run");
     assert_eq!(view.repository, bound.display().to_string());
@@ -208,7 +208,7 @@ async fn a_run_without_its_repository_can_be_cancelled() {
     let run = stage.waits().await;
     std::fs::remove_dir_all(stage.folder.path().join("repo")).expect("it can be removed");
     let over = stage.bosun.deliver(&run, &cancel()).await;
-    assert!(matches!(over, Err(DoorError::Over { .. })), "{over:?}");
+    assert!(matches!(over, Err(Error::Over { .. })), "{over:?}");
     assert_eq!(stage.bosun.view(&run).await.expect("a run").status, Status::Cancelled);
 }
 
@@ -276,7 +276,7 @@ async fn the_log_of_a_run_names_no_place_of_this_machine() {
     // A journal that came from another machine: nothing is looked for by name alone.
     std::fs::remove_file(stage.folder.path().join("home/places")).expect("it is there");
     let unknown = stage.bosun.resume(&run).await;
-    assert!(matches!(unknown, Err(DoorError::Moved { .. })), "{unknown:?}");
+    assert!(matches!(unknown, Err(Error::Moved { .. })), "{unknown:?}");
     stage.bosun.rebind(&run, &stage.folder.path().join("repo")).await.expect("it is the one");
     stage.bosun.resume(&run).await.expect("it goes on").finished().await.expect("it is left");
 }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use types::{AttemptId, Digest, Envelope, Event, Forked, RunId, Span, Timestamp};
+use types::{AttemptId, Digest, Envelope, Event, Forked, Millis, RunId, Timestamp};
 
 /// How lines are copied.
 pub(super) struct Copying<'a> {
     run: &'a RunId,
     origin: &'a Forked,
-    moved_by: Span,
+    moved_by: Millis,
     /// The last hashes of the attempts' logs that were copied.
     pub(super) heads: BTreeMap<AttemptId, Digest>,
     /// The folder of a session.

@@ -9,7 +9,7 @@ use types::{Digest, Event, LogId, RunId};
 
 use super::copied::Copying;
 use super::{ForkError, NewFork};
-use crate::{Bosun, NewSession, SessionItem, Setup};
+use crate::{Bosun, Config, NewSession, SessionItem};
 
 const SCRIPT: &str = r#"
 [[attempt]]
@@ -41,7 +41,7 @@ impl Stage {
         std::fs::create_dir(&work).expect("a folder");
         std::fs::write(work.join("b.txt"), "other\n").expect("a file");
         let journal = Arc::new(MemoryJournal::new());
-        let bosun = Bosun::new(Setup::new(journal.clone(), folder.path().join("state")));
+        let bosun = Bosun::new(Config::new(journal.clone(), folder.path().join("state")));
         let model = bosun.keep_script(SCRIPT).await.expect("a script");
         let new = NewSession::new(&work, model).expect("the preset");
         let session = bosun.open(new).await.expect("a session");

@@ -9,7 +9,7 @@ use engine::Run;
 use store::Removal;
 use types::{CommitId, Event, LogId, RunId};
 
-use crate::door::{Bosun, DoorError};
+use crate::api::{Bosun, Error};
 use crate::small_file;
 
 /// The folder with a file for each fork that is being made.
@@ -24,12 +24,12 @@ impl Bosun {
         &self,
         run: &RunId,
         branch: Option<(&Path, &CommitId)>,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), Error> {
         let (repository, end) = branch.map_or((Path::new(""), ""), |(at, end)| (at, &end.0));
         let text = [end.as_bytes(), b"\n", repository.as_os_str().as_bytes()].concat();
         let file = self.fork_file(run);
         small_file::write(&file, &text)
-            .map_err(|source| DoorError::Kept { path: file.display().to_string(), source })
+            .map_err(|source| Error::Kept { path: file.display().to_string(), source })
     }
 
     /// The fork is whole.
@@ -53,20 +53,21 @@ impl Bosun {
 
     /// The forks that are being made, or whose making was cut off.
     pub(crate) fn forks_being_made(&self) -> Vec<RunId> {
-        let entries = std::fs::read_dir(self.shop.home.join(FORKS)).into_iter().flatten().flatten();
+        let entries =
+            std::fs::read_dir(self.services.home.join(FORKS)).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
     }
 
-    async fn swept_fork(&self, run: &RunId) -> Result<bool, DoorError> {
+    async fn swept_fork(&self, run: &RunId) -> Result<bool, Error> {
         let log = LogId::run(run.clone());
         // Whoever makes it holds this. It is given back before the removal, which takes it itself; meanwhile nobody
         // goes on with a fork that is not whole.
-        drop(self.shop.journal.lease(&log).await?);
+        drop(self.services.journal.lease(&log).await?);
         let whole = self.fork_is_whole(run).await?;
         if !whole {
-            let (runs, at) = (vec![run.clone()], self.shop.clock.now());
+            let (runs, at) = (vec![run.clone()], self.services.clock.now());
             let removal = Removal { runs, at, by: BY.to_owned(), dry_run: false };
-            let removed = self.shop.journal.remove(removal).await?;
+            let removed = self.services.journal.remove(removal).await?;
             if !removed.busy.is_empty() {
                 return Ok(false);
             }
@@ -78,8 +79,8 @@ impl Bosun {
     }
 
     /// Whether everything was copied that a fork begins with. In a session it is told of its new folder after that.
-    pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, DoorError> {
-        let journal = &self.shop.journal;
+    pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, Error> {
+        let journal = &self.services.journal;
         let log = LogId::run(run.clone());
         let first = journal.read(&log, 0, 1).await?;
         let wanted = match first.first().map(|line| &line.event) {
@@ -96,19 +97,19 @@ impl Bosun {
     }
 
     /// Removes the branch of a fork that is not there any more.
-    async fn drop_fork_branch(&self, run: &RunId) -> Result<(), DoorError> {
+    async fn drop_fork_branch(&self, run: &RunId) -> Result<(), Error> {
         let text = std::fs::read(self.fork_file(run)).unwrap_or_default();
         let Some(end) = text.iter().position(|byte| *byte == b'\n') else { return Ok(()) };
         let repository = PathBuf::from(std::ffi::OsString::from_vec(text[end + 1..].to_vec()));
         if end > 0 && repository.is_dir() {
             let commit = CommitId(String::from_utf8_lossy(&text[..end]).into_owned());
-            let repo = self.shop.repo(&repository).await?;
+            let repo = self.services.repo(&repository).await?;
             repo.drop_branch(&Run::branch_of(run), &commit).await?;
         }
         Ok(())
     }
 
     fn fork_file(&self, run: &RunId) -> PathBuf {
-        self.shop.home.join(FORKS).join(run.as_str())
+        self.services.home.join(FORKS).join(run.as_str())
     }
 }

@@ -8,7 +8,7 @@ use types::{ModelRef, Request, Status, Survey};
 
 use super::*;
 use crate::presets;
-use crate::shop::Setup;
+use crate::services::Config;
 
 fn model() -> ModelRef {
     "script/none".parse().expect("a model")
@@ -35,7 +35,7 @@ async fn begin(journal: &dyn Journal, run: &'static str, minute: i64, event: Eve
 }
 
 async fn with_runs(journal: Arc<dyn Journal>) -> Bosun {
-    let bosun = Bosun::new(Setup::new(journal.clone(), "nowhere"));
+    let bosun = Bosun::new(Config::new(journal.clone(), "nowhere"));
     let crew = presets::preset("crew").expect("a preset");
     let known = bosun.keep_policy(&crew).await.expect("a blob");
     let mut policy = serde_json::to_value(&crew).expect("JSON");
@@ -58,7 +58,7 @@ async fn with_runs(journal: Arc<dyn Journal>) -> Bosun {
 
 fn what(entry: &Entry) -> &'static str {
     match &entry.found {
-        Found::Run { listed, .. } => listed.status.word(),
+        Found::Run { listed, .. } => listed.status.as_str(),
         Found::Session(_) => "session",
         Found::Damaged { .. } => "damaged",
         Found::Newer { .. } => "newer",
@@ -71,7 +71,7 @@ async fn a_run_that_cannot_be_read_hides_no_other() {
     let all = bosun.overview(false).await.expect("a list");
     let found: Vec<(&str, &str)> =
         all.iter().map(|entry| (entry.run.as_str(), what(entry))).collect();
-    let running = Status::Running.word();
+    let running = Status::Running.as_str();
     assert_eq!(
         found,
         [

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use engine::command::Part;
 use sandbox::EnvError;
 use serde::Deserialize;
-use types::{Check, FailureRule, ModelRef, Policy, Remedy, RoleId, RuleId, Span, WorkPath};
+use types::{Check, FailureRule, Millis, ModelRef, Policy, Remedy, RoleId, RuleId, WorkPath};
 
 use super::project::MOST;
 use wishes::{Constraints, Started, TestsPolicy};
@@ -244,11 +244,11 @@ fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
 fn limits(policy: &mut Policy, said: &Policies) {
     let Timeouts { per_agent_seconds, subprocess_seconds, global_seconds } = said.timeouts;
     for role in policy.roles.values_mut() {
-        role.budget.time_ms = per_agent_seconds.map(Span::seconds).or(role.budget.time_ms);
+        role.budget.time_ms = per_agent_seconds.map(Millis::seconds).or(role.budget.time_ms);
     }
-    policy.budget.time_ms = global_seconds.map(Span::seconds).or(policy.budget.time_ms);
+    policy.budget.time_ms = global_seconds.map(Millis::seconds).or(policy.budget.time_ms);
     if let Some(seconds) = subprocess_seconds {
-        policy.limits.check_timeout_ms = Span::seconds(seconds);
+        policy.limits.check_timeout_ms = Millis::seconds(seconds);
     }
     if said.max_task_retries > 0 {
         let retry = FailureRule {
@@ -260,7 +260,7 @@ fn limits(policy: &mut Policy, said: &Policies) {
                 .to_owned(),
             fresh_after: None,
             max_executions: said.max_task_retries.saturating_add(1),
-            backoff_ms: Span::default(),
+            backoff_ms: Millis::default(),
             then: None,
             role: None,
             model: None,

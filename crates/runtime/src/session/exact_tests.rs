@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::{Journal as _, MemoryJournal};
 use types::{CallOutcome, Digest, Event, LogId, RunId, SessionState};
 
-use crate::{Bosun, NewSession, Session, Setup};
+use crate::{Bosun, Config, NewSession, Session};
 
 /// Put together here so that this file does not look as if it held one.
 fn key(random: &str) -> String {
@@ -26,7 +26,7 @@ impl Stage {
     }
 
     fn bosun(&self) -> Bosun {
-        Bosun::new(Setup::new(self.journal.clone(), self.folder.path().join("state")))
+        Bosun::new(Config::new(self.journal.clone(), self.folder.path().join("state")))
     }
 
     fn file(&self, name: &str) -> String {
@@ -44,7 +44,7 @@ impl Stage {
         let model = bosun.keep_script(&script).await.expect("a script");
         let work = self.folder.path().join("work");
         let mut new = NewSession::new(Path::new(&work), model).expect("the preset");
-        new.policy.sandbox.require = types::Rung::None;
+        new.policy.sandbox.require = types::IsolationLevel::None;
         let session = bosun.open(new).await.expect("a session");
         session.submit("Go").await.expect("it is idle");
         session

@@ -8,18 +8,18 @@ use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
     AttemptId, Brief, Budget, Command, CommitId, Effort, Ending, Event, Fault, FaultClass, Input,
-    LogId, ModelRef, OutputSchema, Policy, Role, RoleId, RunId, Rung, Scope, SessionView, TaskId,
-    Telling,
+    IsolationLevel, LogId, ModelRef, OutputSchema, Policy, Role, RoleId, RunId, Scope, SessionView,
+    TaskId, Telling,
 };
 
-use super::start::{Scene, base_prompt};
+use super::start::{SessionSpec, base_prompt};
 use super::undo::{Changes, Undone};
-use super::{Keeper, SOMEBODY, Session, SessionError, folded};
-use crate::door::{Bosun, DoorError, draw_run_id, refuse_remote};
-use crate::drive::Drive;
-use crate::perform::field::Tailor;
+use super::{SOMEBODY, Session, SessionError, UndoStore, folded};
+use crate::api::{Bosun, Error, draw_run_id, refuse_remote};
+use crate::effects::workspace::ProfiledTools;
+use crate::event_loop::Drive;
 use crate::presets::{self, PolicyError};
-use crate::setting::PromptSource;
+use crate::prompt_facts::PromptSource;
 
 /// A conversation to be opened.
 #[derive(Debug, Clone)]
@@ -72,11 +72,11 @@ impl Bosun {
         let role = RoleId::solo();
         let solo = role_of(&new.policy, &role)?.clone();
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
-        refuse_remote(&self.shop, &new.policy, &new.model)?;
+        refuse_remote(&self.services, &new.policy, &new.model)?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
-        let tailor = Tailor::new(&self.shop, &policy, &role);
+        let profiled = ProfiledTools::new(&self.services, &policy, &role);
         let (tools, tool_specs) =
-            tailor.dress(&new.model, &solo.tools).map_err(SessionError::Fault)?;
+            profiled.adapt(&new.model, &solo.tools).map_err(SessionError::Fault)?;
         let folder = new.folder.canonicalize().unwrap_or_else(|_| new.folder.clone());
         let source = PromptSource {
             folder: folder.clone(),
@@ -84,11 +84,11 @@ impl Bosun {
             base: base_prompt(&policy, &solo.prompt),
             instruction: new.instruction,
         };
-        let (profile, now) = (tailor.profile(&new.model), self.shop.clock.now());
-        let system = source.prompt(&self.shop.prompts, (&new.model, &profile), now);
+        let (profile, now) = (profiled.profile(&new.model), self.services.clock.now());
+        let system = source.prompt(&self.services.prompts, (&new.model, &profile), now);
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
-        let price = self.shop.models.price(&new.model, &*self.shop.journal).await;
+        let price = self.services.models.price(&new.model, &*self.services.journal).await;
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -99,16 +99,16 @@ impl Bosun {
             tools,
             tool_specs,
             scope: new.scope,
-            walls: Rung::None,
+            walls: IsolationLevel::None,
             start: CommitId(String::new()),
             assignment: types::Assignment::default(),
             budget: new.budget,
             max_turns: solo.max_turns,
-            max_output_tokens: tailor.max_output(&new.model),
+            max_output_tokens: profiled.max_output(&new.model),
             output_chars: policy.limits.output_chars,
             ending: Ending::Open,
             effort: new.effort,
-            window: self.shop.models.window(&new.model),
+            window: self.services.models.window(&new.model),
             reply: None,
             shows: vec![],
             files: vec![],
@@ -122,11 +122,11 @@ impl Bosun {
         };
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =
-            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         let inputs = first_inputs(brief, new.first, &new.by);
-        drive.take_all(&inputs, None).await.map_err(DoorError::from)?;
+        drive.take_all(&inputs, None).await.map_err(Error::from)?;
         let (environment, by) = (new.environment, new.by);
-        self.converse(drive, Scene { policy, folder: &folder, environment, by })
+        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
     }
 
     /// Keeps where a conversation works, and returns the folder's name for the record. What another environment calls its
@@ -136,7 +136,7 @@ impl Bosun {
         run: &RunId,
         folder: &Path,
         environment: Option<&Arc<dyn Environment>>,
-    ) -> Result<Option<String>, DoorError> {
+    ) -> Result<Option<String>, Error> {
         if environment.is_some() {
             return Ok(None);
         }
@@ -154,7 +154,7 @@ impl Bosun {
         match environment {
             Some(_) => Ok(()),
             None => {
-                let refused = self.shop.yard.refuse_folder(folder, &policy.sandbox);
+                let refused = self.services.sandboxes.refuse_folder(folder, &policy.sandbox);
                 refused.map_err(SessionError::Fault)
             }
         }
@@ -177,20 +177,20 @@ impl Bosun {
         let log = LogId::run(run.clone());
         let machine = Attempt::new(policy.clone());
         let mut drive =
-            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         // What was said while nobody drove it is heard before anybody sees how it stands.
         let over = drive.machine.is_over();
-        drive.take_posted().await.map_err(DoorError::from)?;
+        drive.take_posted().await.map_err(Error::from)?;
         // It can be ended also without its folder.
         if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
         }
         if !folder.is_dir() {
             let path = folder.display().to_string();
-            return Err(DoorError::Moved { run: run.clone(), path }.into());
+            return Err(Error::Moved { run: run.clone(), path }.into());
         }
         let by = by.to_owned();
-        self.converse(drive, Scene { policy, folder: &folder, environment: None, by })
+        self.converse(drive, SessionSpec { policy, folder: &folder, environment: None, by })
     }
 
     /// The same for a conversation that works in an environment of the program's own: a container, another machine.
@@ -208,14 +208,14 @@ impl Bosun {
         }
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run.clone()));
         let mut drive =
-            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         let over = drive.machine.is_over();
-        drive.take_posted().await.map_err(DoorError::from)?;
+        drive.take_posted().await.map_err(Error::from)?;
         if over || drive.machine.is_over() {
             return Err(SessionError::Closed);
         }
         let (environment, by) = (Some(environment), by.to_owned());
-        self.converse(drive, Scene { policy, folder: &folder, environment, by })
+        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
     }
 
     /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was
@@ -223,28 +223,28 @@ impl Bosun {
     pub async fn rewind(&self, run: &RunId, to: u64, by: &str) -> Result<Undone, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
         let log = LogId::run(run.clone());
-        let changes = Changes::read(&*self.shop.journal, &log).await.map_err(DoorError::from)?;
+        let changes = Changes::read(&*self.services.journal, &log).await.map_err(Error::from)?;
         let machine = Attempt::new(policy);
         let mut drive =
-            Drive::load(machine, log, self.shop.surroundings()).await.map_err(DoorError::from)?;
+            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         let tree = changes.after(to)?;
-        let keeper = Keeper::open(&self.shop, &folder, run)
+        let undo_store = UndoStore::open(&self.services, &folder, run)
             .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
-        let (undone, said) = keeper.put_back(to, tree, by).await?;
-        drive.take(&Input::Command(said), None).await.map_err(DoorError::from)?;
+        let (undone, said) = undo_store.put_back(to, tree, by).await?;
+        drive.take(&Input::Command(said), None).await.map_err(Error::from)?;
         Ok(undone)
     }
 
     /// Whether a log is that of a conversation.
-    pub async fn is_session(&self, run: &RunId) -> Result<bool, DoorError> {
-        let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
+    pub async fn is_session(&self, run: &RunId) -> Result<bool, Error> {
+        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         Ok(first.first().is_some_and(|line| matches!(line.event, Event::SessionStarted { .. })))
     }
 
     /// A conversation as it stands in its log, whoever drives it.
     pub async fn session_view(&self, run: &RunId) -> Result<SessionView, SessionError> {
         let (policy, _) = self.session_of(run).await?;
-        folded(&self.shop, policy, run).await?.view().ok_or(SessionError::Closed)
+        folded(&self.services, policy, run).await?.view().ok_or(SessionError::Closed)
     }
 
     /// What a conversation was opened with, and its turns, as document 003 names them.
@@ -253,9 +253,9 @@ impl Bosun {
         run: &RunId,
     ) -> Result<(SessionConfig, Vec<Turn>), SessionError> {
         let (policy, _) = self.session_of(run).await?;
-        let lines = crate::watch::whole(&*self.shop.journal, &LogId::run(run.clone())).await;
+        let lines = crate::watch::whole(&*self.services.journal, &LogId::run(run.clone())).await;
         let (mut turns, mut config) = (Turns::default(), None);
-        for line in lines.map_err(DoorError::from)? {
+        for line in lines.map_err(Error::from)? {
             if let (Event::SessionStarted { brief, .. }, None) = (&line.event, &config) {
                 config = Some(SessionConfig::of(brief, &policy));
             }
@@ -265,14 +265,11 @@ impl Bosun {
     }
 
     /// The policy and the folder that a conversation was opened with.
-    pub(crate) async fn session_of(
-        &self,
-        run: &RunId,
-    ) -> Result<(Arc<Policy>, PathBuf), DoorError> {
-        let first = self.shop.journal.read(&LogId::run(run.clone()), 0, 1).await?;
+    pub(crate) async fn session_of(&self, run: &RunId) -> Result<(Arc<Policy>, PathBuf), Error> {
+        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
         else {
-            return Err(DoorError::NoSuchSession { run: run.clone() });
+            return Err(Error::NoSuchSession { run: run.clone() });
         };
         let policy = self.policy_of(run, brief.policy).await?;
         Ok((policy, self.place_of(run, brief.folder.as_deref().unwrap_or_default())))

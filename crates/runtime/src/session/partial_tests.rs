@@ -9,11 +9,11 @@ use llm::Model;
 use sandbox::LocalEnvironment;
 use store::MemoryJournal;
 use types::{
-    Block, Fault, Message, ModelReply, ModelRequest, Part, Retry, SessionState, Span, StopReason,
+    Block, Fault, Message, Millis, ModelReply, ModelRequest, Part, Retry, SessionState, StopReason,
     StreamItem, Usage,
 };
 
-use crate::{Bosun, Models, NewSession, Session, SessionItem, Setup};
+use crate::{Bosun, Config, Models, NewSession, Session, SessionItem};
 
 /// A model that begins and never ends, then one whose reply breaks off, then one that ends.
 #[derive(Debug, Default)]
@@ -40,13 +40,13 @@ impl Model for Halting {
 
 async fn open(folder: &std::path::Path) -> Session {
     let journal = Arc::new(MemoryJournal::new());
-    let mut setup = Setup::new(journal, folder.join("state"));
+    let mut setup = Config::new(journal, folder.join("state"));
     setup.models = Models::default().with("fake", Arc::new(Halting::default()));
     let work = folder.join("work");
     std::fs::create_dir(&work).expect("a folder");
     let mut new =
         NewSession::new(&work, "fake/model".parse().expect("a model")).expect("the preset");
-    new.policy.model_failures.iter_mut().for_each(|rule| rule.backoff_ms = Span(0));
+    new.policy.model_failures.iter_mut().for_each(|rule| rule.backoff_ms = Millis(0));
     new.environment = Some(Arc::new(LocalEnvironment::open(&work).expect("a workspace")));
     Bosun::new(setup).open(new).await.expect("a session")
 }

@@ -7,21 +7,21 @@ use engine::Attempt;
 use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use types::{Artifact, Brief, Envelope, LogId, Policy, Proof, RunId, Rung, SessionView};
+use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, RunId, SessionView};
 
-use super::{Keeper, Session, SessionError, Shared};
-use crate::door::{Bosun, refuse_remote};
-use crate::drive::{Drive, DriveError, Left, Posted, WhenWaiting};
+use super::{Session, SessionError, Shared, UndoStore};
+use crate::api::{Bosun, refuse_remote};
 use crate::driver::listen;
+use crate::effects::attempt::AttemptExecutor;
+use crate::effects::workspace::{Folder, ProfiledTools, Workspace, looked_for};
+use crate::event_loop::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
-use crate::perform::attempt::AttemptHands;
-use crate::perform::field::{Field, Folder, Tailor, looked_for};
-use crate::setting::PromptSource;
-use crate::shop::Shop;
-use crate::workshop::INTENTS;
+use crate::prompt_facts::PromptSource;
+use crate::services::Services;
+use crate::worktrees::INTENTS;
 
 /// Where a conversation takes place, and whose it is.
-pub(super) struct Scene<'a> {
+pub(super) struct SessionSpec<'a> {
     pub(super) policy: Arc<Policy>,
     pub(super) folder: &'a Path,
     pub(super) environment: Option<Arc<dyn Environment>>,
@@ -32,53 +32,55 @@ impl Bosun {
     pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
-        scene: Scene<'_>,
+        spec: SessionSpec<'_>,
     ) -> Result<Session, SessionError> {
-        let Scene { policy, folder, environment, by } = scene;
+        let SessionSpec { policy, folder, environment, by } = spec;
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
             return Err(SessionError::Closed);
         };
-        refuse_remote(&self.shop, &policy, &view.model)?;
+        refuse_remote(&self.services, &policy, &view.model)?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
-        let field = match environment {
-            Some(env) => Field::Given(env),
-            None => field(folder, &policy, &brief, drive.machine.proof(), &self.shop),
+        let workspace = match environment {
+            Some(env) => Workspace::Given(env),
+            None => workspace(folder, &policy, &brief, drive.machine.proof(), &self.services),
         };
-        let keeper = self.keeper(&policy, &field, (folder, &brief.run));
-        let (log, hub) = (LogId::run(brief.run.clone()), self.shop.hub.of_session());
+        let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
+        let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
         let seen = drive.machine.seen();
-        let (shop, tailor) = (self.shop.clone(), Tailor::new(&self.shop, &policy, &brief.role));
-        let hands = AttemptHands::new(shop, policy.clone(), &brief, &seen, field, tailor)
-            .map_err(SessionError::Fault)?
-            .of_session(log, hub.clone(), keeper.clone())
-            .told_by(source.clone());
-        let (tailor, partial) = (hands.tailor(), hands.partial());
-        let tools = wanted(&policy, &brief, &drive.machine, &tailor, &view);
+        let (services, profiled) =
+            (self.services.clone(), ProfiledTools::new(&self.services, &policy, &brief.role));
+        let executor =
+            AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
+                .map_err(SessionError::Fault)?
+                .of_session(log, hub.clone(), undo_store.clone())
+                .told_by(source.clone());
+        let (profiled, partial) = (executor.profiled(), executor.partial());
+        let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
         let (sender, view) = watch::channel(view);
         let (inbox, receiver) = mpsc::channel(64);
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
         let driven = Driven {
             drive: observed(drive, sender, hub.clone()),
-            hands,
+            executor,
             receiver,
             inbox: inbox.downgrade(),
-            keeper: keeper.clone(),
+            undo_store: undo_store.clone(),
             run: brief.run.clone(),
         };
         let going = gone.clone().drop_guard();
-        let task = tokio::spawn(driven.go(self.shop.clone(), suspend.clone(), going));
+        let task = tokio::spawn(driven.go(self.services.clone(), suspend.clone(), going));
         let shared = Shared {
             run: brief.run,
             by,
-            shop: self.shop.clone(),
-            tailor,
+            services: self.services.clone(),
+            profiled,
             tools: Mutex::new(tools),
             policy,
             inbox,
             view,
             hub,
-            keeper,
+            undo_store,
             partial,
             source,
             task: tokio::sync::Mutex::new(Some(task)),
@@ -90,14 +92,14 @@ impl Bosun {
     }
 
     /// Where files are kept as they were, if the policy has that and the place is a folder.
-    fn keeper(
+    fn undo_store(
         &self,
         policy: &Policy,
-        field: &Field,
+        workspace: &Workspace,
         (folder, run): (&Path, &RunId),
-    ) -> Option<Arc<Keeper>> {
-        let kept = policy.session.snapshots && matches!(field, Field::Folder(_));
-        if kept { Keeper::open(&self.shop, folder, run).map(Arc::new) } else { None }
+    ) -> Option<Arc<UndoStore>> {
+        let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
+        if kept { UndoStore::open(&self.services, folder, run).map(Arc::new) } else { None }
     }
 }
 
@@ -130,35 +132,35 @@ fn wanted(
     policy: &Policy,
     brief: &Brief,
     machine: &Attempt,
-    tailor: &Tailor,
+    profiled: &ProfiledTools,
     view: &SessionView,
 ) -> Vec<String> {
     let usual = policy.roles.get(&brief.role).map(|role| role.tools.clone()).unwrap_or_default();
-    let dressed = tailor.dress(&view.model, &usual);
-    let chosen = dressed.is_ok_and(|(names, _)| names != machine.tools());
+    let adapted = profiled.adapt(&view.model, &usual);
+    let chosen = adapted.is_ok_and(|(names, _)| names != machine.tools());
     if chosen { machine.tools().to_vec() } else { usual }
 }
 
 /// The folder that a conversation works in.
-fn field(
+fn workspace(
     folder: &Path,
     policy: &Policy,
     brief: &Brief,
     proof: Option<&Proof>,
-    shop: &Shop,
-) -> Field {
+    services: &Services,
+) -> Workspace {
     // The engine has judged what the walls hold; after a restart they must hold no less.
-    let walls = proof.map_or(Rung::None, |proof| proof.rung.min(policy.sandbox.require));
+    let walls = proof.map_or(IsolationLevel::None, |proof| proof.rung.min(policy.sandbox.require));
     let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
-    place.intents = Some(IntentLog::new(intents(shop, &brief.run)));
-    Field::Folder(Box::new(place))
+    place.intents = Some(IntentLog::new(intents(services, &brief.run)));
+    Workspace::Folder(Box::new(place))
 }
 
 /// Where the changes of a conversation to files are noted before they are made.
-fn intents(shop: &Shop, run: &RunId) -> PathBuf {
-    shop.home.join(INTENTS).join(run.as_str())
+fn intents(services: &Services, run: &RunId) -> PathBuf {
+    services.home.join(INTENTS).join(run.as_str())
 }
 
 /// Shows how the conversation stands, and what was stored, to whoever looks.
@@ -174,10 +176,10 @@ fn observed(drive: Drive<Attempt>, view: watch::Sender<SessionView>, hub: Hub) -
 /// The loop of a conversation, before it runs.
 struct Driven {
     drive: Drive<Attempt>,
-    hands: AttemptHands,
+    executor: AttemptExecutor,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
-    keeper: Option<Arc<Keeper>>,
+    undo_store: Option<Arc<UndoStore>>,
     run: RunId,
 }
 
@@ -185,24 +187,26 @@ impl Driven {
     /// `_going` is let go of when nobody drives the conversation any more.
     async fn go(
         mut self,
-        shop: Arc<Shop>,
+        services: Arc<Services>,
         suspend: CancellationToken,
         _going: DropGuard,
     ) -> Result<(), DriveError> {
-        let (noted, bosun) = (intents(&shop, &self.run), Bosun { shop: shop.clone() });
+        let (noted, bosun) = (intents(&services, &self.run), Bosun { services: services.clone() });
         // Nobody waits for it.
         tokio::spawn(async move { bosun.sweep(None).await });
-        let listening =
-            self.inbox.upgrade().map(|inbox| tokio::spawn(listen(shop, self.run.clone(), inbox)));
+        let listening = self
+            .inbox
+            .upgrade()
+            .map(|inbox| tokio::spawn(listen(services, self.run.clone(), inbox)));
         let stay = WhenWaiting::Stay;
-        let left = self.drive.run(&self.hands, &mut self.receiver, &suspend, stay).await;
+        let left = self.drive.run(&self.executor, &mut self.receiver, &suspend, stay).await;
         if let Some(listening) = listening {
             listening.abort();
         }
         if matches!(left, Ok(Left::Over)) {
-            self.hands.clean_up().await;
-            if let Some(keeper) = &self.keeper {
-                keeper.sweep().await;
+            self.executor.clean_up().await;
+            if let Some(undo_store) = &self.undo_store {
+                undo_store.sweep().await;
             }
             if let Err(error) = std::fs::remove_dir_all(&noted) {
                 tracing::debug!(%error, "no note of changes is left");

@@ -9,10 +9,10 @@ use sandbox::{EnvError, Environment, LocalEnvironment};
 use store::{Journal as _, MemoryJournal};
 use tokio_util::sync::CancellationToken;
 use types::{
-    DirEntry, ExecRequest, ExecResult, Facts, LogId, SessionState, Span, Timestamp, WorkPath,
+    DirEntry, ExecRequest, ExecResult, Facts, LogId, Millis, SessionState, Timestamp, WorkPath,
 };
 
-use crate::{Bosun, NewSession, Session, SessionError, SessionItem, Setup, Words};
+use crate::{Bosun, Config, NewSession, Session, SessionError, SessionItem, Words};
 
 const SCRIPT: &str = r#"
 [[attempt]]
@@ -80,7 +80,7 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder");
         std::fs::write(folder.path().join("work/a.txt"), "one\n").expect("a file");
-        let bosun = Bosun::new(Setup::new(journal, folder.path().join("state")));
+        let bosun = Bosun::new(Config::new(journal, folder.path().join("state")));
         Self { bosun, folder, left: Arc::default() }
     }
 
@@ -149,7 +149,7 @@ async fn a_session_whose_folder_was_moved_is_listed_there() {
     let stage = Stage::set();
     let model = stage.bosun.keep_script(SCRIPT).await.expect("a script");
     let mut new = NewSession::new(stage.folder.path().join("work"), model).expect("the preset");
-    new.policy.sandbox.require = types::Rung::None;
+    new.policy.sandbox.require = types::IsolationLevel::None;
     let session = stage.bosun.open(new).await.expect("a session");
     let run = session.id().clone();
     let lines = stage.bosun.journal().lines(&types::LogId::run(run.clone()), 0, 9).await;
@@ -158,10 +158,10 @@ async fn a_session_whose_folder_was_moved_is_listed_there() {
     assert!(recorded.contains("working directory: {workspace}") && !recorded.contains(&place));
     session.suspend().await.expect("it is let go");
     let [old, new] = ["work", "elsewhere"].map(|name| stage.folder.path().join(name));
-    std::fs::create_dir_all(stage.bosun.shop.snapshots_of(&old)).expect("a folder");
+    std::fs::create_dir_all(stage.bosun.services.snapshots_of(&old)).expect("a folder");
     std::fs::rename(&old, &new).expect("it can be moved");
     let new = stage.bosun.rebind(&run, &new).await.expect("a folder");
-    assert!(stage.bosun.shop.snapshots_of(&new).is_dir());
+    assert!(stage.bosun.services.snapshots_of(&new).is_dir());
     let all = stage.bosun.overview(false).await.expect("a list");
     let Some(crate::Found::Session(listed)) = all.first().map(|entry| &entry.found) else {
         panic!("a session")
@@ -232,7 +232,7 @@ async fn a_driver_whose_lease_is_lost_stops_everything() {
     let now = Arc::new(AtomicU32::new(0));
     let clock = now.clone();
     let time = move || Timestamp::from_millis(i64::from(clock.load(Ordering::SeqCst)));
-    let journal = Arc::new(MemoryJournal::with_expiry(Span::seconds(30), time));
+    let journal = Arc::new(MemoryJournal::with_expiry(Millis::seconds(30), time));
     let stage = Stage::with(journal.clone());
     let session = stage.open().await;
     let log = LogId::run(session.id().clone());
@@ -258,21 +258,21 @@ async fn a_driver_whose_lease_is_lost_stops_everything() {
 #[tokio::test]
 async fn an_offline_conversation_asks_no_model_elsewhere() {
     let remote = |error: SessionError| {
-        assert!(matches!(error, SessionError::Door(crate::DoorError::Remote { .. })), "{error}");
+        assert!(matches!(error, SessionError::Door(crate::Error::Remote { .. })), "{error}");
     };
     let journal = Arc::new(MemoryJournal::new());
     let blind = Stage::with(journal.clone());
     let elsewhere: types::ModelRef = "anthropic/claude-sonnet-4-5".parse().expect("a model");
-    let (settings, transport) = (llm::Settings::default(), llm::Http::new(Span::seconds(1)));
+    let (settings, transport) = (llm::Settings::default(), llm::Http::new(Millis::seconds(1)));
     let registry = llm::Registry::new(settings, |_| None, Arc::new(transport)).expect("a registry");
-    let mut setup = Setup::new(journal, blind.folder.path().join("state"));
+    let mut setup = Config::new(journal, blind.folder.path().join("state"));
     setup.models = crate::Models::default().with_registry(Arc::new(registry));
     let bosun = Bosun::new(setup);
     let new = |model: &types::ModelRef| {
         let mut new =
             NewSession::new(blind.folder.path().join("work"), model.clone()).expect("the preset");
         new.policy.offline = true;
-        new.policy.sandbox.require = types::Rung::None;
+        new.policy.sandbox.require = types::IsolationLevel::None;
         new
     };
     remote(bosun.open(new(&elsewhere)).await.expect_err("it is elsewhere"));

@@ -9,8 +9,8 @@ use store::{Journal, JournalError};
 use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::SessionError;
-use crate::door::Bosun;
-use crate::shop::Shop;
+use crate::api::Bosun;
+use crate::services::Services;
 
 /// How many lines are read at a time.
 const PAGE: usize = 500;
@@ -27,7 +27,7 @@ pub struct Undone {
 
 /// Keeps the snapshots of one workspace, as the calls in it come.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct UndoStore {
     snapshots: Arc<Snapshots>,
     /// Whose they are.
     run: RunId,
@@ -35,16 +35,16 @@ pub(crate) struct Keeper {
     last: Mutex<Option<((SessionId, u32), Digest)>>,
 }
 
-impl Keeper {
+impl UndoStore {
     /// Nothing where no snapshots can be taken; the work goes on without them.
-    pub(crate) fn open(shop: &Shop, folder: &Path, run: &RunId) -> Option<Self> {
-        Self::over(shop, folder, folder, run)
+    pub(crate) fn open(services: &Services, folder: &Path, run: &RunId) -> Option<Self> {
+        Self::over(services, folder, folder, run)
     }
 
     /// The snapshots of one workspace, over the files of another one.
-    fn over(shop: &Shop, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
+    fn over(services: &Services, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
         // Each workspace has its own, so that what one costs does not depend on the others.
-        match Snapshots::new(folder, &shop.snapshots_of(of)) {
+        match Snapshots::new(folder, &services.snapshots_of(of)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
                 Some(Self { snapshots, run, last: Mutex::default() })
@@ -146,10 +146,10 @@ impl Bosun {
     /// Forgets the snapshots of a conversation whose log is gone. Those that others want stay; so do all while somebody
     /// works in its folder.
     pub(crate) async fn forget_snapshots(&self, folder: &Path, run: &RunId) {
-        if self.shop.snapshots_of(folder).is_dir()
-            && let Some(keeper) = Keeper::open(&self.shop, folder, run)
+        if self.services.snapshots_of(folder).is_dir()
+            && let Some(undo_store) = UndoStore::open(&self.services, folder, run)
         {
-            keeper.forget().await;
+            undo_store.forget().await;
         }
     }
 
@@ -163,20 +163,20 @@ impl Bosun {
         into: &Path,
     ) -> Result<(), SessionError> {
         let log = LogId::run(run.clone());
-        let changes = Changes::read(&*self.shop.journal, &log).await;
+        let changes = Changes::read(&*self.services.journal, &log).await;
         let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
-        let tree = match changes.map_err(crate::DoorError::from)?.at(seq) {
+        let tree = match changes.map_err(crate::Error::from)?.at(seq) {
             Some(tree) => tree,
             // No call has changed anything, so the files are what they are now.
-            None => Keeper::open(&self.shop, from, run)
+            None => UndoStore::open(&self.services, from, run)
                 .ok_or_else(|| gone("its folder is gone"))?
                 .take_anew()
                 .await
                 .ok_or_else(|| gone("no snapshot could be taken of its folder"))?,
         };
-        let keeper = Keeper::over(&self.shop, from, into, run)
+        let undo_store = UndoStore::over(&self.services, from, into, run)
             .ok_or_else(|| gone("its snapshots cannot be opened"))?;
-        keeper.restore(tree).await.map_err(SessionError::NothingToUndo)?;
+        undo_store.restore(tree).await.map_err(SessionError::NothingToUndo)?;
         Ok(())
     }
 }

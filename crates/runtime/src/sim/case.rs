@@ -4,8 +4,8 @@
 use std::sync::{Arc, LazyLock};
 
 use types::{
-    Budget, Check, CommitId, MergeCheck, Money, OnExhausted, OnExpiry, PlanApproval, Policy,
-    PriceCap, Request, RunId, Span, Survey,
+    Budget, Check, CommitId, MergeCheck, Millis, Money, OnExhausted, OnExpiry, PlanApproval,
+    Policy, PriceCap, Request, RunId, Survey,
 };
 
 use super::dice::Dice;
@@ -42,7 +42,7 @@ pub(super) struct Case {
 #[derive(Debug)]
 pub(super) struct Habits {
     /// After how long they have enough of it.
-    pub(super) cancels_after: Option<Span>,
+    pub(super) cancels_after: Option<Millis>,
     /// In how many of a hundred cases a question is answered while the process runs.
     pub(super) attentive: u64,
     /// How many questions they answer before they leave the run alone for ever.
@@ -86,7 +86,7 @@ impl Case {
             ..Survey::default()
         };
         let crash_after = dice.chance(70).then(|| dice.between(3, 150));
-        let cancels = dice.chance(12).then(|| Span(dice.below(120_000)));
+        let cancels = dice.chance(12).then(|| Millis(dice.below(120_000)));
         Self {
             seed,
             talks: policy.name == "solo",
@@ -114,7 +114,7 @@ fn budget(dice: &mut Dice) -> Budget {
         tokens: dice.chance(25).then(|| dice.between(5_000, 400_000)),
         money: dice.chance(12).then(|| Money::nanos(dice.between(100_000_000, 4_000_000_000))),
         calls: dice.chance(12).then(|| dice.between(1, 40)),
-        time_ms: dice.chance(15).then(|| Span(dice.between(1_000, 3_600_000))),
+        time_ms: dice.chance(15).then(|| Millis(dice.between(1_000, 3_600_000))),
     }
 }
 
@@ -128,7 +128,7 @@ fn policy(dice: &mut Dice) -> Policy {
     }
     policy.budget.on_exhausted = dice.pick(&[OnExhausted::Ask, OnExhausted::Stop]);
     if dice.chance(25) {
-        policy.questions.expire_after_ms = Some(Span(dice.between(1_000, 3_600_000)));
+        policy.questions.expire_after_ms = Some(Millis(dice.between(1_000, 3_600_000)));
         policy.questions.on_expiry = dice.pick(&[OnExpiry::Default, OnExpiry::Stop]);
     }
     if policy.name == "crew" {

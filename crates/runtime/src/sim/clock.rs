@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
-use types::{Span, Timestamp};
+use types::{Millis, Timestamp};
 
 use crate::clock::Clock;
 
@@ -71,18 +71,18 @@ impl SimClock {
     }
 
     /// The process is away for a while; nobody of it sleeps any more.
-    pub(super) fn pass(&self, span: Span) {
+    pub(super) fn pass(&self, span: Millis) {
         let mut state = self.lock();
         state.sleepers.clear();
         state.now = state.now.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX));
     }
 
     /// Somebody sets the clock back while the process is away.
-    pub(super) fn set_back(&self, span: Span) {
+    pub(super) fn set_back(&self, span: Millis) {
         self.lock().now -= i64::try_from(span.0).unwrap_or(0);
     }
 
-    pub(super) async fn sleep(&self, span: Span) {
+    pub(super) async fn sleep(&self, span: Millis) {
         self.sleep_until(self.now().after(span)).await;
     }
 }

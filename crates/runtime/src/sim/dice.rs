@@ -1,6 +1,6 @@
 //! Choices that look random and follow from one number.
 
-use types::Span;
+use types::Millis;
 
 /// Throws numbers, always the same ones for the same seed.
 #[derive(Debug, Clone)]
@@ -47,8 +47,8 @@ impl Dice {
     }
 
     /// How long something takes: mostly next to nothing, sometimes long.
-    pub(super) fn delay(&mut self) -> Span {
+    pub(super) fn delay(&mut self) -> Millis {
         let most = self.pick(&[0, 1, 20, 20, 400, 3_000, 30_000, 400_000]);
-        Span(self.below(most + 1))
+        Millis(self.below(most + 1))
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use types::{
     Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, Contract, Fault, FaultClass,
-    Inspection, ModelReply, ModelRequest, PriceCap, Repeat, Replied, Retry, Span, Spawn,
+    Inspection, Millis, ModelReply, ModelRequest, PriceCap, Repeat, Replied, Retry, Spawn,
     StopReason, Usage, Used,
 };
 
@@ -59,7 +59,7 @@ impl Asked<'_> {
     }
 
     fn fails(&self, dice: &mut Dice) -> (Result<Box<Replied>, Fault>, Option<&'static str>) {
-        let after = Retry::After(Span(dice.between(10, 400_000)));
+        let after = Retry::After(Millis(dice.between(10, 400_000)));
         let retry = dice.pick(&[Retry::Now, after]);
         let fault = |class, code: &str| Fault::new(class, code, "simulated");
         let (fault, name) = match dice.below(8) {

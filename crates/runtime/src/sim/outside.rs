@@ -8,22 +8,25 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Attack, AttemptId, Brief, Changes, CheckEnd, CheckId, Command, CommitId, Digest, Effect,
-    EffectId, Ended, Fault, FaultClass, FileChange, FileState, Input, LogId, MergeEnd, Outcome,
-    Proof, Recovered, Rung, Said, Sealed, Shown, Span, Subject, ToolOutput, ToolSpec, Trial,
+    Answer, Attack, AttemptId, Brief, Changes, CheckEnd, CheckId, Command, CommitId, Digest,
+    Effect, EffectId, Ended, Fault, FaultClass, FileChange, FileState, Input, IsolationLevel,
+    LogId, MergeEnd, Millis, Outcome, Proof, Recovered, Sealed, Shown, Subject, ToolOutput,
+    ToolSpec, Trial,
 };
 
 use super::dice::Dice;
 use super::model::Asked;
 use super::process::watched_attempt;
 use super::world::World;
-use crate::drive::{Drive, DriveError, Hands, Left, Posted, Recovery, Surroundings, WhenWaiting};
+use crate::event_loop::{
+    Drive, DriveError, EffectExecutor, Left, LoopDeps, Posted, Recovery, WhenWaiting,
+};
 
 /// What a run's effects are performed with.
 #[derive(Clone)]
 pub(super) struct RunSide {
     pub(super) world: Arc<World>,
-    pub(super) around: Surroundings,
+    pub(super) around: LoopDeps,
     pub(super) suspend: CancellationToken,
     /// Why nothing more can be recorded.
     pub(super) broken: Arc<Mutex<Option<DriveError>>>,
@@ -38,7 +41,7 @@ pub(super) struct AttemptSide {
 
 impl World {
     /// Performs one effect: it begins, takes a while or is stopped, and ends; the process may die around it.
-    async fn perform(
+    async fn effects(
         &self,
         attempt: Option<&AttemptId>,
         effect: &Effect,
@@ -89,12 +92,12 @@ fn cut(effect: &Effect) -> Outcome {
     }
 }
 
-impl Hands<Run> for RunSide {
+impl EffectExecutor<Run> for RunSide {
     fn look(&self, _run: &Run) -> BoxFuture<'static, Recovery> {
         Box::pin(std::future::ready(Recovery::default()))
     }
 
-    fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+    fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
         let side = self.clone();
         side.world.begins(None, &effect);
         Box::pin(async move {
@@ -105,7 +108,7 @@ impl Hands<Run> for RunSide {
                 return done.unwrap_or_else(Outcome::Broke);
             }
             let world = side.world.clone();
-            world.perform(None, &effect, &stop, |dice| side.outcome(&effect, dice)).await
+            world.effects(None, &effect, &stop, |dice| side.outcome(&effect, dice)).await
         })
     }
 }
@@ -127,7 +130,7 @@ fn probed(fails: bool) -> (Outcome, Option<&'static str>) {
         return (Outcome::Probed(Proof::nothing("there is no Landlock")), Some("no sandbox"));
     }
     let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
-    (Outcome::Probed(Proof { rung: Rung::Full, attacks, missing: vec![] }), None)
+    (Outcome::Probed(Proof { rung: IsolationLevel::Full, attacks, missing: vec![] }), None)
 }
 
 fn broke(code: &str) -> Outcome {
@@ -188,7 +191,7 @@ impl RunSide {
             3 if fails => (Ended::Exited(i32::from(passes)), Some("check flakes")),
             _ => (Ended::Exited(i32::from(!passes)), None),
         };
-        let mut end = CheckEnd::new(ended, Shown::default(), Span(7));
+        let mut end = CheckEnd::new(ended, Shown::default(), Millis(7));
         if fails && dice.chance(10) {
             end.cannot_run = Some("make is not installed".to_owned());
         }
@@ -209,7 +212,7 @@ impl RunSide {
     async fn attempt(
         &self,
         brief: Brief,
-        answers: Vec<Said>,
+        answers: Vec<Answer>,
         stop: &CancellationToken,
     ) -> Result<Outcome, Fault> {
         let world = &self.world;
@@ -234,8 +237,8 @@ impl RunSide {
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !drive.machine.is_over() {
-            let hands = AttemptSide { world: world.clone(), brief: Arc::new(brief) };
-            let left = self.drive(&mut drive, &hands, &answers, stop).await?;
+            let executor = AttemptSide { world: world.clone(), brief: Arc::new(brief) };
+            let left = self.drive(&mut drive, &executor, &answers, stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
             }
@@ -253,20 +256,20 @@ impl RunSide {
     async fn drive(
         &self,
         drive: &mut Drive<Attempt>,
-        hands: &AttemptSide,
-        answers: &[Said],
+        executor: &AttemptSide,
+        answers: &[Answer],
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
         let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
         let cancel = || Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() };
         let answers = answers.iter().cloned().zip(0..);
         let answers =
-            answers.map(|(Said { by, text }, question)| Command::Answer { by, question, text });
+            answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
         let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
         for command in answers.chain(ends.then(cancel)) {
             let _sent = sender.try_send(Posted::new(command));
         }
-        let running = drive.run(hands, &mut inbox, &self.suspend, WhenWaiting::Leave);
+        let running = drive.run(executor, &mut inbox, &self.suspend, WhenWaiting::Leave);
         tokio::pin!(running);
         let ended = tokio::select! {
             biased;
@@ -281,7 +284,7 @@ impl RunSide {
     }
 }
 
-impl Hands<Attempt> for AttemptSide {
+impl EffectExecutor<Attempt> for AttemptSide {
     fn look(&self, attempt: &Attempt) -> BoxFuture<'static, Recovery> {
         let open = attempt.open_calls();
         let (world, mut recovered) = (&self.world, Vec::new());
@@ -298,12 +301,12 @@ impl Hands<Attempt> for AttemptSide {
         Box::pin(std::future::ready(Recovery { workspace, recovered }))
     }
 
-    fn perform(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+    fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
         let side = self.clone();
         side.world.begins(Some(&side.brief.attempt), &effect);
         Box::pin(async move {
             let (world, attempt) = (&side.world, &side.brief.attempt);
-            world.perform(Some(attempt), &effect, &stop, |dice| side.outcome(&effect, dice)).await
+            world.effects(Some(attempt), &effect, &stop, |dice| side.outcome(&effect, dice)).await
         })
     }
 }

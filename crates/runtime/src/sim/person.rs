@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Machine as _, Run};
 use store::Journal;
-use types::{Command, Envelope, Event, QuestionView, Span, Telling, Timestamp};
+use types::{Command, Envelope, Event, Millis, QuestionView, Telling, Timestamp};
 
 use super::clock::START;
 use super::dice::Dice;
@@ -57,7 +57,7 @@ fn may_answer(world: &Arc<World>, journal: &Arc<dyn Journal>, question: &Questio
     }
 }
 
-fn says_later(world: &Arc<World>, journal: &Arc<dyn Journal>, delay: Span, command: Command) {
+fn says_later(world: &Arc<World>, journal: &Arc<dyn Journal>, delay: Millis, command: Command) {
     let (world, journal) = (world.clone(), journal.clone());
     tokio::spawn(async move {
         world.clock.sleep(delay).await;

@@ -17,8 +17,8 @@ use super::store::SimJournal;
 use super::talk;
 use super::world::World;
 use crate::clock::Clock as _;
-use crate::drive::{Drive, DriveError, Left, Posted, Surroundings, WhenWaiting};
-use crate::flight::Order;
+use crate::event_loop::{Drive, DriveError, Left, LoopDeps, Posted, WhenWaiting};
+use crate::in_flight::Order;
 
 /// Why a process is no longer there.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ async fn life(world: Arc<World>, journal: MemoryJournal, kill: CancellationToken
 async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveError> {
     let case = &world.case;
     let journal: Arc<dyn Journal> = Arc::new(SimJournal::new(inner, world.clone()));
-    let around = Surroundings {
+    let around = LoopDeps {
         journal: journal.clone(),
         redactor: Arc::new(Redactor::none()),
         clock: world.clock.clone(),

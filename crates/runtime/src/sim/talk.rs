@@ -9,8 +9,8 @@ use store::{Journal, MemoryJournal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Artifact, AttemptId, Brief, Command, CommitId, Ending, Input, LogId, RoleId, Rung, Scope,
-    SessionChange, Status, TaskId, Telling,
+    Artifact, AttemptId, Brief, Command, CommitId, Ending, Input, IsolationLevel, LogId, RoleId,
+    Scope, SessionChange, Status, TaskId, Telling,
 };
 
 use super::dice::Dice;
@@ -19,7 +19,7 @@ use super::person::{ANN, cancel, noise};
 use super::process::{Ended, listen, suspended_sometime, watched_attempt};
 use super::world::World;
 use crate::clock::Clock as _;
-use crate::drive::{Drive, DriveError, Left, Surroundings, WhenWaiting, fold};
+use crate::event_loop::{Drive, DriveError, Left, LoopDeps, WhenWaiting, fold};
 
 /// The one attempt that a conversation is.
 pub(super) fn id() -> AttemptId {
@@ -41,7 +41,7 @@ fn brief(world: &World) -> Brief {
         tools: solo.tools.clone(),
         tool_specs: specs(&solo.tools),
         scope: Scope(vec![Artifact::everything()]),
-        walls: Rung::None,
+        walls: IsolationLevel::None,
         start: CommitId(String::new()),
         assignment: types::Assignment::default(),
         budget: case.request.budget,
@@ -67,7 +67,7 @@ fn brief(world: &World) -> Brief {
 pub(super) async fn drive(
     world: &Arc<World>,
     journal: &Arc<dyn Journal>,
-    around: Surroundings,
+    around: LoopDeps,
 ) -> Result<Ended, DriveError> {
     let machine = Attempt::new(world.case.policy.clone());
     let drive = Drive::load(machine, LogId::run(world.case.run.clone()), around).await?;
@@ -81,7 +81,7 @@ pub(super) async fn drive(
     if drive.machine.is_over() {
         return Ok(Ended::Over(Status::Done));
     }
-    let hands = AttemptSide { world: world.clone(), brief: Arc::new(brief(world)) };
+    let executor = AttemptSide { world: world.clone(), brief: Arc::new(brief(world)) };
     let suspend = CancellationToken::new();
     suspended_sometime(world, &suspend);
     speaks_sometime(world, journal);
@@ -92,7 +92,7 @@ pub(super) async fn drive(
         }
         let (sender, mut inbox) = mpsc::channel(16);
         let listening = tokio::spawn(listen(world.clone(), journal.clone(), sender));
-        let left = drive.run(&hands, &mut inbox, &suspend, WhenWaiting::Leave).await;
+        let left = drive.run(&executor, &mut inbox, &suspend, WhenWaiting::Leave).await;
         listening.abort();
         match left? {
             Left::Suspended => return Ok(Ended::Suspended),

@@ -6,7 +6,7 @@ use sandbox::Repo;
 use store::MemoryJournal;
 
 use super::*;
-use crate::{Clock as _, ManualClock, NewRun, NewSession, Setup};
+use crate::{Clock as _, Config, ManualClock, NewRun, NewSession};
 
 struct Fixture {
     dir: tempfile::TempDir,
@@ -22,8 +22,8 @@ async fn fixture() -> Fixture {
     let repo =
         Repo::create(&root, "Start\n", Timestamp::from_millis(1)).await.expect("a repository");
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
-    let setup = Setup::new(Arc::new(MemoryJournal::new()), dir.path().join("home"));
-    let bosun = Bosun::new(Setup { clock: clock.clone(), ..setup });
+    let setup = Config::new(Arc::new(MemoryJournal::new()), dir.path().join("home"));
+    let bosun = Bosun::new(Config { clock: clock.clone(), ..setup });
     Fixture { dir, repo, bosun, clock }
 }
 

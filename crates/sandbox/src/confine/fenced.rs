@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getuid};
-use types::Rung;
+use types::IsolationLevel;
 
 use super::command::Everybody;
 use super::inside::{Unbuilt, doing, ordered, say};
@@ -67,7 +67,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
     match &spec.action {
         Action::Probe(targets) => {
             walls::fence_in(&fence, &spec.limits, &filter)?;
-            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Landlock)))
+            Ok(Report::Probed(probe::attack(&spec.root, targets, IsolationLevel::Landlock)))
         }
         Action::Run { shell, line } => {
             let mut shell = command::shell(spec, shell, line, pipes);

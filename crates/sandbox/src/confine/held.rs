@@ -13,10 +13,10 @@ use nix::unistd::Pid;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
-use types::{Ended, ExecResult, Span};
+use types::{Ended, ExecResult, Millis};
 
+use super::helper::{SandboxHelper, SandboxHelpers};
 use super::line::{self, MAX_MESSAGE};
-use super::mason::{Mason, Masons};
 use super::proxy::Proxy;
 use super::spec::{Report, Spec};
 use super::{KILL, TERM};
@@ -37,7 +37,7 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
 /// What a command is run with: masons, and hosts that it may reach.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
-    pub(super) masons: &'a Arc<Masons>,
+    pub(super) helpers: &'a Arc<SandboxHelpers>,
     pub(super) hosts: &'a Arc<Hosts>,
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn run(
     way: Way<'_>,
     spec: Spec,
     listener: Option<Listener>,
-    timeout: Span,
+    timeout: Millis,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
     let began = Instant::now();
@@ -70,12 +70,12 @@ pub(super) async fn run(
 }
 
 /// Has walls attacked by whoever was put behind them.
-pub(super) async fn probe(masons: &Arc<Masons>, spec: Spec) -> Result<Report, EnvError> {
-    let way = Way { masons, hosts: &Arc::default() };
+pub(super) async fn probe(helpers: &Arc<SandboxHelpers>, spec: Spec) -> Result<Report, EnvError> {
+    let way = Way { helpers, hosts: &Arc::default() };
     let mut held = Held::start(way, spec, None).await?;
     let report = held.ended().await?;
     // Nobody else will work in that place.
-    masons.dismiss(&held.mason);
+    helpers.dismiss(&held.helper);
     held.finish(Ended::Exited(0), Instant::now());
     Ok(report)
 }
@@ -94,8 +94,8 @@ fn how(report: Report) -> Result<Ended, EnvError> {
 
 /// A command under way.
 struct Held {
-    masons: Arc<Masons>,
-    mason: Arc<Mason>,
+    helpers: Arc<SandboxHelpers>,
+    helper: Arc<SandboxHelper>,
     line: UnixStream,
     heard: Vec<u8>,
     /// The process that ends everybody inside with itself, once it has said who it is.
@@ -109,18 +109,18 @@ struct Held {
 impl Held {
     async fn start(way: Way<'_>, spec: Spec, listener: Option<Listener>) -> Result<Self, EnvError> {
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
-        let masons = Arc::clone(way.masons);
-        let known = masons.known(&spec.prelude());
+        let helpers = Arc::clone(way.helpers);
+        let known = helpers.known(&spec.prelude());
         // Short orders to somebody who is there are given at once; anything else may block.
         let quick = known.is_some() && !spec.network && spec.is_short();
         let given = move || {
-            let mason = known.map_or_else(|| masons.hire(&spec.prelude()), Ok);
-            let mason = mason.map_err(failed("starting a mason for"))?;
-            let given = orders(&mason, &spec, (out, err));
+            let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
+            let helper = helper.map_err(failed("starting a mason for"))?;
+            let given = orders(&helper, &spec, (out, err));
             // Orders that one could not follow say nothing about the next.
-            given.inspect_err(|_| masons.dismiss(&mason))?.map(|given| (mason, given))
+            given.inspect_err(|_| helpers.dismiss(&helper))?.map(|given| (helper, given))
         };
-        let (mason, given) = if quick {
+        let (helper, given) = if quick {
             given()?
         } else {
             tokio::task::spawn_blocking(given).await.map_err(EnvError::CutOff)??
@@ -130,8 +130,8 @@ impl Held {
         let proxy = proxy.transpose().map_err(failed("opening a way out for"))?;
         let line = line.set_nonblocking(true).and_then(|()| UnixStream::from_std(line));
         let line = line.map_err(failed("listening for the end of"))?;
-        let (masons, heard) = (Arc::clone(way.masons), Vec::new());
-        Ok(Self { masons, mason, line, heard, first, streams, proxy, limit: None })
+        let (helpers, heard) = (Arc::clone(way.helpers), Vec::new());
+        Ok(Self { helpers, helper, line, heard, first, streams, proxy, limit: None })
     }
 
     /// Takes in output until there is a report. Cancel-safe.
@@ -156,9 +156,9 @@ impl Held {
 
     /// Why there was no report: the mason may know.
     async fn why(&self) -> String {
-        self.masons.dismiss(&self.mason);
-        let mason = Arc::clone(&self.mason);
-        let words = tokio::task::spawn_blocking(move || mason.last_words()).await;
+        self.helpers.dismiss(&self.helper);
+        let helper = Arc::clone(&self.helper);
+        let words = tokio::task::spawn_blocking(move || helper.last_words()).await;
         words.ok().flatten().unwrap_or_else(|| "it ended without a word".to_owned())
     }
 
@@ -228,20 +228,20 @@ type Followed = Result<Given, EnvError>;
 
 /// Gives orders, with the pipes for what the command says. A mason that is at its end says why.
 fn orders(
-    mason: &Mason,
+    helper: &SandboxHelper,
     spec: &Spec,
     (out, err): (PipeWriter, PipeWriter),
 ) -> Result<Followed, EnvError> {
     let give = || {
         let (line, theirs) = Line::pair()?;
-        mason.order(spec, [theirs.as_fd(), out.as_fd(), err.as_fd()])?;
+        helper.order(spec, [theirs.as_fd(), out.as_fd(), err.as_fd()])?;
         drop(theirs);
         if spec.network {
             return proxied(line);
         }
         Ok(Ok(Given { line, first: None, proxied: None }))
     };
-    give().map_err(|source| match mason.last_words() {
+    give().map_err(|source| match helper.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
         None => EnvError::Exec { doing: "giving orders for", source },
     })

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
-use types::Rung;
+use types::IsolationLevel;
 
 use super::meter::Meter;
 use super::sockets::Finder;
@@ -42,8 +42,8 @@ pub(super) fn main() -> i32 {
     let mut ours = UnixStream::from(ours);
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
     let done = told.and_then(|(prelude, _)| match prelude.rung {
-        Rung::Landlock => fenced::serve(&mut ours),
-        Rung::Full | Rung::None => enter(&mut ours, &prelude),
+        IsolationLevel::Landlock => fenced::serve(&mut ours),
+        IsolationLevel::Full | IsolationLevel::None => enter(&mut ours, &prelude),
     });
     match done {
         Ok(()) => 0,
@@ -232,7 +232,7 @@ fn obey(
             command::watch(line, child, &mut meter, &all)
         }
         Action::Probe(targets) => {
-            Ok(Report::Probed(probe::attack(&spec.root, targets, Rung::Full)))
+            Ok(Report::Probed(probe::attack(&spec.root, targets, IsolationLevel::Full)))
         }
     }
 }

@@ -8,10 +8,10 @@ mod command;
 mod disk;
 mod fenced;
 mod held;
+mod helper;
 mod inside;
 mod line;
 mod masks;
-mod mason;
 mod meter;
 mod mounts;
 mod network;
@@ -29,11 +29,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use types::{Attack, ExecResult, Proof, Rung, Scope, Span, WorkPath};
+use types::{Attack, ExecResult, IsolationLevel, Millis, Proof, Scope, WorkPath};
 
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
-use mason::Masons;
+use helper::SandboxHelpers;
 pub use spec::Limits;
 pub(crate) use spec::{Action, Spec};
 
@@ -47,12 +47,12 @@ const ORDERED: usize = 3;
 const TERM: &[u8; 1] = b"T";
 const KILL: &[u8; 1] = b"K";
 
-/// Shows that this program can be started again as a mason; only `Twin::enter` makes one. It keeps masons, who have the
+/// Shows that this program can be started again as a mason; only `HelperExe::enter` makes one. It keeps masons, who have the
 /// next command's walls ready, because building them takes longer than most commands.
 #[derive(Debug, Clone)]
-pub struct Twin(Arc<Masons>);
+pub struct HelperExe(Arc<SandboxHelpers>);
 
-impl Twin {
+impl HelperExe {
     /// To be called first thing in `main`, while there is only one thread. If this process was started as a
     /// mason, it does the mason's work and never comes back.
     #[must_use]
@@ -70,7 +70,7 @@ const PROXIED: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_pr
 /// How commands are confined.
 #[derive(Debug, Clone)]
 pub struct Confine {
-    twin: Twin,
+    helper_exe: HelperExe,
     /// Where commands may write in the workspace; everywhere but to git's own files if nothing is said.
     scope: Option<Scope>,
     /// Paths of this machine that commands may read beside the usual ones.
@@ -81,16 +81,16 @@ pub struct Confine {
     limits: Limits,
     /// Hosts that commands may reach; none means no network.
     hosts: Arc<Hosts>,
-    rung: Rung,
+    rung: IsolationLevel,
 }
 
 impl Confine {
     #[must_use]
-    pub fn new(twin: Twin) -> Self {
+    pub fn new(helper_exe: HelperExe) -> Self {
         let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
         let (masked, closed, reopened) = (Vec::new(), Vec::new(), Vec::new());
-        let (scope, rung) = (None, Rung::Full);
-        Self { twin, scope, visible, masked, closed, reopened, limits, hosts, rung }
+        let (scope, rung) = (None, IsolationLevel::Full);
+        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, rung }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
@@ -126,7 +126,7 @@ impl Confine {
 
     /// Holds commands by another rung than the highest, where that is what there is.
     #[must_use]
-    pub fn holding(mut self, rung: Rung) -> Self {
+    pub fn holding(mut self, rung: IsolationLevel) -> Self {
         self.rung = rung;
         self
     }
@@ -155,19 +155,19 @@ impl Confine {
     }
 
     /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
-    pub async fn probe(twin: Twin) -> Proof {
+    pub async fn probe(helper_exe: HelperExe) -> Proof {
         let mut missing = Vec::new();
-        for rung in [Rung::Full, Rung::Landlock] {
-            match Self::new(twin.clone()).holding(rung).prove().await {
+        for rung in [IsolationLevel::Full, IsolationLevel::Landlock] {
+            match Self::new(helper_exe.clone()).holding(rung).prove().await {
                 Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
                 Ok(proof) => missing.extend(proof.through().map(|attack| {
                     let how = attack.through.as_deref().unwrap_or_default();
-                    format!("{}: {}: {how}", rung.word(), attack.what)
+                    format!("{}: {}: {how}", rung.as_str(), attack.what)
                 })),
-                Err(error) => missing.push(format!("{}: {}", rung.word(), error.chain())),
+                Err(error) => missing.push(format!("{}: {}", rung.as_str(), error.chain())),
             }
         }
-        Proof { rung: Rung::None, attacks: vec![], missing }
+        Proof { rung: IsolationLevel::None, attacks: vec![], missing }
     }
 
     pub(crate) fn scope(&self) -> Option<&Scope> {
@@ -176,7 +176,7 @@ impl Confine {
 
     /// Whether what lies beside a file of the scope can be closed while its folder is open.
     pub(crate) fn closes_beside(&self) -> bool {
-        self.rung == Rung::Full
+        self.rung == IsolationLevel::Full
     }
 
     /// Runs a command behind these walls.
@@ -184,10 +184,10 @@ impl Confine {
         &self,
         spec: Spec,
         listener: Option<Listener>,
-        timeout: Span,
+        timeout: Millis,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        let way = Way { masons: &self.twin.0, hosts: &self.hosts };
+        let way = Way { helpers: &self.helper_exe.0, hosts: &self.hosts };
         held::run(way, spec, listener, timeout, stop).await
     }
 
@@ -204,7 +204,7 @@ impl Confine {
             *value = "/tmp".into();
         }
         // The way out needs a network of its own.
-        let network = !self.hosts.is_empty() && self.rung == Rung::Full;
+        let network = !self.hosts.is_empty() && self.rung == IsolationLevel::Full;
         if network {
             let proxy = format!("http://127.0.0.1:{}", network::PROXY_PORT);
             for name in PROXIED {

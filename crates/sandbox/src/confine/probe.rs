@@ -7,7 +7,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 
-use types::Rung;
+use types::IsolationLevel;
 
 use super::spec::Targets;
 
@@ -24,7 +24,7 @@ pub(super) const METADATA: &str = "change the mode of a file outside";
 
 type Attempts = Vec<(String, Option<String>)>;
 
-pub(super) fn attack(workspace: &Path, targets: &Targets, rung: Rung) -> Attempts {
+pub(super) fn attack(workspace: &Path, targets: &Targets, rung: IsolationLevel) -> Attempts {
     let mut attempts = Attempts::new();
     let mut note = |what: &str, through: Option<String>| attempts.push((what.to_owned(), through));
     note("write outside the workspace", write_outside(&targets.outside));
@@ -137,7 +137,7 @@ fn service(workspace: &Path) -> Option<String> {
 }
 
 /// What the kernel says about this very process.
-fn keep(rung: Rung) -> Option<String> {
+fn keep(rung: IsolationLevel) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |name: &str| {
         let line = status.lines().find(|line| line.starts_with(name))?;
@@ -146,7 +146,7 @@ fn keep(rung: Rung) -> Option<String> {
     let none = "0000000000000000";
     let mut wanted =
         vec![("CapEff:", none), ("CapPrm:", none), ("NoNewPrivs:", "1"), ("Seccomp:", "2")];
-    if rung == Rung::Full {
+    if rung == IsolationLevel::Full {
         // An ordinary user outside cannot lower this, and without new privileges it means nothing to it.
         wanted.push(("CapBnd:", none));
     }

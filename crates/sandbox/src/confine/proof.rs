@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
-use types::{Attack, ExecRequest, Proof, Rung, Span, WorkPath};
+use types::{Attack, ExecRequest, IsolationLevel, Millis, Proof, WorkPath};
 
 use super::spec::{Action, Limits, Report, Targets};
 use super::{Confine, held, probe};
@@ -36,7 +36,7 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
     let variables = home.into_iter().collect();
     let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
-    let report = held::probe(&confine.twin.0, spec).await;
+    let report = held::probe(&confine.helper_exe.0, spec).await;
     drop((listener, service));
     match report? {
         Report::Probed(attempts) => Ok(judged(confine.rung, attempts, &workspace, &outside)),
@@ -47,25 +47,25 @@ pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
 
 /// Commands that take too much of one thing each: what is tried, how, and what the result then says. `tail` keeps in
 /// memory what it may have to show.
-const GREEDY: [(&str, &str, &str, Span); 3] = [
+const GREEDY: [(&str, &str, &str, Millis); 3] = [
     (
         "use too much memory in several processes",
         "for i in 1 2 3 4; do (head -c 16M /dev/zero; sleep 9) | tail -c 16M > /dev/null & done",
         "(memory_mb)",
-        Span::seconds(10),
+        Millis::seconds(10),
     ),
     (
         "start too many processes",
         "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done",
         "(processes)",
         // A shell that is refused a process waits for one, and has said so by then.
-        Span::seconds(2),
+        Millis::seconds(2),
     ),
     (
         "write too much to disk",
         "for i in 1 2 3 4; do head -c 8M /dev/zero > $i; done",
         "(disk_mb)",
-        Span::seconds(10),
+        Millis::seconds(10),
     ),
 ];
 
@@ -101,7 +101,7 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
 const NOT_CLAIMED: [&str; 4] = [probe::GIT, probe::SEE, probe::METADATA, "leave git changed"];
 
 fn judged(
-    rung: Rung,
+    rung: IsolationLevel,
     attempts: Vec<(String, Option<String>)>,
     workspace: &Path,
     outside: &Path,
@@ -119,9 +119,10 @@ fn judged(
     );
     // The other way round: what is allowed must have arrived, or nothing was tried at all.
     seen("pretend to work", !workspace.join(probe::CONTROL).exists());
-    let claims =
-        |attack: &&Attack| rung == Rung::Full || !NOT_CLAIMED.contains(&attack.what.as_str());
+    let claims = |attack: &&Attack| {
+        rung == IsolationLevel::Full || !NOT_CLAIMED.contains(&attack.what.as_str())
+    };
     let held = attacks.iter().filter(claims).all(|attack| attack.through.is_none());
-    let rung = if held { rung } else { Rung::None };
+    let rung = if held { rung } else { IsolationLevel::None };
     Proof { rung, attacks, missing: vec![] }
 }

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use types::{Rung, Scope, WorkPath};
+use types::{IsolationLevel, Scope, WorkPath};
 
 /// What a mason is told before there is a command for it, so that it can build what does not depend on one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prelude {
-    pub(crate) rung: Rung,
+    pub(crate) rung: IsolationLevel,
     /// The workspace. The root that is laid out keeps the names of what was put in, which are nobody else's business.
     pub(crate) root: PathBuf,
     pub(crate) home: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Spec {
     /// Places in those that may be written to after all.
     pub(crate) reopened: Vec<WorkPath>,
     pub(crate) limits: Limits,
-    pub(crate) rung: Rung,
+    pub(crate) rung: IsolationLevel,
     /// Whether there is a way to the hosts that were granted.
     pub(crate) network: bool,
 }

@@ -19,7 +19,7 @@ use crate::EnvError;
 use crate::confine::Spec;
 use crate::git::workspace;
 use crate::jail::{self, Jail, Links};
-use crate::search::{Survey, walk::Ground};
+use crate::search::{Survey, walk::SearchRoot};
 
 /// The largest file that is remembered whole, and how much all of them may be.
 const MAX_FILE: u64 = 256 * 1024;
@@ -116,7 +116,7 @@ impl LocalEnvironment {
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         let find = move |jail: &Jail, _: &WorkPath| {
             let stop = CancellationToken::new();
-            Ok(Ground { jail, root: &root, hidden: &hidden, stop: &stop }.guarded())
+            Ok(SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.guarded())
         };
         self.blocking(&WorkPath::root(), find).await.unwrap_or_default()
     }

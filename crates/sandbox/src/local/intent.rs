@@ -158,7 +158,7 @@ impl IntentLog {
     /// Writes down what became of it. The note itself is not needed any more.
     fn settle(&self, name: &str, became: Recovered, noted: &Path) -> io::Result<()> {
         let mut done = File::options().create(true).append(true).open(self.folder.join(DONE))?;
-        done.write_all(format!("{name} {}\n", became.word()).as_bytes())?;
+        done.write_all(format!("{name} {}\n", became.as_str()).as_bytes())?;
         done.sync_data()?;
         fs::remove_file(noted)
     }
@@ -170,7 +170,7 @@ impl IntentLog {
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let lines = whole.filter_map(|line| {
             let (name, word) = line.rsplit_once(' ')?;
-            Some((name.to_owned(), Recovered::ALL.into_iter().find(|one| one.word() == word)?))
+            Some((name.to_owned(), Recovered::ALL.into_iter().find(|one| one.as_str() == word)?))
         });
         let mut all = BTreeMap::new();
         let mut twice = Vec::new();

@@ -88,14 +88,14 @@ pub(super) fn explain(scope: &Scope, beside: &[WorkPath], result: &mut ExecResul
 
 #[cfg(test)]
 mod tests {
-    use types::{Ended, Span};
+    use types::{Ended, Millis};
 
     use super::*;
 
     fn told(scope: &[&str], ended: Ended, said: &str) -> String {
         let scope = scope.iter().map(|place| place.parse().expect("a place")).collect();
         let (output, stderr) = (said.to_owned(), said.to_owned());
-        let (stdout, elapsed) = (String::new(), Span::default());
+        let (stdout, elapsed) = (String::new(), Millis::default());
         let mut result = ExecResult { ended, output, stdout, stderr, dropped: 0, elapsed };
         explain(&Scope(scope), &[], &mut result);
         assert_eq!(result.output, result.stderr);

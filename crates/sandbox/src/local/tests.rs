@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
-use types::{Ended, Span};
+use types::{Ended, Millis};
 
 use super::*;
 
@@ -17,13 +17,13 @@ fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
     (dir, env)
 }
 
-async fn exec(env: &LocalEnvironment, command: &str, timeout: Span) -> ExecResult {
+async fn exec(env: &LocalEnvironment, command: &str, timeout: Millis) -> ExecResult {
     let request = ExecRequest::new(command.to_owned(), WorkPath::root(), timeout);
     env.exec(request, &CancellationToken::new()).await.expect("the command ran")
 }
 
 async fn sh(env: &LocalEnvironment, command: &str) -> ExecResult {
-    exec(env, command, Span::seconds(60)).await
+    exec(env, command, Millis::seconds(60)).await
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn output_and_errors_come_as_they_arrive_and_apart_with_the_exit_code() {
     assert_eq!(result.output, "one\ntwo\nthree\n");
     assert_eq!((result.stdout.as_str(), result.stderr.as_str()), ("one\nthree\n", "two\n"));
     assert_eq!(result.ended, Ended::Exited(3));
-    assert!(result.elapsed >= Span::millis(100), "{}", result.elapsed);
+    assert!(result.elapsed >= Millis::millis(100), "{}", result.elapsed);
     let killed = sh(&env, "kill -9 $$").await;
     assert_eq!(killed.ended, Ended::Signalled(9));
 }
@@ -147,7 +147,7 @@ async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
     let request = ExecRequest {
         command: "ls; cat; tty; env | cut -d= -f1 | sort | tr '\\n' ' '".to_owned(),
         folder: path("sub"),
-        timeout: Span::seconds(60),
+        timeout: Millis::seconds(60),
         variables: std::collections::BTreeMap::new(),
     };
     let result = env.exec(request, &CancellationToken::new()).await.expect("it ran");
@@ -162,7 +162,7 @@ async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_i
     let began = Instant::now();
     let line =
         "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo hi; sleep 600";
-    let result = exec(&env, line, Span::millis(200)).await;
+    let result = exec(&env, line, Millis::millis(200)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert_eq!(result.output, "hi\n");
     assert!(began.elapsed() < Duration::from_secs(30));
@@ -188,7 +188,7 @@ async fn a_stop_reaches_the_running_command() {
     let request = ExecRequest {
         command: "echo up > up; sleep 600".to_owned(),
         folder: WorkPath::root(),
-        timeout: Span::seconds(600),
+        timeout: Millis::seconds(600),
         variables: std::collections::BTreeMap::new(),
     };
     let stopper = async {
@@ -205,7 +205,7 @@ async fn a_stop_reaches_the_running_command() {
 #[tokio::test]
 async fn endless_output_is_bounded_and_does_not_outlive_its_time() {
     let (_dir, env) = workspace();
-    let result = exec(&env, "yes", Span::millis(300)).await;
+    let result = exec(&env, "yes", Millis::millis(300)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert!(result.output.len() < 2 * 1024 * 1024);
     assert!(result.dropped > 0);
@@ -219,7 +219,7 @@ async fn what_left_the_session_is_ended_with_the_command() {
     assert!(sh(&env, line).await.passed());
     let gone = "[ ! -d /proc/$(cat child) ] || grep -q 'State:.Z' /proc/$(cat child)/status";
     assert!(sh(&env, gone).await.passed(), "it is still there");
-    let timed = exec(&env, &format!("{line}; sleep 600"), Span::millis(300)).await;
+    let timed = exec(&env, &format!("{line}; sleep 600"), Millis::millis(300)).await;
     assert_eq!(timed.ended, Ended::TimedOut);
     assert!(sh(&env, gone).await.passed(), "it outlived its time");
 }

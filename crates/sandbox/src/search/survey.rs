@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use ignore::{DirEntry, WalkBuilder};
 use types::{Sensitive, WorkPath, holds_key};
 
-use super::walk::Ground;
+use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name};
 
 /// More entries than this are not looked at in one walk.
@@ -49,7 +49,7 @@ impl Survey {
     }
 }
 
-impl Ground<'_> {
+impl SearchRoot<'_> {
     /// Looks through the whole workspace.
     pub(crate) fn survey(&self) -> Survey {
         let mut found = Survey::default();

@@ -30,14 +30,14 @@ const MAX_IGNORE_BYTES: u64 = 256 * 1024;
 
 /// A workspace to search in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct SearchRoot<'a> {
     pub(crate) jail: &'a Jail,
     pub(crate) root: &'a Path,
     pub(crate) hidden: &'a Hidden,
     pub(crate) stop: &'a CancellationToken,
 }
 
-impl Ground<'_> {
+impl SearchRoot<'_> {
     pub(crate) fn grep(&self, request: &GrepRequest) -> Result<Found<Hits>, EnvError> {
         let matcher = matcher(request)?;
         let include = Include::new(request.include.as_deref())?;

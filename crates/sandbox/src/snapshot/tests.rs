@@ -17,12 +17,12 @@ use types::Digest;
 use super::*;
 
 /// A workspace, and beside it a folder for snapshots.
-struct Ground {
+struct Fixture {
     place: tempfile::TempDir,
     snapshots: Snapshots,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
         let place = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(place.path().join("work")).expect("a folder");

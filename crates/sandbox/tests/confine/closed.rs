@@ -1,7 +1,7 @@
 //! Places in the workspace that nobody writes to, such as dependencies whose content is shared with other worktrees.
 
 use sandbox::LocalEnvironment;
-use types::{Scope, Span, WorkPath};
+use types::{Millis, Scope, WorkPath};
 
 use crate::ground::{Ground, run};
 
@@ -32,11 +32,11 @@ async fn tried(ground: &Ground, scope: Option<Scope>) {
         confine = confine.writing_to(scope);
     }
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
-    let result = run(&env, TRIES, Span::seconds(60)).await;
+    let result = run(&env, TRIES, Millis::seconds(60)).await;
     assert_eq!(result.output, "x\n", "{}", result.output);
     let shared = std::fs::read_to_string(ground.out().join("dep.js")).expect("a file");
     assert_eq!(shared, "x\n", "what is shared is as it was");
-    assert!(run(&env, "echo x > src/new", Span::seconds(60)).await.passed());
+    assert!(run(&env, "echo x > src/new", Millis::seconds(60)).await.passed());
 }
 
 pub(crate) async fn a_closed_place_is_written_to_only_where_it_is_open_again(ground: Ground) {

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use sandbox::LocalEnvironment;
-use types::{Rung, Span};
+use types::{IsolationLevel, Millis};
 
 use crate::ground::{Ground, run};
 
@@ -138,12 +138,12 @@ const CORPUS: [(&str, &str, bool); 50] = [
 
 pub(crate) async fn nothing_gets_out_of_the_namespaces(ground: Ground) {
     let env = ground.env();
-    attack(&ground, &env, Rung::Full).await;
+    attack(&ground, &env, IsolationLevel::Full).await;
 }
 
 /// What Landlock alone must hold; root is refused there, which is an answer too.
 pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(ground: Ground) {
-    let confine = ground.confine().holding(Rung::Landlock);
+    let confine = ground.confine().holding(IsolationLevel::Landlock);
     let proof = confine.prove().await;
     if nix::unistd::getuid().is_root() {
         let refused = proof.expect_err("root is refused");
@@ -152,20 +152,20 @@ pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(ground: Ground) 
     }
     let proof = proof.expect("a proof");
     let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
-    assert_eq!(proof.rung, Rung::Landlock, "{proof:#?}");
+    assert_eq!(proof.rung, IsolationLevel::Landlock, "{proof:#?}");
     assert!(!open.is_empty(), "it says what it does not hold: {open:?}");
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
     let works = run(
         &env,
         "echo hi > f && cat f && mktemp >/dev/null && ls / >/dev/null; echo $?",
-        Span::seconds(60),
+        Millis::seconds(60),
     )
     .await;
     assert!(works.output.starts_with("hi\n"), "{}", works.output);
-    attack(&ground, &env, Rung::Landlock).await;
+    attack(&ground, &env, IsolationLevel::Landlock).await;
 }
 
-async fn attack(ground: &Ground, env: &LocalEnvironment, rung: Rung) {
+async fn attack(ground: &Ground, env: &LocalEnvironment, rung: IsolationLevel) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let socket =
@@ -176,8 +176,8 @@ async fn attack(ground: &Ground, env: &LocalEnvironment, rung: Rung) {
     let before = trace(&ground.out());
     let head = format!("OUT={}; PID={}; PORT={port}; ", ground.out().display(), std::process::id());
     for (name, script, always) in CORPUS {
-        if rung == Rung::Full || always {
-            let result = run(env, &format!("{head}{script}"), Span::seconds(30)).await;
+        if rung == IsolationLevel::Full || always {
+            let result = run(env, &format!("{head}{script}"), Millis::seconds(30)).await;
             assert!(!result.output.contains("ESCAPED"), "{name}: {}", result.output);
             assert_eq!(trace(&ground.out()), before, "{name} left a trace: {}", result.output);
             assert!(!crate::ground::alive("96501"), "{name} is still running");

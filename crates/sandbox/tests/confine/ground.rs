@@ -2,23 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use sandbox::{Confine, Environment as _, LocalEnvironment, Twin};
+use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{ExecRequest, ExecResult, Span, WorkPath};
+use types::{ExecRequest, ExecResult, Millis, WorkPath};
 
 pub(crate) struct Ground {
     pub(crate) dir: tempfile::TempDir,
-    twin: Twin,
+    helper_exe: HelperExe,
 }
 
 impl Ground {
-    pub(crate) fn new(twin: Twin) -> Self {
+    pub(crate) fn new(helper_exe: HelperExe) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         for name in ["ws", "out"] {
             std::fs::create_dir(dir.path().join(name)).expect("a folder");
         }
         std::fs::write(dir.path().join("out/secret"), "CANARY").expect("a secret");
-        Self { dir, twin }
+        Self { dir, helper_exe }
     }
 
     pub(crate) fn ws(&self) -> PathBuf {
@@ -30,7 +30,7 @@ impl Ground {
     }
 
     pub(crate) fn confine(&self) -> Confine {
-        Confine::new(self.twin.clone())
+        Confine::new(self.helper_exe.clone())
     }
 
     pub(crate) fn env(&self) -> LocalEnvironment {
@@ -38,15 +38,15 @@ impl Ground {
     }
 
     pub(crate) async fn sh(&self, line: &str) -> ExecResult {
-        run(&self.env(), line, Span::seconds(60)).await
+        run(&self.env(), line, Millis::seconds(60)).await
     }
 }
 
-pub(crate) fn asked(line: &str, timeout: Span) -> ExecRequest {
+pub(crate) fn asked(line: &str, timeout: Millis) -> ExecRequest {
     ExecRequest::new(line.to_owned(), WorkPath::root(), timeout)
 }
 
-pub(crate) async fn run(env: &LocalEnvironment, line: &str, timeout: Span) -> ExecResult {
+pub(crate) async fn run(env: &LocalEnvironment, line: &str, timeout: Millis) -> ExecResult {
     env.exec(asked(line, timeout), &CancellationToken::new()).await.expect("the command ran")
 }
 

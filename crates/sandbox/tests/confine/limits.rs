@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 
 use sandbox::{Limits, LocalEnvironment};
-use types::{Ended, ExecResult, Rung, Span};
+use types::{Ended, ExecResult, IsolationLevel, Millis};
 
 use crate::ground::{Ground, gone, run};
 
@@ -13,7 +13,7 @@ const MB: u64 = 1 << 20;
 
 async fn within(ground: &Ground, limits: Limits, line: &str) -> ExecResult {
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-    run(&env.confined(ground.confine().limits(limits)), line, Span::seconds(60)).await
+    run(&env.confined(ground.confine().limits(limits)), line, Millis::seconds(60)).await
 }
 
 fn assert_ended_by(result: &ExecResult, limit: &str) {
@@ -55,7 +55,7 @@ fn program(ground: &Ground, name: &str, code: &[u8]) {
 
 pub(crate) async fn the_limits_are_proved(ground: Ground) {
     let rungs = if nix::unistd::getuid().is_root() { 1 } else { 2 };
-    for rung in [Rung::Full, Rung::Landlock].into_iter().take(rungs) {
+    for rung in [IsolationLevel::Full, IsolationLevel::Landlock].into_iter().take(rungs) {
         let attacks = ground.confine().holding(rung).prove_limits().await.expect("a proof");
         assert_eq!(attacks.len(), 3);
         let open = attacks.iter().filter(|attack| attack.through.is_some());

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, Limits, LocalEnvironment, Twin};
+use sandbox::{Confine, Environment as _, HelperExe, Limits, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{Ended, Span};
+use types::{Ended, Millis};
 
 use crate::ground::{Ground, alive, asked, gone, run, up};
 
@@ -20,9 +20,9 @@ pub(crate) async fn nothing_is_left_running(ground: Ground) {
 pub(crate) async fn time_is_up_for_commands_that_ignore_it(ground: Ground) {
     let began = Instant::now();
     let line = "(setsid sh -c 'trap \"\" TERM; nohup sleep 98705 & ' &); trap '' TERM; echo hi; sleep 98705; sleep 98705";
-    let result = run(&ground.env(), line, Span::millis(500)).await;
+    let result = run(&ground.env(), line, Millis::millis(500)).await;
     assert_eq!((result.ended, result.output.as_str()), (Ended::TimedOut, "hi\n"));
-    let result = run(&ground.env(), "kill -STOP $$; sleep 98705", Span::millis(500)).await;
+    let result = run(&ground.env(), "kill -STOP $$; sleep 98705", Millis::millis(500)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     gone("98705").await;
@@ -32,7 +32,7 @@ pub(crate) async fn a_stop_reaches_everything_inside(ground: Ground) {
     let stop = CancellationToken::new();
     let env = ground.env();
     let exec =
-        env.exec(asked("setsid sleep 98708 & touch up; sleep 98708", Span::seconds(600)), &stop);
+        env.exec(asked("setsid sleep 98708 & touch up; sleep 98708", Millis::seconds(600)), &stop);
     let stopper = async {
         up(&ground.ws().join("up")).await;
         stop.cancel();
@@ -47,7 +47,7 @@ pub(crate) async fn a_dropped_call_leaves_nothing(ground: Ground) {
     let env = ground.env();
     let stop = CancellationToken::new();
     let exec =
-        env.exec(asked("setsid sleep 98710 & touch up; sleep 98710", Span::seconds(600)), &stop);
+        env.exec(asked("setsid sleep 98710 & touch up; sleep 98710", Millis::seconds(600)), &stop);
     tokio::select! {
         _ = exec => panic!("it ended by itself"),
         () = up(&mark) => {}
@@ -56,10 +56,10 @@ pub(crate) async fn a_dropped_call_leaves_nothing(ground: Ground) {
 }
 
 /// A program that runs a command and is killed over it.
-pub(crate) fn to_be_killed(twin: Twin, ws: &Path) {
+pub(crate) fn to_be_killed(helper_exe: HelperExe, ws: &Path) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(twin));
-    runtime.block_on(run(&env, "setsid sleep 98707 & touch up; sleep 98707", Span::seconds(600)));
+    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(helper_exe));
+    runtime.block_on(run(&env, "setsid sleep 98707 & touch up; sleep 98707", Millis::seconds(600)));
 }
 
 pub(crate) async fn our_own_death_takes_everything_with_it(ground: Ground) {
@@ -93,7 +93,7 @@ pub(crate) async fn processes_are_limited(ground: Ground) {
     let env = env.confined(ground.confine().limits(limits));
     let line =
         "i=0; while [ $i -lt 2000 ]; do sleep 98711 & i=$((i+1)); done 2>/dev/null; echo done";
-    let result = run(&env, line, Span::seconds(20)).await;
+    let result = run(&env, line, Millis::seconds(20)).await;
     assert!(result.output.contains("esource") || result.ended != Ended::Exited(0), "{result:?}");
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn large_files_are_limited(ground: Ground) {
     let limits = Limits { file_bytes: 1 << 20, ..Limits::default() };
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
     let env = env.confined(ground.confine().limits(limits));
-    let result = run(&env, "head -c 5000000 /dev/zero > big", Span::seconds(60)).await;
+    let result = run(&env, "head -c 5000000 /dev/zero > big", Millis::seconds(60)).await;
     assert!(!result.passed());
     assert_eq!(std::fs::metadata(ground.ws().join("big")).expect("a file").len(), 1 << 20);
 }

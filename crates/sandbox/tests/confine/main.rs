@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ground::Ground;
-use sandbox::Twin;
+use sandbox::HelperExe;
 
 fn main() {
-    let twin = Twin::enter();
+    let helper_exe = HelperExe::enter();
     if let Some(ws) = std::env::var_os("CONFINE_WS") {
-        return lives::to_be_killed(twin, Path::new(&ws));
+        return lives::to_be_killed(helper_exe, Path::new(&ws));
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
     let said = |word: &str| words.iter().any(|said| said == word);
@@ -35,7 +35,7 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut failed = 0;
     for (name, test) in tests().into_iter().filter(|(name, _)| fits(name)) {
-        let ground = Ground::new(twin.clone());
+        let ground = Ground::new(helper_exe.clone());
         let run = std::panic::AssertUnwindSafe(|| runtime.block_on(test(ground)));
         let passed = std::panic::catch_unwind(run).is_ok();
         println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });

@@ -3,7 +3,7 @@
 
 use sandbox::{EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{Rung, Scope, Span, WorkPath};
+use types::{IsolationLevel, Millis, Scope, WorkPath};
 
 use crate::ground::{Ground, asked, run};
 
@@ -39,7 +39,7 @@ pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(ground: Ground) 
         "cat .ssh/* deep/.aws/* id_ed25519 .netrc tls/* .env state/* tests/id_rsa; cp -r .ssh x; cat x/*; \
          mv .ssh y; echo z > .ssh/authorized_keys; rm -rf state; echo z > state/journal.db; echo z > .netrc; \
          ln id_ed25519 h; cat h; true",
-        Span::seconds(60),
+        Millis::seconds(60),
     )
     .await
     .output;
@@ -57,8 +57,8 @@ pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(ground: Ground) 
     }
     let moved = env.rename(&path("deep"), &path("seen")).await;
     assert!(matches!(moved, Err(EnvError::Hidden { .. })), "{moved:?}");
-    run(&env, "printf -- '-----BEGIN PRIVATE KEY-----' > tls/new.pem", Span::seconds(60)).await;
-    let own_key = run(&env, "cat tls/new.pem", Span::seconds(60)).await.output;
+    run(&env, "printf -- '-----BEGIN PRIVATE KEY-----' > tls/new.pem", Millis::seconds(60)).await;
+    let own_key = run(&env, "cat tls/new.pem", Millis::seconds(60)).await.output;
     assert!(own_key.contains("PRIVATE"), "what a command made is its own: {own_key}");
 }
 
@@ -73,7 +73,7 @@ async fn tried(ground: &Ground, env: &LocalEnvironment) {
         put(ground, name, "before");
     }
     std::fs::create_dir(ground.ws().join("src")).expect("a folder");
-    let output = run(env, TRIES, Span::seconds(60)).await.output;
+    let output = run(env, TRIES, Millis::seconds(60)).await.output;
     for name in [".vscode", "new/.vscode/tasks.json", ".envrc", ".claude"] {
         let place = ground.ws().join(name);
         assert!(std::fs::symlink_metadata(place).is_err(), "{name} is there: {output}");
@@ -111,7 +111,7 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(ground: Ground) {
     let env = env.guarding_settings(vec![named], None);
     let line =
         "cd .github/workflows; echo after > ci.yml; echo x > other.yml; echo x > third.yml; true";
-    run(&env, line, Span::seconds(60)).await;
+    run(&env, line, Millis::seconds(60)).await;
     assert_eq!(text(&ground, ".github/workflows/ci.yml"), "after\n");
     assert_eq!(text(&ground, ".github/workflows/other.yml"), "before");
     assert!(!ground.ws().join(".github/workflows/third.yml").exists());
@@ -124,7 +124,7 @@ pub(crate) async fn keys_are_neither_replaced_nor_planted(ground: Ground) {
     let env = ground.env().guarding_settings(vec![], None);
     let line = "mv .config c; mkdir -p .config/gh; echo x > .config/gh/hosts.yml; mv mine m; rm -rf mine; \
                 mkdir -p .ssh; echo x > .ssh/authorized_keys; echo x > .netrc; echo fine > a; true";
-    let output = run(&env, line, Span::seconds(60)).await.output;
+    let output = run(&env, line, Millis::seconds(60)).await.output;
     assert_eq!(text(&ground, ".config/gh/hosts.yml"), "before", "{output}");
     assert_eq!(text(&ground, "mine/.ssh/id_rsa"), "before", "{output}");
     assert!(!ground.ws().join(".ssh/authorized_keys").exists(), "{output}");
@@ -142,7 +142,7 @@ pub(crate) async fn what_git_knows_is_not_taken_away(ground: Ground) {
     git(&["init", "--quiet"]);
     let env = ground.env().guarding_settings(vec![], None);
     let line = "touch begun; until [ -e go ]; do :; done; echo x > .envrc";
-    let (ran, ()) = tokio::join!(run(&env, line, Span::seconds(60)), async {
+    let (ran, ()) = tokio::join!(run(&env, line, Millis::seconds(60)), async {
         crate::ground::up(&ground.ws().join("begun")).await;
         put(&ground, ".github/workflows/ci.yml", "theirs");
         git(&["add", ".github"]);
@@ -154,8 +154,8 @@ pub(crate) async fn what_git_knows_is_not_taken_away(ground: Ground) {
 
 pub(crate) async fn without_namespaces_a_command_beside_keys_is_not_run(ground: Ground) {
     put(&ground, ".ssh/id_rsa", KEY);
-    let confine = ground.confine().holding(Rung::Landlock);
+    let confine = ground.confine().holding(IsolationLevel::Landlock);
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
-    let refused = env.exec(asked("true", Span::seconds(60)), &CancellationToken::new()).await;
+    let refused = env.exec(asked("true", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Unheld { .. })), "{refused:?}");
 }

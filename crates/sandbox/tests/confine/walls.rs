@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sandbox::{EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{Ended, ExecRequest, Scope, Span};
+use types::{Ended, ExecRequest, Millis, Scope};
 
 use crate::ground::{Ground, asked, run};
 
@@ -20,7 +20,7 @@ pub(crate) async fn a_command_runs_with_its_folder_output_and_exit_code(ground: 
     std::fs::create_dir(ground.ws().join("sub")).expect("a folder");
     let request = ExecRequest {
         folder: "sub".parse().expect("a path"),
-        ..asked("pwd; echo e >&2; exit 3", Span::seconds(60))
+        ..asked("pwd; echo e >&2; exit 3", Millis::seconds(60))
     };
     let result = ground.env().exec(request, &CancellationToken::new()).await.expect("it ran");
     let sub = ground.ws().canonicalize().expect("a path").join("sub");
@@ -101,7 +101,7 @@ pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground)
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
     let line = "echo x > src/deep/a; mkdir src/deep/b; echo 9 > one.txt; echo 9 > two.txt; echo x > docs/a; \
         echo x > new; echo x > src/a; rm two.txt; mv docs d; ln src/deep/a docs/b; cat two.txt";
-    let output = run(&env, line, Span::seconds(60)).await.output;
+    let output = run(&env, line, Millis::seconds(60)).await.output;
     assert!(output.ends_with('2'), "{output}");
     let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
     assert_eq!(text("src/deep/a").as_deref(), Some("x\n"));
@@ -109,11 +109,11 @@ pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground)
     for name in ["docs/a", "docs/b", "new", "src/a", "d", "absent.txt"] {
         assert!(!ground.ws().join(name).exists(), "{name} was made");
     }
-    run(&env, "echo made > absent.txt; echo x > other.txt", Span::seconds(60)).await;
+    run(&env, "echo made > absent.txt; echo x > other.txt", Millis::seconds(60)).await;
     assert_eq!(text("absent.txt").as_deref(), Some("made\n"));
     assert!(!ground.ws().join("other.txt").exists());
     std::fs::remove_file(ground.ws().join("absent.txt")).expect("removed");
-    run(&env, "touch absent.txt", Span::seconds(60)).await;
+    run(&env, "touch absent.txt", Millis::seconds(60)).await;
     assert_eq!(text("absent.txt").as_deref(), Some(""), "an empty file can be meant");
 }
 
@@ -123,12 +123,12 @@ pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(gro
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
     let env = env.confined(ground.confine().writing_to(scope));
     for line in ["sed -i s/old/new/ one.txt", "echo new > /tmp/copy; mv /tmp/copy one.txt"] {
-        let result = run(&env, line, Span::seconds(60)).await;
+        let result = run(&env, line, Millis::seconds(60)).await;
         assert!(!result.passed(), "{line} works now; say so: {}", result.output);
         assert!(result.output.contains("only one.txt may be written"), "{}", result.output);
     }
     let works = "sed s/old/new/ one.txt > /tmp/copy && cat /tmp/copy > one.txt";
-    assert!(run(&env, works, Span::seconds(60)).await.passed());
+    assert!(run(&env, works, Millis::seconds(60)).await.passed());
     let text = std::fs::read_to_string(ground.ws().join("one.txt"));
     assert_eq!(text.ok().as_deref(), Some("new\n"));
 }
@@ -144,7 +144,7 @@ pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(ground
     let env = env.confined(ground.confine().writing_to(Scope(scope.to_vec())));
     let works = "set -e; sed -i s/old/new/ one.txt; sed s/old/new/ src/a.rs > src/a.tmp; mv src/a.tmp src/a.rs; \
         echo x > part; mv part new.txt";
-    let result = run(&env, works, Span::seconds(60)).await;
+    let result = run(&env, works, Millis::seconds(60)).await;
     assert!(result.passed(), "{}", result.output);
     let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
     for (name, content) in [("one.txt", "new\n"), ("src/a.rs", "new\n"), ("new.txt", "x\n")] {
@@ -153,7 +153,7 @@ pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(ground
     let tampers = "sed -i s/old/bad/ two.txt; echo bad > two.txt; mv one.txt two.txt; rm -f two.txt; \
         echo bad > src/b.rs; mv src/a.rs src/b.rs; echo bad > src/deep/c.rs; mv src/deep gone; rm -rf src; \
         ln -sf /etc link; echo stray > stray.txt; mkdir -p d/e; touch src/conftest.py; cp one.txt .git; true";
-    let output = run(&env, tampers, Span::seconds(60)).await.output;
+    let output = run(&env, tampers, Millis::seconds(60)).await.output;
     for name in ["two.txt", "src/b.rs", "src/deep/c.rs"] {
         assert_eq!(text(name).as_deref(), Some("old\n"), "{name}: {output}");
     }
@@ -171,7 +171,7 @@ pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {
     let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
     let env = env.confined(ground.confine().writing_to(scope));
     let refused =
-        env.exec(asked("echo x > src/x", Span::seconds(60)), &CancellationToken::new()).await;
+        env.exec(asked("echo x > src/x", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Sandbox { .. })), "{refused:?}");
     assert!(!ground.out().join("x").exists());
 }
@@ -196,7 +196,7 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(gro
          echo x > {0}/hooks/post-commit; echo x > {0}/evil; true",
         repo.common_dir().display()
     );
-    let output = run(&env, &line, Span::seconds(60)).await.output;
+    let output = run(&env, &line, Millis::seconds(60)).await.output;
     assert!(output.starts_with("+2\nx\n"), "{output}");
     assert!(!repo.common_dir().join("evil").exists());
     assert!(!repo.common_dir().join("hooks/post-commit").exists());
@@ -224,7 +224,7 @@ pub(crate) async fn dangerous_calls_are_denied(ground: Ground) {
 pub(crate) async fn a_link_cannot_be_used_to_start_elsewhere(ground: Ground) {
     std::os::unix::fs::symlink("/etc", ground.ws().join("etc")).expect("a link");
     let request =
-        ExecRequest { folder: "etc".parse().expect("a path"), ..asked("pwd", Span::seconds(60)) };
+        ExecRequest { folder: "etc".parse().expect("a path"), ..asked("pwd", Millis::seconds(60)) };
     let refused = ground.env().exec(request, &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Escapes { .. })), "{refused:?}");
 }
@@ -237,7 +237,7 @@ pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(grou
     std::os::unix::fs::symlink(".env", ground.ws().join("readme")).expect("a link");
     let env = ground.env().hiding(&["**/.env"]).expect("a glob");
     let output =
-        run(&env, "cat .env deep/.env readme; mv .env x; cp .env y; cat x y", Span::seconds(60))
+        run(&env, "cat .env deep/.env readme; mv .env x; cp .env y; cat x y", Millis::seconds(60))
             .await
             .output;
     assert!(!output.contains("CANARY"), "{output}");

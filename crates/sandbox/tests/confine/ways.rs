@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use sandbox::{Hosts, LocalEnvironment};
-use types::Span;
+use types::Millis;
 
 use crate::ground::{Ground, run};
 
@@ -41,15 +41,18 @@ pub(crate) async fn only_granted_hosts_are_reached(ground: Ground) {
              except Exception as e:\n print('no:', e)\nP"
         )
     };
-    let plain =
-        run(&env(open.clone()), &fetch(&format!("http://api.test:{port}/a?b")), Span::seconds(60))
-            .await;
+    let plain = run(
+        &env(open.clone()),
+        &fetch(&format!("http://api.test:{port}/a?b")),
+        Millis::seconds(60),
+    )
+    .await;
     assert!(plain.output.contains("REACHE"), "{}", plain.output);
     let tunnel = format!(
         "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT api.test:{port} HTTP/1.1\\r\\n\\r\\n' >&3; \
          head -n 2 <&3; printf 'GET /t HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"
     );
-    let tunnel = run(&env(open.clone()), &tunnel, Span::seconds(60)).await;
+    let tunnel = run(&env(open.clone()), &tunnel, Millis::seconds(60)).await;
     assert!(
         tunnel.output.contains("200 Connection") && tunnel.output.contains("REACHE"),
         "{}",
@@ -59,14 +62,14 @@ pub(crate) async fn only_granted_hosts_are_reached(ground: Ground) {
     assert!(heard[0].starts_with("GET /a?b HTTP/1.1\r\nHost: api.test"), "{heard:?}");
     assert!(heard[1].starts_with("GET /t"), "{heard:?}");
 
-    let other = run(&env(open), &fetch("http://other.test/"), Span::seconds(60)).await;
+    let other = run(&env(open), &fetch("http://other.test/"), Millis::seconds(60)).await;
     assert!(other.output.contains("[network: other.test is not among"), "{}", other.output);
     assert_eq!(other.stderr.matches("[network:").count(), 1, "{}", other.stderr);
     let url = format!("http://rebound.test:{port}/");
-    let rebound = run(&env(closed), &fetch(&url), Span::seconds(60)).await;
+    let rebound = run(&env(closed), &fetch(&url), Millis::seconds(60)).await;
     assert!(rebound.output.contains("not a public address"), "{}", rebound.output);
     let direct = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo REACHED");
-    let direct = run(&ground.env(), &direct, Span::seconds(60)).await;
+    let direct = run(&ground.env(), &direct, Millis::seconds(60)).await;
     assert!(!direct.output.contains("REACHED"), "{}", direct.output);
 }
 
@@ -98,12 +101,12 @@ pub(crate) async fn toolchains_work_inside(ground: Ground) {
             && run(
                 &LocalEnvironment::open(&ws).expect("a workspace"),
                 &format!("{program} --version"),
-                Span::seconds(60),
+                Millis::seconds(60),
             )
             .await
             .passed()
         {
-            let result = run(&ground.env(), line, Span::seconds(120)).await;
+            let result = run(&ground.env(), line, Millis::seconds(120)).await;
             assert!(result.passed(), "{program}: {} {}", result.ended, result.output);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use types::{LogId, Span};
+use types::{LogId, Millis};
 
 use super::{batch, count_to, log, said, text};
 use crate::{Journal, JournalError, Lease};
@@ -58,15 +58,15 @@ pub(super) async fn looking_for_a_holder_takes_no_lease(journal: &dyn Journal) {
 
 pub(super) async fn a_lease_that_is_not_renewed_expires_and_says_so(
     journal: &dyn Journal,
-    after: Span,
-    pass: impl Fn(Span),
+    after: Millis,
+    pass: impl Fn(Millis),
 ) {
     let id = log("r_ab");
     let first = journal.lease(&id).await.expect("a lease");
     let every = first.renew_every().expect("it wants to be renewed");
     assert!(every < after.duration(), "in time");
     for _ in 0..3 {
-        pass(Span::from(after.duration() * 9 / 10));
+        pass(Millis::from(after.duration() * 9 / 10));
         journal.renew(&first).await.expect("still held");
     }
     journal.lease(&id).await.expect_err("it was renewed");

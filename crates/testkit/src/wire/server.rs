@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Family, ModelRef, Span};
+use types::{Family, Millis, ModelRef};
 
 use super::http::{Connection, Heard};
 use super::{Answer, Asked, Keepsake, Spoken, broken_rules, chat, gemini, messages, responses};
@@ -122,11 +122,11 @@ impl WireServer {
     /// Every provider, asked here.
     pub fn registry(&self) -> anyhow::Result<Registry> {
         let settings = Settings::parse(&self.settings())?;
-        let transport = Arc::new(Http::new(Span::seconds(10)));
+        let transport = Arc::new(Http::new(Millis::seconds(10)));
         Ok(Registry::new(settings, |_| None, transport)?)
     }
 
-    /// The same, as a [`runtime::Setup`] takes them.
+    /// The same, as a [`runtime::Config`] takes them.
     pub fn models(&self) -> anyhow::Result<Models> {
         Ok(Models::default().with_registry(Arc::new(self.registry()?)))
     }

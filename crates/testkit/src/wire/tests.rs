@@ -49,23 +49,23 @@ async fn a_reply_with_everything_goes_out_and_comes_back_in_every_dialect() {
         let server = WireServer::telling(answers).await.expect("a server");
         let mut messages = vec![Message::user("Look at both.")];
         let reply = ask(&server, request(family, messages.clone())).await.expect("a reply");
-        assert_eq!(reply.text(), "I look.", "{}", family.word());
-        assert_eq!(reply.thinking(), "Where?", "{}", family.word());
-        assert_eq!((reply.usage.input, reply.usage.output), (50, 7), "{}", family.word());
+        assert_eq!(reply.text(), "I look.", "{}", family.as_str());
+        assert_eq!(reply.thinking(), "Where?", "{}", family.as_str());
+        assert_eq!((reply.usage.input, reply.usage.output), (50, 7), "{}", family.as_str());
         let results: Vec<CallResult> = reply.calls().map(result).collect();
-        assert_eq!(results.len(), 2, "{}", family.word());
+        assert_eq!(results.len(), 2, "{}", family.as_str());
         let model = Some(WireServer::model(family));
         messages.push(Message::Assistant { blocks: reply.blocks, model });
         messages.push(Message::Results { results });
         messages.push(Message::user("Go on."));
         let reply = ask(&server, request(family, messages)).await.expect("a second reply");
-        assert_eq!(reply.text(), "Seen.", "{}", family.word());
+        assert_eq!(reply.text(), "Seen.", "{}", family.as_str());
         assert!(server.broken().is_empty(), "{:?}", server.broken());
         let last = server.asked().pop().expect("a request");
-        assert_eq!(last.results(), ["seen", "seen"], "{}", family.word());
-        assert_eq!(last.inputs(), ["Look at both.", "Go on."], "{}", family.word());
+        assert_eq!(last.results(), ["seen", "seen"], "{}", family.as_str());
+        assert_eq!(last.inputs(), ["Look at both.", "Go on."], "{}", family.as_str());
         assert_eq!((last.system().as_str(), last.turn()), ("You are brief.", 1));
-        assert_eq!(last.tools(), ["look"], "{}", family.word());
+        assert_eq!(last.tools(), ["look"], "{}", family.as_str());
     }
 }
 
@@ -93,7 +93,7 @@ async fn thinking_that_is_not_sent_back_is_refused() {
         messages.push(Message::Assistant { blocks: reply.blocks, model });
         messages.push(Message::Results { results });
         let fault = ask(&server, request(family, messages)).await.expect_err("it was taken");
-        assert_eq!(fault.code, "model.invalid_request", "{}", family.word());
+        assert_eq!(fault.code, "model.invalid_request", "{}", family.as_str());
         assert!(server.broken()[0].contains("not sent back"), "{:?}", server.broken());
     }
 }
@@ -107,7 +107,7 @@ async fn refusals_mean_the_same_in_every_dialect() {
             let server = WireServer::telling(vec![refusal.into()]).await.expect("a server");
             let asked = request(family, vec![Message::user("Hello.")]);
             let fault = ask(&server, asked).await.expect_err("a refusal");
-            assert_eq!(fault.code, code, "{}", family.word());
+            assert_eq!(fault.code, code, "{}", family.as_str());
         }
     }
 }
@@ -180,7 +180,7 @@ fn good(dialect: Dialect) -> Value {
 #[test]
 fn a_history_in_order_breaks_no_rule() {
     for dialect in DIALECTS {
-        assert_eq!(broken_rules(dialect, &good(dialect)), [] as [&str; 0], "{}", dialect.word());
+        assert_eq!(broken_rules(dialect, &good(dialect)), [] as [&str; 0], "{}", dialect.as_str());
     }
 }
 
@@ -189,7 +189,11 @@ fn check(dialect: Dialect, damage: impl Fn(&mut Value), rule: &str) {
     let mut body = good(dialect);
     damage(&mut body);
     let broken = broken_rules(dialect, &body);
-    assert!(broken.iter().any(|one| one.contains(rule)), "{}, {rule}: {broken:?}", dialect.word());
+    assert!(
+        broken.iter().any(|one| one.contains(rule)),
+        "{}, {rule}: {broken:?}",
+        dialect.as_str()
+    );
 }
 
 fn remove(body: &mut Value, list: &str, at: usize) {

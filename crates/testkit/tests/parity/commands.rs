@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use runtime::tools::{Place, Registry, Tool};
+use runtime::tools::{Registry, Tool, ToolContext};
 use serde_json::{Value, json};
 use testkit::wire::Reply;
 use tokio::sync::Barrier;
@@ -131,7 +131,7 @@ impl Tool for Meet {
         })
     }
 
-    async fn run(&self, arguments: &Value, _: &Place<'_>) -> ToolOutput {
+    async fn run(&self, arguments: &Value, _: &ToolContext<'_>) -> ToolOutput {
         self.both.wait().await;
         ToolOutput::ok(format!("met {}", arguments["who"].as_str().unwrap_or_default()))
     }

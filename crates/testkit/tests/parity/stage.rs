@@ -6,10 +6,10 @@ use std::sync::Arc;
 use runtime::sandbox::Repo;
 use runtime::store::{Journal, MemoryJournal};
 use runtime::tools::Registry;
-use runtime::{Bosun, NewSession, Session, Setup};
+use runtime::{Bosun, Config, NewSession, Session};
 use serde_json::{Value, json};
 use testkit::wire::{Answer, Asked, Reply, WireServer};
-use types::{Envelope, Event, Family, LogId, Policy, Rung, SessionState, Timestamp};
+use types::{Envelope, Event, Family, IsolationLevel, LogId, Policy, SessionState, Timestamp};
 
 pub(crate) struct Stage {
     pub(crate) family: Family,
@@ -70,12 +70,12 @@ impl Stage {
         Repo::create(folder.path(), "Start", at).await.expect("a repository");
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
         let home = tempfile::tempdir().expect("a folder");
-        let mut setup = Setup::new(journal.clone(), home.path());
+        let mut setup = Config::new(journal.clone(), home.path());
         setup.models = server.models().expect("models");
         setup.registry = props.registry;
         let model = WireServer::model(family);
         let mut new = NewSession::new(folder.path(), model).expect("the preset");
-        new.policy.sandbox.require = Rung::None;
+        new.policy.sandbox.require = IsolationLevel::None;
         (props.policy)(&mut new.policy);
         let session = Bosun::new(setup).open(new).await.expect("a session");
         assert_eq!(session.state(), SessionState::Idle);
@@ -112,7 +112,7 @@ impl Stage {
     }
 
     pub(crate) fn name(&self) -> &'static str {
-        self.family.word()
+        self.family.as_str()
     }
 }
 

@@ -26,8 +26,8 @@ fn written(lines: &[String], ending: &str, last: bool) -> String {
 fn apply(content: &str, patch: &str) -> Result<Vec<u8>, String> {
     let path: WorkPath = "f".parse().expect("a path");
     let env = Memory::new(BTreeMap::from([(path.clone(), content.as_bytes().to_vec())]), 0);
-    let (seen, stop) = (Seen::unguarded(), CancellationToken::new());
-    let place = Place::new(&env, &seen, &stop);
+    let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
+    let place = ToolContext::new(&env, &seen, &stop);
     let done = ApplyPatch.act(apply_patch::Arguments::of(patch), &place).now_or_never();
     done.expect("it waits for nobody").map_err(|reply| reply.text)?;
     env.into_files().remove(&path).ok_or_else(|| "the file is gone".to_owned())

@@ -7,17 +7,17 @@ use tokio_util::sync::CancellationToken;
 use types::{Family, Source, Timestamp};
 
 use super::*;
-use crate::{Seen, profile};
+use crate::{FileReadTracker, profile};
 
 pub(super) struct Desk {
     pub(super) dir: tempfile::TempDir,
     env: LocalEnvironment,
-    seen: Seen,
+    seen: FileReadTracker,
     pub(super) registry: Registry,
 }
 
 impl Desk {
-    pub(super) fn new(seen: Seen) -> Self {
+    pub(super) fn new(seen: FileReadTracker) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
         let registry = Registry::standard().rooted(env.root());
@@ -34,7 +34,7 @@ impl Desk {
 
     pub(super) async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {
         let stop = CancellationToken::new();
-        let place = Place::new(&self.env, &self.seen, &stop);
+        let place = ToolContext::new(&self.env, &self.seen, &stop);
         self.registry.run(tool, &arguments, &place).await
     }
 }
@@ -42,7 +42,7 @@ impl Desk {
 /// K31: encodings by name, and a refusal that says which there are.
 #[tokio::test]
 async fn a_file_is_read_in_the_encoding_that_is_asked_for() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     desk.put("f", b"\xe9t\xe9\0");
     for (encoding, shown) in [("hex", "e974e900"), ("base64", "6XTpAA=="), ("base64url", "6XTpAA")]
     {
@@ -60,7 +60,7 @@ async fn a_file_is_read_in_the_encoding_that_is_asked_for() {
 
 #[tokio::test]
 async fn a_picture_is_shown_as_one_unless_it_is_too_large() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let png = b"\x89PNG\r\n\x1a\n\0\0";
     desk.put("p.txt", png);
     let output = desk.call("read_file", json!({"path": "p.txt"})).await;
@@ -75,7 +75,7 @@ async fn a_picture_is_shown_as_one_unless_it_is_too_large() {
 /// K32: folders are made, unless that is not wanted.
 #[tokio::test]
 async fn a_missing_folder_is_made_or_not_as_it_is_said() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let refuse = json!({"path": "a/b", "content": "x", "create_dirs": false});
     let output = desk.call("write_file", refuse.clone()).await;
     assert!(!output.success && !desk.dir.path().join("a").exists(), "{output:?}");
@@ -88,7 +88,7 @@ async fn a_missing_folder_is_made_or_not_as_it_is_said() {
 
 #[tokio::test]
 async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     desk.put("f", b"one\n");
     let write = json!({"path": "f", "content": "two\n"});
     let edit = json!({"path": "f", "old_string": "one", "new_string": "two"});
@@ -113,7 +113,10 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     assert!(desk.call("write_file", write.clone()).await.success);
     assert!(desk.call("write_file", json!({"path": "new", "content": ""})).await.success);
     // What was recorded of the read is enough for another process to go on.
-    let later = Desk { seen: Seen::guarded(&read.files), ..Desk::new(Seen::unguarded()) };
+    let later = Desk {
+        seen: FileReadTracker::guarded(&read.files),
+        ..Desk::new(FileReadTracker::unguarded())
+    };
     later.put("f", b"one more\n");
     assert!(later.call("write_file", write).await.success);
 }
@@ -121,7 +124,7 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
 /// A patch that names the lines around its change to the letter comes from somebody who has read them.
 #[tokio::test]
 async fn a_patch_whose_lines_are_those_of_the_file_proves_that_it_was_read() {
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     desk.put("f", b"  one\nmore\n");
     let patch = |old: &str| json!({"patch": format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+two\n*** End Patch")});
     let guessed = desk.call("apply_patch", patch("one")).await;
@@ -145,7 +148,7 @@ async fn a_file_that_a_command_printed_counts_as_read() {
         ("ls d", false),
         ("echo line one", false),
     ] {
-        let desk = Desk::new(Seen::guarded([]));
+        let desk = Desk::new(FileReadTracker::guarded([]));
         std::fs::create_dir(desk.dir.path().join("d")).expect("a folder");
         desk.put("d/f", b"line one\nand more\n");
         desk.call("shell", json!({ "command": command })).await;
@@ -156,7 +159,7 @@ async fn a_file_that_a_command_printed_counts_as_read() {
 
 #[tokio::test]
 async fn absolute_paths_are_taken_only_below_the_workspace() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     desk.put("f", b"x\n");
     let root = desk.env.root().display().to_string();
     assert!(desk.call("read_file", json!({"path": format!("{root}/f")})).await.success);
@@ -170,7 +173,7 @@ async fn absolute_paths_are_taken_only_below_the_workspace() {
 /// K30: a link that leads out is not read, and nothing is written through a link.
 #[tokio::test]
 async fn links_that_lead_out_are_not_followed() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let outside = tempfile::tempdir().expect("a folder");
     let secret = outside.path().join("secret");
     std::fs::write(&secret, "secret").expect("a file");
@@ -183,7 +186,7 @@ async fn links_that_lead_out_are_not_followed() {
 /// K33, K34, K35: a shallow clone inside the workspace, a commit with its hash, a diff that takes no options.
 #[tokio::test]
 async fn git_clones_commits_and_shows_changes() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let source = desk.dir.path().join("src");
     std::fs::create_dir(&source).expect("a folder");
     std::fs::write(source.join("f"), "one\n").expect("a file");
@@ -215,7 +218,7 @@ async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
     std::fs::write(outside.path().join("secret"), "s\n").expect("a file");
     Repo::create(outside.path(), "One\n", at).await.expect("a repository");
     let git_dir = outside.path().join(".git");
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let place = |name: &str| desk.dir.path().join(name);
     let folder = |name: &str| std::fs::create_dir(place(name)).expect("a folder");
     folder("pointer");
@@ -250,21 +253,21 @@ async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
         env.hiding(&[pattern]).expect("a pattern")
     };
     for pattern in ["context/**", "own/context/**"] {
-        let desk = Desk { env: hiding(pattern), ..Desk::new(Seen::unguarded()) };
+        let desk = Desk { env: hiding(pattern), ..Desk::new(FileReadTracker::unguarded()) };
         let output = desk.call("git_clone", json!({"url": "own"})).await;
         assert!(output.text.contains("hidden from agents"), "{pattern}: {output:?}");
     }
-    let desk = Desk { env: hiding("other/**"), ..Desk::new(Seen::unguarded()) };
+    let desk = Desk { env: hiding("other/**"), ..Desk::new(FileReadTracker::unguarded()) };
     assert!(desk.call("git_clone", json!({"url": "own"})).await.success);
 }
 
 /// A23, K26, A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
 #[tokio::test]
 async fn a_command_has_the_time_of_its_family() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let stop = CancellationToken::new();
     let recorded = Recorded::new(Arc::new(desk.env.clone()));
-    let place = Place::new(&recorded, &desk.seen, &stop);
+    let place = ToolContext::new(&recorded, &desk.seen, &stop);
     let shell = |timeout_ms: Option<u64>| match timeout_ms {
         Some(most) => json!({"command": "true", "timeout_ms": most}),
         None => json!({"command": "true"}),
@@ -287,7 +290,7 @@ async fn a_command_has_the_time_of_its_family() {
 
 #[tokio::test]
 async fn what_hides_in_a_file_is_shown_and_noted() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     desk.put("f", "a\u{202e}b\n".as_bytes());
     let output = desk.call("read_file", json!({"path": "f"})).await;
     assert!(output.metadata.hidden_characters && output.text.contains("\\u{202e}"), "{output:?}");
@@ -297,7 +300,7 @@ async fn what_hides_in_a_file_is_shown_and_noted() {
 #[tokio::test]
 async fn names_that_are_no_paths_are_shown_escaped() {
     use std::os::unix::ffi::OsStrExt as _;
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     desk.put("plain.txt", b"needle\n");
     for name in [b"two\nlines".as_slice(), b"\x1b[31mred", b"\xff\xfe", b"~home"] {
         let name = std::ffi::OsStr::from_bytes(name);

@@ -5,7 +5,7 @@ use types::{Access, FileState, Repeat};
 
 use super::files_tests::Desk;
 use super::*;
-use crate::Seen;
+use crate::FileReadTracker;
 
 fn judged(desk: &Desk, tool: &str, arguments: Value) -> Result<Vec<String>, String> {
     let arguments = Arguments::Json(arguments);
@@ -21,7 +21,7 @@ fn judged(desk: &Desk, tool: &str, arguments: Value) -> Result<Vec<String>, Stri
 
 #[test]
 fn both_ends_of_a_move_are_judged_and_a_folder_stands_for_what_is_in_it() {
-    let desk = Desk::new(Seen::unguarded());
+    let desk = Desk::new(FileReadTracker::unguarded());
     let moves = |source: &str, destination: &str| {
         judged(&desk, "move_file", json!({"source": source, "destination": destination}))
     };
@@ -38,7 +38,7 @@ fn both_ends_of_a_move_are_judged_and_a_folder_stands_for_what_is_in_it() {
 
 #[tokio::test]
 async fn a_file_is_deleted_unread_and_a_folder_only_when_it_is_empty() {
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     std::fs::create_dir(desk.dir.path().join("d")).expect("a folder");
     desk.put("d/a", b"1");
     let full = desk.call("delete_file", json!({"path": "d"})).await;
@@ -54,7 +54,7 @@ async fn a_file_is_deleted_unread_and_a_folder_only_when_it_is_empty() {
 
 #[tokio::test]
 async fn a_move_replaces_only_what_was_read_and_takes_what_is_known_along() {
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     desk.put("a", b"1");
     desk.put("b", b"2");
     let to_b = json!({"source": "a", "destination": "b"});
@@ -74,7 +74,7 @@ async fn a_move_replaces_only_what_was_read_and_takes_what_is_known_along() {
 
 #[tokio::test]
 async fn a_folder_is_moved_whole_when_it_is_named_as_one() {
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     std::fs::create_dir(desk.dir.path().join("d")).expect("a folder");
     desk.put("d/a", b"1");
     desk.put("f", b"1");
@@ -96,7 +96,7 @@ async fn a_folder_is_moved_whole_when_it_is_named_as_one() {
 #[tokio::test]
 async fn a_patch_moves_an_unread_file_and_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::new(Seen::guarded([]));
+    let desk = Desk::new(FileReadTracker::guarded([]));
     desk.put("run", b"#!/bin/sh\n");
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(desk.dir.path().join("run"), mode).expect("a mode");

@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::Seen;
+use crate::FileReadTracker;
 use crate::secrets::tests::Keys;
 
 const OLD: &str = "# settings\na = \"key-one\"\nb = \"key-two\"\nn = 1\n";
@@ -16,8 +16,8 @@ async fn changed(tool: &str, arguments: Value) -> (ToolOutput, String) {
     let file = dir.path().join("f");
     std::fs::write(&file, OLD).expect("a file");
     let env = LocalEnvironment::open(dir.path()).expect("a workspace");
-    let (seen, stop) = (Seen::unguarded(), CancellationToken::new());
-    let place = Place::new(&env, &seen, &stop).keeping(&Keys);
+    let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
+    let place = ToolContext::new(&env, &seen, &stop).keeping(&Keys);
     let output = Registry::standard().run(tool, &arguments, &place).await;
     (output, std::fs::read_to_string(&file).expect("a file"))
 }

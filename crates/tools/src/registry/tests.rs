@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use sandbox::LocalEnvironment;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use types::{Access, CallFacts, Repeat, Span, ToolPolicy};
+use types::{Access, CallFacts, Millis, Repeat, ToolPolicy};
 
 use super::*;
-use crate::Seen;
+use crate::FileReadTracker;
 
 fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -22,8 +22,8 @@ async fn run(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput
 }
 
 async fn run_whole(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput {
-    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
-    Registry::standard().run(tool, &arguments, &Place::new(env, &seen, &stop)).await
+    let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
+    Registry::standard().run(tool, &arguments, &ToolContext::new(env, &seen, &stop)).await
 }
 
 fn inspect(tool: &str, arguments: Arguments) -> Inspection {
@@ -65,7 +65,7 @@ impl Tool for Breaks {
             agent: None,
         })
     }
-    async fn run(&self, _: &Value, _: &Place<'_>) -> ToolOutput {
+    async fn run(&self, _: &Value, _: &ToolContext<'_>) -> ToolOutput {
         panic!("on purpose")
     }
 }
@@ -238,8 +238,8 @@ async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     let (_dir, env) = workspace();
     let mut registry = Registry::empty();
     registry.register(Breaks::named("breaks")).expect("a tool");
-    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
-    let place = Place::new(&env, &seen, &stop);
+    let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
+    let place = ToolContext::new(&env, &seen, &stop);
     let output = registry.run("breaks", &json!({}), &place).await;
     assert!(!output.success && output.text.contains("broke down"), "{output:?}");
 }
@@ -355,20 +355,20 @@ async fn git_is_used_with_literal_messages_and_without_hooks() {
 #[tokio::test]
 async fn a_policy_sets_the_longest_time_and_the_variables_of_commands() {
     let (_dir, env) = workspace();
-    let (stop, seen) = (CancellationToken::new(), Seen::unguarded());
+    let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
     let policy = ToolPolicy {
-        max_command_timeout_ms: Some(Span::millis(40)),
+        max_command_timeout_ms: Some(Millis::millis(40)),
         variables: [("COLOUR", "red"), ("LD_PRELOAD", "/x.so")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
         ..ToolPolicy::default()
     };
-    let place = Place::new(&env, &seen, &stop).with_tool_policy(&policy);
+    let place = ToolContext::new(&env, &seen, &stop).with_tool_policy(&policy);
     let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
     let late = run(json!({"command": "sleep 30", "timeout_ms": 9000})).await;
     assert!(late.text.contains("timed out after 40 ms"), "{late:?}");
     let policy = ToolPolicy { max_command_timeout_ms: None, ..policy };
-    let place = Place::new(&env, &seen, &stop).with_tool_policy(&policy);
+    let place = ToolContext::new(&env, &seen, &stop).with_tool_policy(&policy);
     let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
     let said = run(json!({"command": "echo \"$COLOUR:$LD_PRELOAD\""})).await;
     assert!(said.text.starts_with("red:\n"), "{said:?}");

@@ -31,7 +31,7 @@ impl User {
         if root { vec![Self::Root, Self::Nobody] } else { vec![Self::Myself] }
     }
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Root => "root",
             Self::Nobody => "an ordinary user (65534)",

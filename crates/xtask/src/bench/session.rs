@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
         }
     }
     for (call, mut held) in CALLS.into_iter().zip(longest) {
-        let word = call.word();
+        let word = call.as_str();
         println!(
             "\n{word}\n{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
             "turns",

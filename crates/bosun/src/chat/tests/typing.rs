@@ -5,16 +5,16 @@ use types::{CallId, Decision, Event, RuleId, SessionId};
 
 use super::{Stage, standing};
 use crate::chat::app::{Standing, State};
-use crate::chat::wish::Wish;
+use crate::chat::ui_command::UiCommand;
 
 /// Enter is an input when idle, steering while it works, and an answer to a question.
 #[test]
 fn enter_speaks_to_whoever_listens() {
     let mut stage = Stage::new();
-    assert_eq!(stage.enter("go"), Some(Wish::Submit("go".to_owned())));
+    assert_eq!(stage.enter("go"), Some(UiCommand::Submit("go".to_owned())));
     stage.app.stand(standing(State::Processing));
-    assert_eq!(stage.enter("left"), Some(Wish::Steer("left".to_owned())));
-    assert_eq!(stage.enter("/queue then"), Some(Wish::FollowUp("then".to_owned())));
+    assert_eq!(stage.enter("left"), Some(UiCommand::Steer("left".to_owned())));
+    assert_eq!(stage.enter("/queue then"), Some(UiCommand::FollowUp("then".to_owned())));
     stage.type_in("half a th");
     let decision = Decision::new(RuleId::fixed("permit.ask"), "it deletes");
     let (text, attempt, call) = (
@@ -36,8 +36,8 @@ fn enter_speaks_to_whoever_listens() {
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
     assert!(view.contains("waits for you") && !view.contains("half"), "{view}");
     assert_eq!(stage.press(KeyCode::Enter), None, "nothing is no answer");
-    let wish = stage.enter("y");
-    assert_eq!(wish, Some(Wish::Answer { question: 3, text: "y".to_owned() }));
+    let ui_command = stage.enter("y");
+    assert_eq!(ui_command, Some(UiCommand::Answer { question: 3, text: "y".to_owned() }));
     let (by, text) = ("me".to_owned(), "y".to_owned());
     stage.event(Event::QuestionAnswered { question: 3, by, text, choice: None });
     assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
@@ -65,8 +65,8 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
     }
     stage.app.stand(Standing { question: Some(1), ..standing(State::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the second?"));
-    let wish = stage.enter("yes");
-    assert_eq!(wish, Some(Wish::Answer { question: 1, text: "yes".to_owned() }));
+    let ui_command = stage.enter("yes");
+    assert_eq!(ui_command, Some(UiCommand::Answer { question: 1, text: "yes".to_owned() }));
     let (by, text) = ("me".to_owned(), "yes".to_owned());
     stage.event(Event::QuestionAnswered { question: 1, by, text, choice: None });
     stage.app.stand(Standing { question: Some(0), ..standing(State::AwaitingInput) });
@@ -100,16 +100,16 @@ fn escape_stops_the_turn_and_leaving_takes_two() {
     let mut stage = Stage::new();
     assert_eq!(stage.press(KeyCode::Esc), None);
     stage.app.stand(standing(State::Processing));
-    assert_eq!(stage.press(KeyCode::Esc), Some(Wish::Interrupt));
-    assert_eq!(stage.control('c'), Some(Wish::Interrupt));
+    assert_eq!(stage.press(KeyCode::Esc), Some(UiCommand::Interrupt));
+    assert_eq!(stage.control('c'), Some(UiCommand::Interrupt));
     stage.app.stand(standing(State::Idle));
     stage.type_in("x");
     assert_eq!(stage.control('c'), None, "it clears the line first");
     assert_eq!(stage.control('c'), None);
     assert!(stage.view(40).join("\n").contains("Ctrl-C again leaves"));
-    assert_eq!(stage.control('c'), Some(Wish::Leave));
+    assert_eq!(stage.control('c'), Some(UiCommand::Leave));
     stage.press(KeyCode::Left);
-    assert_eq!(stage.control('d'), Some(Wish::Leave));
+    assert_eq!(stage.control('d'), Some(UiCommand::Leave));
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn several_lines_are_typed_with_alt_enter_or_a_backslash() {
     stage.app.on_key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(stage.enter("two\\"), None);
     stage.app.on_paste("three\nfour");
-    let wish = stage.press(KeyCode::Enter);
-    assert_eq!(wish, Some(Wish::Submit("one\ntwo\nthree\nfour".to_owned())));
+    let ui_command = stage.press(KeyCode::Enter);
+    assert_eq!(ui_command, Some(UiCommand::Submit("one\ntwo\nthree\nfour".to_owned())));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn slash_commands_are_completed_explained_and_refused() {
     stage.type_in("/und");
     assert!(stage.view(60).join("\n").contains("/undo"), "{:?}", stage.view(60));
     stage.press(KeyCode::Tab);
-    assert_eq!(stage.press(KeyCode::Enter), Some(Wish::Undo));
+    assert_eq!(stage.press(KeyCode::Enter), Some(UiCommand::Undo));
     assert_eq!(stage.enter("/nope"), None);
     assert!(stage.rows()[0].contains("/compact"));
     assert_eq!(stage.enter("/cost"), None);

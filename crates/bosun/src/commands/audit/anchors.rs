@@ -11,7 +11,7 @@ use types::{CommitId, RunId, count};
 
 use super::NOT_ANCHORED;
 use crate::args::Anchored;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 
 /// The most that is read of a file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -68,7 +68,7 @@ pub(super) async fn found(
         all.extend(read_anchors(&text(file)?)?);
     }
     if let (Some(repo), Some(base)) = (&places.git_note, base) {
-        let note = repository(repo).await?.note(base).await.map_err(runtime::DoorError::Git)?;
+        let note = repository(repo).await?.note(base).await.map_err(runtime::Error::Git)?;
         all.extend(read_anchors(&note.unwrap_or_default())?);
     }
     if let Some(proof) = &places.proof {
@@ -79,7 +79,7 @@ pub(super) async fn found(
 }
 
 pub(super) async fn repository(folder: &Path) -> anyhow::Result<Repo> {
-    Ok(Repo::discover(folder).await.map_err(runtime::DoorError::Git)?)
+    Ok(Repo::discover(folder).await.map_err(runtime::Error::Git)?)
 }
 
 /// The ends of logs that a proof names.
@@ -87,7 +87,7 @@ fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
     let (opened, _) = runtime::bundle::open(&text(file)?);
     let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
     let path = file.display().to_string();
-    let examined = examine(&payloads).map_err(|cause| Wrong::NotAProof { path, cause })?;
+    let examined = examine(&payloads).map_err(|cause| CliError::NotAProof { path, cause })?;
     let anchor = |claim: &engine::projection::proof::LogClaim| {
         let log = claim.log.parse().ok()?;
         Some(Anchor { log, lines: claim.lines, head: claim.head.sha256, at: None })
@@ -95,8 +95,8 @@ fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
     Ok(examined.claims.logs.iter().filter_map(anchor).collect())
 }
 
-fn text(file: &Path) -> Result<String, Wrong> {
-    let failed = |source| Wrong::Unreadable { path: file.display().to_string(), source };
+fn text(file: &Path) -> Result<String, CliError> {
+    let failed = |source| CliError::Unreadable { path: file.display().to_string(), source };
     let mut text = String::new();
     let opened = std::fs::File::open(file).map_err(failed)?;
     opened.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use types::CommitId;
 
 use crate::args;
-use crate::exit::{Exit, Wrong};
+use crate::exit::{CliError, Exit};
 use crate::print::{self, one_line};
 
 /// How much of a text of the proof stands on a line.
@@ -81,8 +81,8 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
             let places: Vec<usize> = (0..opened.len()).collect();
             signatures(&opened, &places, args, &mut found).await?;
             return Err(match found.exit {
-                Exit::Damaged => Wrong::Tampered(format!("{path} was changed: {cause}")),
-                _ => Wrong::NotAProof { path, cause },
+                Exit::Damaged => CliError::Tampered(format!("{path} was changed: {cause}")),
+                _ => CliError::NotAProof { path, cause },
             }
             .into());
         }
@@ -102,8 +102,8 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-fn read(file: &Path) -> Result<String, Wrong> {
-    let failed = |source| Wrong::Unreadable { path: file.display().to_string(), source };
+fn read(file: &Path) -> Result<String, CliError> {
+    let failed = |source| CliError::Unreadable { path: file.display().to_string(), source };
     let mut text = String::new();
     let file = std::fs::File::open(file).map_err(failed)?;
     file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
@@ -187,9 +187,9 @@ async fn commit(claims: &Claims, repo: Option<&Path>, found: &mut Verified) -> a
     };
     let shown = folder.display();
     if !folder.is_dir() {
-        return Err(Wrong::NoFolder { path: shown.to_string() }.into());
+        return Err(CliError::NoFolder { path: shown.to_string() }.into());
     }
-    let git = runtime::DoorError::Git;
+    let git = runtime::Error::Git;
     let commit = CommitId(claims.result.git_commit.clone());
     let tree = Repo::discover(folder).await.map_err(git)?.find_tree(&commit).await.map_err(git)?;
     let finding = match tree {
@@ -270,7 +270,7 @@ fn stated(claims: &Claims, row: &mut impl FnMut(&str, &str)) {
         &format!(
             "{} ({}), Bosun {}",
             line(&run.id),
-            run.status.word(),
+            run.status.as_str(),
             line(&claims.bosun.version)
         ),
     );

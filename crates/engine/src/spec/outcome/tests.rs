@@ -194,7 +194,7 @@ fn an_open_question_is_a_blocker() {
     assert_eq!(spec.status, SpecStatus::InProgress);
     assert!(spec.blockers[0].description.contains("Which separator?"));
     let asked_at = spec.blockers[0].reported_at;
-    bench.now = bench.now.after(types::Span::seconds(60));
+    bench.now = bench.now.after(types::Millis::seconds(60));
     bench.tell("answer 0 allow");
     let spec = newest(&bench);
     let blocker = &spec.blockers[0];
@@ -245,17 +245,17 @@ fn progress_is_told_from_estimates_and_from_what_tasks_took() {
     assert_eq!((progress.percent, progress.total, progress.running), (0, 4, 1));
     assert_eq!(
         progress.remaining_ms,
-        Some(types::Span::seconds(100)),
+        Some(types::Millis::seconds(100)),
         "four at once, as far as one knows"
     );
     assert_eq!(progress.plan_phase, Some(types::PlanPhase::Development));
-    bench.now = bench.now.after(types::Span::seconds(50));
+    bench.now = bench.now.after(types::Millis::seconds(50));
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands");
     let progress = bench.machine.progress(bench.now);
     assert_eq!((progress.percent, progress.completed, progress.waiting), (25, 1, 2));
     assert_eq!(progress.current, ["T2".parse().expect("a task")]);
     // It went twice as fast as estimated.
-    assert_eq!(progress.remaining_ms, Some(types::Span::seconds(50)));
+    assert_eq!(progress.remaining_ms, Some(types::Millis::seconds(50)));
     bench.tell("T2.1 asks 0 Which?");
     assert_eq!(bench.machine.progress(bench.now).blockers, 1);
 }

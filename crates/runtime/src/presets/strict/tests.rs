@@ -126,9 +126,9 @@ fn a_folder_without_files_has_the_documented_limits() {
     assert_eq!(project.goal, None);
     policy.contracts.root = None;
     assert_eq!(policy, strict());
-    assert_eq!(policy.budget.time_ms, Some(Span::seconds(300)));
-    assert_eq!(policy.limits.check_timeout_ms, Span::seconds(120));
-    assert!(policy.roles.values().all(|role| role.budget.time_ms == Some(Span::seconds(60))));
+    assert_eq!(policy.budget.time_ms, Some(Millis::seconds(300)));
+    assert_eq!(policy.limits.check_timeout_ms, Millis::seconds(120));
+    assert!(policy.roles.values().all(|role| role.budget.time_ms == Some(Millis::seconds(60))));
 }
 
 /// M3, M24, M34, M39: limits, retries and the command are what the files say.
@@ -143,8 +143,8 @@ fn a_project_may_have_other_limits_and_another_command() {
     assert!(project.check.command.ends_with("make check"));
     assert_eq!(policy.contracts.plan_id.as_deref(), Some("plan_0007"));
     assert_eq!(policy.failures[0].max_executions, 4);
-    assert_eq!(policy.limits.check_timeout_ms, Span::seconds(6));
-    assert_eq!(policy.budget.time_ms, Some(Span::seconds(7)));
+    assert_eq!(policy.limits.check_timeout_ms, Millis::seconds(6));
+    assert_eq!(policy.budget.time_ms, Some(Millis::seconds(7)));
 }
 
 /// M1, M2, M18: what is missing, unknown or not allowed is named with its file.

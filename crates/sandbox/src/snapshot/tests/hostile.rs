@@ -9,7 +9,7 @@ use super::*;
 
 #[test]
 fn a_link_planted_in_the_way_does_not_lead_outside() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let outside = ground.place.path().join("outside");
     std::fs::create_dir(&outside).expect("a folder");
     std::fs::write(outside.join("file"), "theirs").expect("a file");
@@ -32,7 +32,7 @@ fn a_link_planted_in_the_way_does_not_lead_outside() {
 
 #[test]
 fn a_link_that_is_planted_after_the_look_does_not_lead_outside_either() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let outside = ground.place.path().join("outside");
     std::fs::create_dir(&outside).expect("a folder");
     std::fs::write(outside.join("new"), "theirs").expect("a file");
@@ -52,7 +52,7 @@ fn a_link_that_is_planted_after_the_look_does_not_lead_outside_either() {
 
 #[test]
 fn pipes_devices_and_sockets_are_neither_read_nor_waited_for() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("was-file", "text");
     let before = ground.take();
     std::fs::remove_file(ground.at("was-file")).expect("gone");
@@ -71,7 +71,7 @@ fn pipes_devices_and_sockets_are_neither_read_nor_waited_for() {
 
 #[test]
 fn a_file_with_the_bytes_of_a_folder_does_not_make_the_folder_be_forgotten() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("folder/file", "x");
     let tree = ground.take();
     let lines = manifest::read(&ground.snapshots.objects, &tree).expect("lines");
@@ -87,7 +87,7 @@ fn a_file_with_the_bytes_of_a_folder_does_not_make_the_folder_be_forgotten() {
 
 #[test]
 fn damage_in_the_store_is_noticed_before_anything_is_written() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     ground.put("file", "good");
     ground.put("another", "good too");
     let tree = ground.take();
@@ -106,7 +106,7 @@ fn damage_in_the_store_is_noticed_before_anything_is_written() {
 
 #[test]
 fn names_that_would_lead_elsewhere_are_never_read_from_a_store() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     for name in ["..", ".", "", "a/b", "/etc", ".git", ".GIT"] {
         let mut lines = manifest::Lines::new();
         lines.push(name.as_bytes(), manifest::Entry::LeftOut);
@@ -118,7 +118,7 @@ fn names_that_would_lead_elsewhere_are_never_read_from_a_store() {
 
 #[test]
 fn folders_that_go_deeper_than_anybody_works_are_left_out() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let deep: PathBuf = std::iter::repeat_n("d", 300).collect();
     ground.put(deep.join("file"), "x");
     ground.put("file", "x");
@@ -131,7 +131,7 @@ fn folders_that_go_deeper_than_anybody_works_are_left_out() {
 
 #[test]
 fn the_repository_of_the_person_is_not_touched() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let git = |args: &[&str]| {
         let mut command = Command::new("git");
         command.current_dir(ground.root()).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null");

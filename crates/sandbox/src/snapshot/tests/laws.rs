@@ -35,7 +35,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 
 impl Deed {
     /// Does it as far as it is possible; what is in the way stays in the way.
-    fn do_it(&self, ground: &Ground, texts: [&str; 4]) {
+    fn do_it(&self, ground: &Fixture, texts: [&str; 4]) {
         let clear = |path: &str| {
             let path = ground.at(path);
             let folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
@@ -78,7 +78,7 @@ impl Deed {
 }
 
 /// Whether a folder on the way is a link.
-fn through_a_link(ground: &Ground, path: &str) -> bool {
+fn through_a_link(ground: &Fixture, path: &str) -> bool {
     let above = Path::new(path).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     above.into_iter().any(|above| ground.at(above).is_symlink())
 }
@@ -88,7 +88,7 @@ proptest! {
 
     #[test]
     fn everything_comes_back_whatever_was_done(deeds in prop::collection::vec(deed(), 1..24), back in any::<prop::sample::Index>()) {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         let mut taken = vec![(ground.take(), ground.picture())];
         for deed in &deeds {
             deed.do_it(&ground, PLAIN);
@@ -111,7 +111,7 @@ proptest! {
     fn rules_that_come_and_go_are_noticed_as_if_nothing_was_known(
         deeds in prop::collection::vec(deed(), 1..24),
     ) {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         for deed in &deeds {
             deed.do_it(&ground, RULES);
             let fresh = open(ground.place.path()).take().expect("a snapshot");

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn bytes_modes_links_and_odd_names_come_back_and_new_files_go() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("crlf.txt", "a\r\nb\r\n\u{feff}no newline");
     std::fs::write(ground.at("bytes"), [0, 159, 146, 150, 255]).expect("a file");
     ground.put("deep/er/file", "deep");
@@ -41,7 +41,7 @@ fn bytes_modes_links_and_odd_names_come_back_and_new_files_go() {
 
 #[test]
 fn a_file_that_became_a_folder_and_a_folder_that_became_a_file_turn_back() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("file", "a file");
     ground.put("folder/one", "1");
     ground.put("folder/sub/two", "2");
@@ -59,7 +59,7 @@ fn a_file_that_became_a_folder_and_a_folder_that_became_a_file_turn_back() {
 
 #[test]
 fn ignored_files_are_kept_as_they_are() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put(".gitignore", "*.log\nbuild/\n");
     ground.put("src/a", "1");
     ground.put("cache/.gitignore", "*\n");
@@ -79,7 +79,7 @@ fn ignored_files_are_kept_as_they_are() {
 
 #[test]
 fn rules_that_were_changed_meanwhile_neither_hide_nor_expose_anything() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put(".gitignore", "precious/\n");
     ground.put("src/a", "1");
     ground.put("precious/x", "ignored, not in any snapshot");
@@ -98,7 +98,7 @@ fn rules_that_were_changed_meanwhile_neither_hide_nor_expose_anything() {
 
 #[test]
 fn large_files_are_left_alone_and_named() {
-    let ground = Ground::with_limits(10, 1000);
+    let ground = Fixture::with_limits(10, 1000);
     ground.put("large", "always too large for it");
     ground.put("grown", "small");
     ground.put("shrunk", "too large at first");
@@ -115,7 +115,7 @@ fn large_files_are_left_alone_and_named() {
 
 #[test]
 fn an_ignored_file_in_the_way_is_not_lost() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put(".gitignore", "*.o\nkeep\n");
     ground.put("out", "a file");
     ground.put("deep/file", "x");
@@ -131,7 +131,7 @@ fn an_ignored_file_in_the_way_is_not_lost() {
 
 #[test]
 fn a_restoration_that_was_cut_off_is_finished_by_the_next_one() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     for n in 0..6 {
         ground.put(format!("a/{n}"), "old");
     }

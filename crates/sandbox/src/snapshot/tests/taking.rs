@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_same_files_give_the_same_snapshot_whoever_takes_it() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     ground.put("a/b.txt", "one");
     ground.put("a.txt", "two");
     ground.link("a/b.txt", "link");
@@ -17,7 +17,7 @@ fn the_same_files_give_the_same_snapshot_whoever_takes_it() {
 
 #[test]
 fn what_was_not_touched_is_known_without_a_look_inside() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     ground.put("a/b.txt", "one");
     ground.put(".gitignore", "*.log\n");
     ground.link("a/b.txt", "link");
@@ -48,7 +48,7 @@ fn what_was_not_touched_is_known_without_a_look_inside() {
 
 #[test]
 fn the_difference_names_what_was_added_changed_and_removed() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("same/deep/a", "a");
     ground.put("changed", "1");
     ground.put("removed/a", "a");
@@ -84,7 +84,7 @@ fn the_difference_names_what_was_added_changed_and_removed() {
 
 #[test]
 fn a_change_that_leaves_size_and_time_as_they_were_is_still_seen() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     // Each content replaces the last at once, in the same inode, mostly within one tick of the file system's clock.
     let mut seen = Vec::new();
     for round in 0..200 {
@@ -99,7 +99,7 @@ fn a_change_that_leaves_size_and_time_as_they_were_is_still_seen() {
 
 #[test]
 fn a_file_whose_time_says_nothing_is_read_again_each_time() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("file", "text");
     let file = std::fs::File::options().write(true).open(ground.at("file")).expect("a file");
     let to_come = std::time::UNIX_EPOCH + std::time::Duration::from_secs(10_000_000_000);
@@ -112,7 +112,7 @@ fn a_file_whose_time_says_nothing_is_read_again_each_time() {
 
 #[test]
 fn a_time_that_was_set_back_does_not_hide_a_change() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     let write = |text: &str| {
         ground.put("file", text);
@@ -127,7 +127,7 @@ fn a_time_that_was_set_back_does_not_hide_a_change() {
 
 #[test]
 fn what_git_ignores_is_not_in_a_snapshot_and_hidden_files_are() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     for (path, text) in [
         (".gitignore", "*.log\ntarget/\n"),
         (".env", "SECRET=1"),
@@ -155,7 +155,7 @@ fn what_git_ignores_is_not_in_a_snapshot_and_hidden_files_are() {
 
 #[test]
 fn other_rules_are_noticed_without_any_other_change() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("sub/a.log", "a");
     let before = ground.take();
     ground.put(".gitignore", "*.log\n");
@@ -170,7 +170,7 @@ fn other_rules_are_noticed_without_any_other_change() {
 
 #[test]
 fn what_is_too_large_is_counted_and_left_out() {
-    let ground = Ground::with_limits(10, 25);
+    let ground = Fixture::with_limits(10, 25);
     ground.put("a", "0123456789");
     ground.put("b", "0123456789x");
     ground.put("c", "0123456789");
@@ -186,7 +186,7 @@ fn what_is_too_large_is_counted_and_left_out() {
     let tree = ground.snapshots.take().expect("a snapshot");
     let d = ground.snapshots.read(&tree.digest, Path::new("d")).expect("to be read");
     assert!(matches!(d, Some(Content::File { .. })), "there is room for it now");
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     ground.snapshots.limits.files = 3;
     ["a", "b", "c/d"].into_iter().for_each(|path| ground.put(path, ""));
     for _ in 0..2 {
@@ -197,7 +197,7 @@ fn what_is_too_large_is_counted_and_left_out() {
 
 #[test]
 fn snapshots_that_are_no_longer_named_are_forgotten() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.put("same", "same");
     ground.put("file", "one");
     let one = ground.take();
@@ -221,7 +221,7 @@ fn snapshots_that_are_no_longer_named_are_forgotten() {
 
 #[test]
 fn a_record_that_was_cut_off_is_not_read_and_hides_nothing_that_is_written_later() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     ground.put("first", "one");
     let first = ground.take();
     ground.put("second", "second");
@@ -245,7 +245,7 @@ fn a_record_that_was_cut_off_is_not_read_and_hides_nothing_that_is_written_later
 
 #[test]
 fn what_another_user_of_the_store_writes_is_found() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let other = open(ground.place.path());
     ground.put("file", "text");
     let tree = ground.take();
@@ -255,7 +255,7 @@ fn what_another_user_of_the_store_writes_is_found() {
 
 #[test]
 fn a_store_inside_of_the_workspace_is_refused_before_it_is_made() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let inside = ground.at("new/store");
     let refused = Snapshots::new(&ground.root(), &inside);
     assert!(matches!(refused, Err(SnapshotError::Inside)));
@@ -265,7 +265,7 @@ fn a_store_inside_of_the_workspace_is_refused_before_it_is_made() {
 /// An edited line of a large file costs the line, however often.
 #[test]
 fn forty_edits_of_a_large_file_cost_little_more_than_the_file() {
-    let mut ground = Ground::new();
+    let mut ground = Fixture::new();
     let line = |n: usize| format!("this is line {n} of a file that is really large\n");
     let mut lines: Vec<String> = (0..20_000).map(line).collect();
     let size = lines.concat().len() as u64;

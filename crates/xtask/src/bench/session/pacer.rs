@@ -23,7 +23,7 @@ pub(super) enum Call {
 }
 
 impl Call {
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "one file read a turn",
             Self::Bare => "one command a turn, without the sandbox",

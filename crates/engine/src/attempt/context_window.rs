@@ -1,0 +1,299 @@
+//! How full the model's window is, and how room is made in it: first the outputs of old calls are left out, then
+//! everything but what matters is put into a summary. What matters and can be kept without a model is kept by code:
+//! the goal, the person's words, the files, the last rounds as they were. The log loses nothing by it.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use types::{
+    BlockBody, CallResult, Compaction, Decision, Event, Message, Part, RuleId, SessionPolicy, Usage,
+};
+
+use super::Attempt;
+use super::session::{Resting, Session, SessionPhase};
+
+/// What the model is told when it is asked for a summary.
+pub(super) const SUMMARISE: &str = include_str!("../../../../prompts/compact.md");
+
+/// The rule that says that it is getting full.
+pub(super) const WARN: &str = "context.warn";
+/// About how many bytes of text are a token.
+pub(super) const BYTES_A_TOKEN: u64 = 4;
+/// An output shorter than this is not worth leaving out.
+const SHORT: usize = 400;
+/// How many of the person's words are kept, and how much of each.
+const MOST_WORDS: usize = 20;
+const LONGEST_WORDS: usize = 4_000;
+/// How many files are named.
+const MOST_FILES: usize = 100;
+
+/// How full the window is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ContextWindow {
+    /// How many tokens the model takes, where that is known.
+    pub(super) window: Option<u64>,
+    /// What the provider counted for the last turn, and how many bytes had been said by then.
+    counted: Option<(u64, u64)>,
+    /// A warning was given.
+    pub(super) warned: bool,
+    /// The outputs of old calls are already left out, up to this message.
+    trimmed: usize,
+    /// The model said that it was too much, and room was made for that.
+    pub(super) recovered: bool,
+    /// What the person said, in order: the first is the goal.
+    words: VecDeque<String>,
+}
+
+impl ContextWindow {
+    pub(super) fn new(window: Option<u64>) -> Self {
+        Self {
+            window,
+            counted: None,
+            warned: false,
+            trimmed: 0,
+            recovered: false,
+            words: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn remember(&mut self, text: &str) {
+        if self.words.len() == MOST_WORDS {
+            // The goal stays.
+            self.words.remove(1);
+        }
+        self.words.push_back(text.chars().take(LONGEST_WORDS).collect());
+    }
+
+    /// Whether the provider has counted what was sent last.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// What the provider counted says nothing about what will be sent now.
+    pub(super) fn forget_count(&mut self) {
+        self.counted = None;
+    }
+
+    /// Takes over what the provider counted.
+    pub(super) fn count(&mut self, usage: Usage, bytes: u64) {
+        if usage.total() > 0 {
+            self.counted = Some((usage.total(), bytes));
+        }
+        self.recovered = false;
+    }
+}
+
+impl Session {
+    /// About how many tokens would be sent now: what the provider counted, and an estimate of what came since.
+    pub(super) fn context(&self) -> u64 {
+        match self.room.counted {
+            Some((tokens, bytes)) => {
+                tokens.saturating_add(self.bytes.saturating_sub(bytes).div_ceil(BYTES_A_TOKEN))
+            }
+            None => self.bytes.div_ceil(BYTES_A_TOKEN),
+        }
+    }
+
+    /// The share of the window that is taken, in percent.
+    fn percent(&self) -> Option<u64> {
+        let window = self.room.window.filter(|window| *window > 0)?;
+        Some(self.context().saturating_mul(100) / window)
+    }
+}
+
+/// What has to be said or done about the room before the model is asked again.
+pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
+    let policy = &attempt.policy.session;
+    let percent = session.percent()?;
+    let window = session.room.window.unwrap_or_default();
+    let reason = format!(
+        "about {} of the model's {window} tokens are taken, which is {percent} %",
+        session.context()
+    );
+    if percent >= policy.compact_at_percent && policy.compact {
+        let decision = Decision::new(RuleId::fixed("context.compact"), reason);
+        return make(session, policy, decision);
+    }
+    if percent >= policy.warn_at_percent && !session.room.warned {
+        let decision = Decision::new(RuleId::fixed(WARN), reason);
+        let decision = decision.seeing(percent.to_string());
+        return Some(Event::SessionWarned { session: session.id, decision, say: None });
+    }
+    None
+}
+
+/// Makes room by the mildest means that is left. The second means asks the model, which is not an event of ours.
+fn make(session: &Session, policy: &SessionPolicy, decision: Decision) -> Option<Event> {
+    if saves(session, policy.keep_rounds) {
+        let how = Compaction::Trimmed;
+        return Some(Event::SessionCompacted { session: session.id, how, decision });
+    }
+    None
+}
+
+/// Whether a summary is due: the window is too full, and leaving out old outputs does not help any more.
+pub(super) fn wants_summary(attempt: &Attempt, session: &Session) -> bool {
+    let policy = &attempt.policy.session;
+    policy.compact
+        && session.percent().is_some_and(|percent| percent >= policy.compact_at_percent)
+        && first_kept(session, policy.keep_rounds) > 1
+}
+
+/// The model said that it was too much: room is made without it, once.
+pub(super) fn recover(attempt: &Attempt, session: &Session) -> Option<Event> {
+    let policy = &attempt.policy.session;
+    if !policy.compact || session.room.recovered {
+        return None;
+    }
+    let decision = Decision::new(
+        RuleId::fixed("context.too_long"),
+        "the model does not take as much as was sent to it",
+    );
+    Some(Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision })
+}
+
+/// There is a summary: it takes the place of what it is about.
+pub(super) fn summarised(session: &Session, summary: &str) -> Event {
+    let reason = "the model has summed up what came before the last rounds";
+    let decision = Decision::new(RuleId::fixed("context.summarised"), reason);
+    let how = Compaction::Summarised { summary: summary.to_owned() };
+    Event::SessionCompacted { session: session.id, how, decision }
+}
+
+/// A summary could not be had: room is made without it.
+pub(super) fn without_summary(session: &Session, why: &str) -> Event {
+    let decision = Decision::new(RuleId::fixed("context.no_summary"), why);
+    Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision }
+}
+
+/// Takes it into the state.
+pub(super) fn apply(attempt: &mut Attempt, id: types::SessionId, how: &Compaction) {
+    let files: Vec<String> =
+        attempt.seen.keys().take(MOST_FILES).map(ToString::to_string).collect();
+    let keep = attempt.policy.session.keep_rounds;
+    let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    let resting = match &session.phase {
+        SessionPhase::Summarised { resting, .. }
+        | SessionPhase::Broken { summary: Some(resting), .. } => *resting,
+        SessionPhase::Idle | SessionPhase::Away { .. } => Resting::Yes,
+        _ => Resting::No,
+    };
+    match how {
+        Compaction::Trimmed => {
+            trim(session, keep);
+            session.recount();
+            return;
+        }
+        Compaction::Summarised { summary } => replace(session, keep, summary, &files),
+        Compaction::Dropped => {
+            session.room.recovered = true;
+            let summary = what_was_called(session, keep);
+            trim(session, 1);
+            replace(session, keep, &summary, &files);
+        }
+    }
+    session.room.warned = false;
+    session.phase = resting.phase();
+    session.recount();
+}
+
+/// Where the last rounds begin: at a reply, so that no result stays without its call.
+fn first_kept(session: &Session, rounds: usize) -> usize {
+    let replies = session.history.iter().enumerate().rev();
+    let mut replies = replies.filter(|(_, m)| matches!(&***m, Message::Assistant { .. }));
+    replies.nth(rounds.saturating_sub(1)).map_or(session.history.len(), |(place, _)| place)
+}
+
+/// Whether leaving out old outputs would make room.
+fn saves(session: &Session, rounds: usize) -> bool {
+    let end = first_kept(session, rounds).max(session.room.trimmed);
+    let old = &session.history[session.room.trimmed..end];
+    old.iter().any(|message| match &**message {
+        Message::Results { results } => results.iter().any(|result| length(result) > SHORT),
+        _ => false,
+    })
+}
+
+fn length(result: &CallResult) -> usize {
+    let texts = result.parts.iter().map(|part| match part {
+        Part::Text { text } => text.len(),
+        Part::Image { .. } | Part::Document { .. } => SHORT + 1,
+    });
+    texts.sum()
+}
+
+/// Leaves out the outputs of calls before the last rounds.
+fn trim(session: &mut Session, rounds: usize) {
+    let end = first_kept(session, rounds);
+    for message in &mut session.history[..end] {
+        let Message::Results { results } = &**message else { continue };
+        if !results.iter().any(|result| length(result) > SHORT) {
+            continue;
+        }
+        let results = results.iter().map(|result| {
+            if length(result) <= SHORT {
+                return result.clone();
+            }
+            let text = format!(
+                "[{} characters of output were left out to make room; make the call again if you need them]",
+                length(result)
+            );
+            CallResult { parts: vec![Part::Text { text }], ..result.clone() }
+        });
+        *message = Arc::new(Message::Results { results: results.collect() });
+    }
+    session.room.trimmed = end;
+}
+
+/// Puts a summary in the place of everything before the last rounds.
+fn replace(session: &mut Session, rounds: usize, summary: &str, files: &[String]) {
+    let first = first_kept(session, rounds);
+    let mut text = String::from(
+        "# What happened so far\n\nThe conversation was shortened to make room. Its last part follows as it was.\n",
+    );
+    text.push_str("\n## What the person said, in order\n\n");
+    for words in &session.room.words {
+        let _ = writeln!(text, "- {}", words.trim_end().replace('\n', "\n  "));
+    }
+    if !files.is_empty() {
+        let _ = write!(text, "\n## Files that were read or written\n\n{}\n", files.join("\n"));
+    }
+    let _ = write!(text, "\n## Summary\n\n{}\n", summary.trim());
+    let kept = session.history.split_off(first.min(session.history.len()));
+    session.history.clear();
+    session.history.push(Arc::new(Message::user(text)));
+    session.history.extend(kept);
+    session.room.trimmed = 1;
+}
+
+/// What was called before the last rounds, one line for each call.
+fn what_was_called(session: &Session, rounds: usize) -> String {
+    const MOST_LINES: usize = 200;
+    let end = first_kept(session, rounds);
+    let mut lines = Vec::new();
+    for message in &session.history[..end] {
+        match &**message {
+            Message::Assistant { blocks, .. } => {
+                lines.extend(blocks.iter().filter_map(|block| match &block.body {
+                    BlockBody::Call(call) => {
+                        let what = match &call.arguments {
+                            types::Arguments::Json(value) => value.to_string(),
+                            types::Arguments::Broken(text) => text.clone(),
+                        };
+                        Some(format!("- {} {}", call.tool, types::one_line(&what, 120)))
+                    }
+                    _ => None,
+                }));
+            }
+            // What an earlier shortening left.
+            Message::User { parts } => lines.extend(parts.iter().filter_map(|part| match part {
+                Part::Text { text } => text.split_once("\n## Summary\n\n").map(|(_, s)| s.into()),
+                _ => None,
+            })),
+            _ => {}
+        }
+    }
+    let skipped = lines.len().saturating_sub(MOST_LINES);
+    format!("These calls were made:\n{}", lines[skipped..].join("\n"))
+}

@@ -1,0 +1,72 @@
+//! One call of a turn, on its way to its result. Whether it may be made is judged elsewhere.
+
+use types::{
+    Answer, Arguments, Asking, Call, CallId, CallOutcome, CallResult, Digest, Inspection, Part,
+    Timestamp,
+};
+
+/// One call of the current turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PendingCall {
+    pub(super) id: CallId,
+    pub(super) call: Call,
+    pub(super) inspection: Inspection,
+    pub(super) state: CallState,
+    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
+    pub(super) ours: bool,
+    /// Of the arguments that it is made with, where those that are recorded are without the secrets in them.
+    pub(super) exact: Option<Digest>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum CallState {
+    Due,
+    /// A person was asked about it.
+    Asked(Box<Asking>),
+    /// And has answered.
+    Answered(Box<Asking>, Answer),
+    /// It runs since then.
+    Started(Timestamp),
+    Done(CallResult),
+}
+
+impl PendingCall {
+    /// The plain name of its tool.
+    pub(super) fn tool(&self) -> &str {
+        match &self.inspection {
+            Inspection::Would(facts) => facts.tool.as_deref().unwrap_or(&self.call.tool),
+            Inspection::Invalid(_) | Inspection::Outside(_) => &self.call.tool,
+        }
+    }
+
+    /// Whether nothing has become of it yet.
+    pub(super) fn may_start(&self) -> bool {
+        matches!(self.state, CallState::Due | CallState::Answered(..))
+    }
+
+    pub(super) fn result(&self, outcome: CallOutcome, text: &str) -> CallResult {
+        CallResult {
+            wire_id: self.call.wire_id.clone(),
+            tool: self.call.tool.clone(),
+            outcome,
+            parts: vec![Part::Text { text: text.to_owned() }],
+        }
+    }
+
+    pub(super) fn arguments(&self) -> serde_json::Value {
+        match &self.call.arguments {
+            Arguments::Json(value) => value.clone(),
+            Arguments::Broken(_) => serde_json::Value::Null,
+        }
+    }
+
+    /// What the call is, however often it is made.
+    pub(super) fn fingerprint(&self) -> Digest {
+        let text = match &self.call.arguments {
+            Arguments::Json(value) => value.to_string(),
+            Arguments::Broken(text) => text.clone(),
+        };
+        let exact = self.exact.map(|exact| format!("\n{exact}")).unwrap_or_default();
+        Digest::of(format!("{}\n{text}{exact}", self.call.tool).as_bytes())
+    }
+}

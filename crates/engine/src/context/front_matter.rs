@@ -1,0 +1,75 @@
+//! The front matter of a document: what it says of itself between two lines of dashes at its top. Flat keys only;
+//! what cannot be read says nothing, and the rules treat the document as one that says nothing.
+
+use crate::reading::Reading;
+
+/// The most lines of front matter that are looked at.
+const MOST_LINES: usize = 50;
+/// A shorter word is only itself; a longer one also stands for those that begin like it.
+const STEM: usize = 4;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Matter {
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
+    /// What it is about; nothing means everything.
+    pub(super) domains: Vec<String>,
+}
+
+impl Matter {
+    pub(super) fn of(text: &str) -> Self {
+        let mut front_matter = Self::default();
+        let mut lines = text.trim_start_matches('\u{feff}').lines();
+        if lines.next().map(str::trim_end) != Some("---") {
+            return front_matter;
+        }
+        let mut in_domains = false;
+        for line in lines.take(MOST_LINES) {
+            if matches!(line.trim_end(), "---" | "...") {
+                return front_matter;
+            }
+            if let Some(item) = line.trim_start().strip_prefix("- ") {
+                if in_domains {
+                    front_matter.domains.extend(values(item));
+                }
+                continue;
+            }
+            let Some((key, value)) = line.split_once(':') else { continue };
+            let key = key.trim().to_lowercase();
+            in_domains = matches!(key.as_str(), "domain" | "domains");
+            match key.as_str() {
+                "kind" | "type" => front_matter.kind = values(value).next(),
+                "status" => front_matter.status = values(value).next(),
+                "domain" | "domains" => front_matter.domains.extend(values(value)),
+                _ => {}
+            }
+        }
+        // It never ended, so it was none.
+        Self::default()
+    }
+
+    /// Whether the request speaks of what the document is about.
+    pub(super) fn concerns(&self, reading: &Reading) -> bool {
+        let spoken = |word: &str| {
+            reading.words().iter().any(|said| {
+                said.text == word
+                    || (word.chars().count() >= STEM && said.text.starts_with(word))
+                    || (said.text.chars().count() >= STEM && word.starts_with(&said.text))
+            })
+        };
+        let all = |domain: &String| {
+            let mut words = domain.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
+            words.all(spoken)
+        };
+        self.domains.is_empty() || self.domains.iter().any(all)
+    }
+}
+
+/// `a`, `"a"`, `[a, b]`, `a, b # remark`.
+fn values(text: &str) -> impl Iterator<Item = String> + '_ {
+    let text = text.split(" #").next().unwrap_or_default().trim();
+    text.trim_matches(['[', ']'])
+        .split(',')
+        .map(|value| value.trim().trim_matches(['"', '\'']).to_lowercase())
+        .filter(|value| !value.is_empty())
+}

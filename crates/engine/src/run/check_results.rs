@@ -1,0 +1,101 @@
+//! What is known of checks apart from tasks: which they are, how they ended on the untouched tree and on every commit
+//! on which they ran, and what came of taking one task's code out of the result. State only; `baseline` and `trials`
+//! decide.
+
+use std::collections::BTreeMap;
+
+use types::{Check, CheckEnd, CommitId, TaskId};
+
+use super::task_state::CheckState;
+
+/// What the run knows of its checks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct CheckResults {
+    /// The checks that decide and that agents are told of: the request's, the policy's or those found in the repository,
+    /// or what a person named instead in answer to a question.
+    pub(super) checks: Option<Vec<Check>>,
+    /// Those that run on the merged tree alone: the ones that no agent is told of, and criteria of the spec.
+    pub(super) late: Vec<Check>,
+    /// Commands that a person wants to be run first in every fresh checkout.
+    pub(super) setup: Vec<String>,
+    /// Each check on the untouched tree.
+    pub(super) baseline: Vec<CheckState>,
+    /// What each check came to on each commit it ran on, as that commit is.
+    ends: BTreeMap<(CommitId, String), CheckEnd>,
+    /// A check on the result without one task's code.
+    pub(super) without: BTreeMap<TaskId, CheckState>,
+}
+
+impl CheckResults {
+    /// Finds the checks among those of the request, the policy and the repository.
+    pub(super) fn find_checks(&mut self, request: &[Check], policy: &[Check], found: &[Check]) {
+        let seen = |checks: &[Check]| -> Vec<Check> {
+            checks.iter().filter(|check| !is_late(check)).cloned().collect()
+        };
+        let named = [seen(request), seen(policy)].into_iter().find(|checks| !checks.is_empty());
+        self.checks = Some(named.unwrap_or_else(|| found.to_vec()));
+        let all = request.iter().chain(policy);
+        self.late = all.filter(|check| is_late(check)).cloned().collect();
+    }
+
+    pub(crate) fn baseline(&self) -> &[CheckState] {
+        &self.baseline
+    }
+
+    pub(crate) fn without(&self) -> &BTreeMap<TaskId, CheckState> {
+        &self.without
+    }
+
+    pub(crate) fn setup(&self) -> &[String] {
+        &self.setup
+    }
+
+    /// How a check ended on a commit.
+    pub(crate) fn end(&self, commit: &CommitId, command: &str) -> Option<&CheckEnd> {
+        self.ends.get(&(commit.clone(), command.to_owned()))
+    }
+
+    pub(super) fn ended(&mut self, state: &CheckState) {
+        if let Some(end) = &state.end {
+            self.ends.insert((state.commit.clone(), state.what.command.clone()), end.clone());
+        }
+    }
+
+    /// A commit whose files are those of another: what is known of one is known of both.
+    pub(super) fn same_files(&mut self, known: &CommitId, other: &CommitId) {
+        let of_known = self.ends.iter().filter(|((commit, _), _)| commit == known);
+        let copies: Vec<((CommitId, String), CheckEnd)> = of_known
+            .map(|((_, command), end)| ((other.clone(), command.clone()), end.clone()))
+            .collect();
+        self.ends.extend(copies);
+    }
+
+    /// A person named another command for a check, or for the first.
+    pub(super) fn name(&mut self, index: Option<usize>, command: &str) {
+        let named = Check::new(name_of(command), command);
+        let checks = self.checks.get_or_insert_default();
+        match index.and_then(|index| checks.get_mut(index)) {
+            Some(check) => *check = named,
+            None => checks.push(named),
+        }
+        self.baseline.clear();
+    }
+
+    /// A person wants to go on without a check.
+    pub(super) fn leave(&mut self, index: Option<usize>) {
+        let checks = self.checks.get_or_insert_default();
+        if let Some(index) = index.filter(|index| *index < checks.len()) {
+            checks.remove(index);
+            self.baseline.clear();
+        }
+    }
+}
+
+const fn is_late(check: &Check) -> bool {
+    check.hidden || check.criterion
+}
+
+/// The first words of a command, as the name of a check.
+fn name_of(command: &str) -> String {
+    types::one_line(command, 24)
+}

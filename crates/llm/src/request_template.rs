@@ -1,0 +1,105 @@
+//! Requests without their conversations, kept as bytes. Instructions, tools and options stay what they are from turn to
+//! turn, so they are written once and copied from then on; if any of them is another one, all is written anew.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use types::{ModelOptions, ModelRef, ModelRequest, ToolSpec};
+
+use crate::encoded_history::{EncodedHistory, print};
+use crate::wire::{Delivery, Frame, Quirks, WireRequest};
+
+/// A frame as it goes out, with a gap for the conversation.
+#[derive(Debug)]
+pub(crate) struct RequestTemplate {
+    made_for: MadeFor,
+    path: String,
+    headers: Vec<(&'static str, String)>,
+    before: Vec<u8>,
+    /// Nothing if there is no gap: the caller has put something of their own in the conversation's place.
+    after: Option<Vec<u8>>,
+    lead: Option<Vec<u8>>,
+    finish: Option<fn(&mut Value)>,
+}
+
+impl RequestTemplate {
+    /// A frame that was written for this request.
+    pub(crate) fn new(
+        frame: Frame,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+    ) -> Self {
+        let (mut before, mut after) = (vec![b'{'], None);
+        for (number, (key, value)) in frame.body.as_object().into_iter().flatten().enumerate() {
+            let out = after.as_mut().unwrap_or(&mut before);
+            if number > 0 {
+                out.push(b',');
+            }
+            print(out, &Value::String(key.clone()));
+            out.push(b':');
+            if key == frame.list && value.is_null() {
+                after = Some(Vec::new());
+            } else {
+                print(out, value);
+            }
+        }
+        after.as_mut().unwrap_or(&mut before).push(b'}');
+        let lead = frame.lead.map(|lead| {
+            let mut bytes = Vec::new();
+            print(&mut bytes, &lead);
+            bytes
+        });
+        let Frame { path, headers, finish, .. } = frame;
+        let made_for = MadeFor {
+            model: request.model.clone(),
+            system: request.system.clone(),
+            tools: request.tools.clone(),
+            max_output: request.max_output,
+            options: request.options.clone(),
+            delivery,
+            quirks: quirks.clone(),
+        };
+        Self { made_for, path, headers, before, after, lead, finish }
+    }
+
+    /// Whether a frame for this request would be the same. Texts and tools are the same if they are in the same place:
+    /// nobody reads them again to find out.
+    pub(crate) fn fits(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
+        let known = &self.made_for;
+        Arc::ptr_eq(&known.system, &request.system)
+            && Arc::ptr_eq(&known.tools, &request.tools)
+            && known.max_output == request.max_output
+            && known.delivery == delivery
+            && known.model == request.model
+            && known.options == request.options
+            && known.quirks == *quirks
+    }
+
+    /// The request with its conversation.
+    pub(crate) fn filled(&self, encoded_history: &EncodedHistory) -> WireRequest {
+        /// Room for the end of a conversation, which is written anew each time.
+        const END: usize = 4 * 1024;
+        let after = self.after.as_deref();
+        let frame = self.before.len() + after.map_or(0, <[u8]>::len);
+        let mut out = Vec::with_capacity(frame + encoded_history.len() + END);
+        out.extend_from_slice(&self.before);
+        if let Some(after) = after {
+            encoded_history.print(&mut out, self.lead.as_deref(), self.finish);
+            out.extend_from_slice(after);
+        }
+        WireRequest { path: self.path.clone(), headers: self.headers.clone(), body: out.into() }
+    }
+}
+
+/// Everything that a frame is made of.
+#[derive(Debug)]
+struct MadeFor {
+    model: ModelRef,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    max_output: u64,
+    options: ModelOptions,
+    delivery: Delivery,
+    quirks: Quirks,
+}

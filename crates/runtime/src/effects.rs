@@ -1,0 +1,60 @@
+//! Effects turned into deeds. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the commit
+//! at the end. Each returns an outcome, whatever happens; none decides anything.
+
+pub(crate) mod attempt;
+mod check;
+pub(crate) mod exact;
+mod output_capture;
+pub(crate) mod run;
+mod signs;
+mod trial;
+mod variant;
+pub(crate) mod workspace;
+
+use store::Journal;
+use types::{BlobRef, Fault, FaultClass};
+
+use crate::services::Services;
+
+/// Outputs longer than this are also kept as blobs, whole; shorter ones only where they will be cut.
+const BLOB_ABOVE: usize = 4_096;
+
+/// The text without secrets, and where the whole of it is kept if it is long or will be cut.
+pub(crate) async fn kept(
+    services: &Services,
+    text: String,
+    cuts: impl Fn(&str) -> bool,
+) -> Result<(String, Option<BlobRef>), Fault> {
+    let text = match services.redactor.scrub(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(scrubbed) => scrubbed,
+    };
+    if text.len() <= BLOB_ABOVE && !cuts(&text) {
+        return Ok((text, None));
+    }
+    let journal: &dyn Journal = &*services.journal;
+    match journal.put_blob(text.as_bytes()).await {
+        Ok(blob) => Ok((text, Some(blob))),
+        Err(error) => Err(error.fault()),
+    }
+}
+
+/// The same for what a command said, of which only so much could be held while it ran.
+pub(crate) async fn kept_whole(
+    services: &Services,
+    text: String,
+    whole: Option<String>,
+    cuts: impl Fn(&str) -> bool,
+) -> Result<(String, Option<BlobRef>), Fault> {
+    let (text, blob) = match whole {
+        None => return kept(services, text, cuts).await,
+        Some(whole) => {
+            (services.redactor.scrub(&text).into_owned(), kept(services, whole, |_| true).await?.1)
+        }
+    };
+    Ok((text, blob))
+}
+
+pub(crate) fn stopped() -> Fault {
+    Fault::new(FaultClass::Person, "stopped", "it was stopped before it was done")
+}

@@ -1,0 +1,362 @@
+//! The deeds of an attempt or of an open conversation: ask its models, run its calls, try its walls, commit what it
+//! leaves.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Attempt, Cut};
+use futures::future::BoxFuture;
+use llm::Model;
+use sandbox::{GitError, Listener, MAX_OUTPUT};
+use tokio_util::sync::CancellationToken;
+use tools::{FileReadTracker, ToolContext, Web};
+use types::{
+    AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
+    ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
+    ToolOutput,
+};
+
+use super::exact::{Asked, ExactCalls, InFiles, Judged};
+use super::output_capture::OutputCapture;
+use super::workspace::{ProfiledTools, Workspace};
+use super::{kept_whole, signs, stopped};
+use crate::event_loop::{self, EffectExecutor};
+use crate::hub::{Delta, Hub};
+use crate::look::look;
+use crate::prompt_facts::PromptSource;
+use crate::services::Services;
+use crate::session::UndoStore;
+use crate::web::Internet;
+
+/// What an attempt's effects are performed with.
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptExecutor {
+    services: Arc<Services>,
+    policy: Arc<Policy>,
+    workspace: Arc<Workspace>,
+    profiled: Arc<ProfiledTools>,
+    /// The models that were asked so far.
+    models: Arc<Mutex<Opened>>,
+    seen: Arc<FileReadTracker>,
+    brief: Arc<Brief>,
+    /// Calls as they came that are recorded without their secrets.
+    exact: Arc<ExactCalls>,
+    web: Option<Arc<Internet>>,
+    /// The most characters that are shown of the output of a tool without a limit of its own.
+    shown: usize,
+    log: LogId,
+    hub: Hub,
+    /// Where files are kept as they were, if they are.
+    undo_store: Option<Arc<UndoStore>>,
+    /// The replies on their way.
+    partial: Arc<PartialReplies>,
+    /// What the system prompts of sub-agents are made of, where they can have models of their own.
+    source: Option<Arc<PromptSource>>,
+    prompts: Arc<PlacedPrompts>,
+}
+
+/// System prompts as they are recorded and as they are sent, with the place where the work is done. Each is made once, so
+/// that whoever sends it sees that it is the same.
+#[derive(Debug, Default)]
+struct PlacedPrompts(Mutex<Vec<(Arc<str>, Arc<str>)>>);
+
+impl PlacedPrompts {
+    fn sent(&self, recorded: &Arc<str>, workspace: &Workspace) -> Arc<str> {
+        let Workspace::Folder(folder) = workspace else { return recorded.clone() };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sent)) = known.iter().find(|(of, _)| Arc::ptr_eq(of, recorded)) {
+            return sent.clone();
+        }
+        let sent = engine::prompt::with_place(recorded, &folder.path.to_string_lossy());
+        let sent = sent.map_or_else(|| recorded.clone(), Arc::from);
+        known.push((recorded.clone(), sent.clone()));
+        sent
+    }
+}
+
+/// The texts of replies on their way, as far as they have come.
+#[derive(Debug, Default)]
+pub(crate) struct PartialReplies(Mutex<BTreeMap<SessionId, String>>);
+
+impl PartialReplies {
+    /// What the model of a conversation has said of the reply that is on its way.
+    pub(crate) fn of(&self, session: SessionId) -> Option<String> {
+        self.texts().get(&session).cloned()
+    }
+
+    fn add(&self, session: SessionId, text: &str) {
+        self.texts().entry(session).or_default().push_str(text);
+    }
+
+    fn take(&self, session: SessionId) -> String {
+        self.texts().remove(&session).unwrap_or_default()
+    }
+
+    fn texts(&self) -> MutexGuard<'_, BTreeMap<SessionId, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Opened = Vec<(ModelRef, Arc<dyn Model>)>;
+
+/// A call to be made.
+struct Made<'a> {
+    tool: &'a str,
+    arguments: &'a serde_json::Value,
+    exact: Option<Digest>,
+    model: &'a ModelRef,
+    scope: Option<&'a Scope>,
+    call: CallId,
+    changes: bool,
+}
+
+impl AttemptExecutor {
+    pub(crate) fn new(
+        services: Arc<Services>,
+        policy: Arc<Policy>,
+        brief: &Brief,
+        seen: &[FileState],
+        workspace: Workspace,
+        profiled: ProfiledTools,
+    ) -> Result<Self, Fault> {
+        let web = Internet::of(&policy.sandbox)?.map(Arc::new);
+        let guarded = policy.tools.read_before_write;
+        let seen =
+            if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
+        Ok(Self {
+            profiled: Arc::new(profiled.at(&workspace)),
+            workspace: Arc::new(workspace),
+            models: Arc::default(),
+            seen: Arc::new(seen),
+            exact: Arc::default(),
+            brief: Arc::new(brief.clone()),
+            web,
+            shown: brief.output_chars,
+            log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
+            hub: services.hub.clone(),
+            undo_store: None,
+            partial: Arc::default(),
+            source: None,
+            prompts: Arc::default(),
+            services,
+            policy,
+        })
+    }
+
+    /// For a conversation that has a log of its own, and people who follow it.
+    pub(crate) fn of_session(
+        self,
+        log: LogId,
+        hub: Hub,
+        undo_store: Option<Arc<UndoStore>>,
+    ) -> Self {
+        Self { log, hub, undo_store, ..self }
+    }
+
+    /// With what the system prompts of sub-agents are made of.
+    pub(crate) fn told_by(self, source: Arc<PromptSource>) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
+    pub(crate) fn partial(&self) -> Arc<PartialReplies> {
+        self.partial.clone()
+    }
+
+    pub(crate) fn profiled(&self) -> Arc<ProfiledTools> {
+        self.profiled.clone()
+    }
+
+    async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
+        let known = |models: &Opened| {
+            models.iter().find(|(of, _)| of == model).map(|(_, found)| found.clone())
+        };
+        if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(found);
+        }
+        // Also a model that an agent names for a sub-agent.
+        if let (true, Some(address)) =
+            (self.policy.offline, self.services.models.remote_address(model))
+        {
+            let what = format!("the policy works offline, and {model} is asked at {address}");
+            return Err(Fault::new(FaultClass::Resource, "policy.offline", what));
+        }
+        let found = self.services.models.find(model, &*self.services.journal).await?;
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.push((model.clone(), found.clone()));
+        Ok(found)
+    }
+
+    async fn ask(&self, request: ModelRequest, stop: &CancellationToken) -> Outcome {
+        let model = match self.model(&request.model).await {
+            Ok(model) => model,
+            Err(fault) => return Outcome::Model(Err(fault)),
+        };
+        let (hub, log) = (self.hub.clone(), self.log.clone());
+        let session = request.origin.session;
+        let partial = self.partial.clone();
+        partial.take(session);
+        let show = move |item: &StreamItem| {
+            if let StreamItem::Text(text) = item {
+                partial.add(session, text);
+            }
+            if let Some(delta) = Delta::of(&log, session, item) {
+                hub.publish(delta);
+            }
+        };
+        let system = self.prompts.sent(&request.system, &self.workspace);
+        let request = Arc::new(ModelRequest { system, ..request });
+        let turn = (session, request.origin.turn);
+        let reply = tokio::select! {
+            reply = llm::gather(model.stream(request.clone()), show) => reply,
+            () = stop.cancelled() => Err(stopped()),
+        };
+        let said = self.partial.take(session);
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(fault) => return Outcome::Model(Err(fault.saying(said))),
+        };
+        let registry = self.profiled.registry(&request.model);
+        let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        let usual = self.policy.roles.get(&self.brief.role).map(|role| role.tools.as_slice());
+        let usual = usual.unwrap_or_default();
+        let mut inspections = Vec::new();
+        for call in reply.calls() {
+            let mut inspection = registry.inspect(call);
+            self.profiled.fit(&request.model, (&tools, usual), &mut inspection);
+            self.tell_agent(&mut inspection).await;
+            inspections.push(inspection);
+        }
+        let (redactor, policy, brief) = (&*self.services.redactor, &*self.policy, &*self.brief);
+        let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
+        Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact })))
+    }
+
+    /// Gives a sub-agent with a model of its own the system prompt for that model.
+    async fn tell_agent(&self, inspection: &mut Inspection) {
+        let Inspection::Would(facts) = inspection else { return };
+        let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
+        let (Some(source), Some(change)) = (&self.source, &mut spawn.change) else { return };
+        let Some(model) = &change.model else { return };
+        let profile = self.profiled.profile(model);
+        let now = self.services.clock.now();
+        match source.prompt(&self.services.prompts, (model, &profile), now).await {
+            Ok(system) => change.system = Some(system),
+            Err(fault) => *inspection = Inspection::Invalid(fault.what),
+        }
+    }
+
+    async fn call(&self, made: Made<'_>, stop: &CancellationToken) -> Result<Outcome, Fault> {
+        let registry = self.profiled.registry(made.model);
+        let judged = Judged {
+            redactor: &self.services.redactor,
+            registry: &registry,
+            policy: &self.policy,
+            scope: made.scope.unwrap_or(&self.brief.scope),
+            tool: made.tool,
+        };
+        let exact = self.exact.arguments(made.call, made.arguments, made.exact, &judged);
+        let arguments = match exact {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Outcome::Tool(ToolOutput::error(why))),
+        };
+        let web = self.web.as_deref().map(|web| web as &dyn Web);
+        let output_capture = OutputCapture::new(
+            self.log.clone(),
+            made.call.session,
+            self.hub.clone(),
+            self.services.redactor.clone(),
+        );
+        let env = self
+            .workspace
+            .open(&self.services, made.scope, output_capture.listener(), Some(made.call))
+            .await?;
+        let secrets = InFiles(&self.services.redactor);
+        let place = ToolContext::new(&*env, &self.seen, stop)
+            .with_web(web)
+            .keeping(&secrets)
+            .with_tool_policy(&self.policy.tools);
+        let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
+        let before = match undo_store {
+            Some(undo_store) => undo_store.before(made.call).await,
+            None => None,
+        };
+        let mut output = registry.run(made.tool, &arguments, &place).await;
+        if let Some(undo_store) = undo_store {
+            output.trees = undo_store.after(made.call, before).await;
+        }
+        let plain = registry.plain_name(made.tool);
+        let cut = Cut::of(plain, &self.policy.tools, self.shown);
+        let said = std::mem::take(&mut output.text);
+        let not_kept = output_capture.not_kept();
+        let whole = output_capture.whole_above(MAX_OUTPUT);
+        let (text, blob) = kept_whole(&self.services, said, whole, |text| cut.cuts(text)).await?;
+        Ok(Outcome::Tool(ToolOutput { text, blob, not_kept, ..output }))
+    }
+
+    /// What the files are that a command names.
+    async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
+        let nobody = Listener::new(|_, _| {});
+        let env = self.workspace.open(&self.services, None, nobody, None).await?;
+        Ok(Outcome::Looked(look(&*env, &self.workspace.names(), words).await))
+    }
+
+    /// Leaves the place for good.
+    pub(crate) async fn clean_up(&self) {
+        self.workspace.clean_up().await;
+    }
+
+    async fn seal(&self, message: &str, at: Timestamp) -> Outcome {
+        let Workspace::Folder(folder) = &*self.workspace else {
+            return Outcome::Broke(Fault::bug("only a worktree is committed"));
+        };
+        let (Some(repo), Some(start)) = (folder.repo().await, &folder.start) else {
+            return Outcome::Broke(Fault::bug("only a worktree is committed"));
+        };
+        let sealed = async {
+            let mut sealed = repo.seal(&folder.path, start, message, at).await?;
+            // What counts is all that differs from the branch, also what an earlier attempt left.
+            let start = folder.assignment.base.as_ref().unwrap_or(start);
+            sealed.changes = repo.changes(start, &sealed.commit).await?;
+            sealed.findings =
+                signs::findings(&repo, start, &sealed, &folder.assignment, &self.policy.verify)
+                    .await?;
+            Ok(sealed)
+        };
+        Outcome::Sealed(sealed.await.map_err(|error: GitError| error.fault()))
+    }
+}
+
+impl EffectExecutor<Attempt> for AttemptExecutor {
+    fn look(&self, attempt: &Attempt) -> BoxFuture<'static, event_loop::Recovery> {
+        let open = attempt.open_calls();
+        if open.is_empty() {
+            return Box::pin(std::future::ready(event_loop::Recovery::default()));
+        }
+        let workspace = self.workspace.clone();
+        Box::pin(async move { workspace.look(&open).await })
+    }
+
+    fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+        let executor = self.clone();
+        Box::pin(async move {
+            match effect {
+                Effect::AskModel { request } => executor.ask(*request, &stop).await,
+                Effect::RunTool { call, tool, arguments, exact, model, scope, changes } => {
+                    let (tool, arguments) = (tool.as_str(), &arguments);
+                    let (model, scope) = (&model, scope.as_ref());
+                    let made = Made { tool, arguments, exact, model, scope, call, changes };
+                    executor.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
+                }
+                Effect::Look { words, .. } => {
+                    executor.look_at(&words).await.unwrap_or_else(Outcome::Broke)
+                }
+                Effect::Probe => Outcome::Probed(executor.services.sandboxes.proof().await),
+                Effect::Seal { message, at } => executor.seal(&message, at).await,
+                other => Outcome::Broke(Fault::bug(format!(
+                    "an attempt cannot perform {:?}",
+                    other.id()
+                ))),
+            }
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! A check on a checkout of its own: nothing that an attempt left behind is there, and nothing of it is left behind. What
+//! its test runners reported is read and compared with the report of before; whether that is good enough is decided
+//! elsewhere.
+
+use std::path::Path;
+
+use evidence::report;
+use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
+use tokio_util::sync::CancellationToken;
+use types::{
+    Against, Check, CheckEnd, CheckId, CommitId, Ended, ExecRequest, ExecResult, Fault,
+    IsolationLevel, LogId, Millis, Outcome, SessionId, Shown, Subject, TestReport, Tests, WorkPath,
+};
+
+use super::exact::is_whole;
+use super::kept_whole;
+use super::output_capture::OutputCapture;
+use super::run::RunExecutor;
+use super::trial::Tree;
+use super::variant::Variant;
+use crate::prepare::{self, Ready};
+use crate::sandbox_factory::{SandboxSpec, Whose};
+
+/// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
+const REPORTS: &str = ".pytest_cache/reports";
+/// The most report files, and the most bytes of each, that are read.
+const MOST_FILES: usize = 200;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// How long altered trees are tried one after the other.
+const LONG: Millis = Millis::seconds(15);
+/// The most names of tests that an event holds in each of its lists.
+const MOST_NAMES: usize = 200;
+
+/// What one run of a check's command came to.
+pub(super) struct Ran {
+    pub(super) end: CheckEnd,
+    pub(super) report: Option<TestReport>,
+}
+
+/// A check that is to be run.
+pub(super) struct Job<'a> {
+    pub(super) check: &'a CheckId,
+    pub(super) what: &'a Check,
+    pub(super) walls: IsolationLevel,
+    pub(super) against: &'a Against,
+    pub(super) stop: &'a CancellationToken,
+}
+
+impl RunExecutor {
+    pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
+        is_whole(&job.what.command)?;
+        let tree = self.tree(&job, commit).await?;
+        let (commit, variants) = match tree {
+            Tree::Untried(why) => {
+                let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
+                end.untried = Some(why);
+                return Ok(Outcome::Check(end));
+            }
+            Tree::Plain(commit) => (commit, vec![]),
+            Tree::Altered(commit, variants) => (commit, variants),
+        };
+        if variants.is_empty() {
+            let ran = self.run_at(&job, &commit).await?;
+            return Ok(Outcome::Check(self.judged(&job, &commit, ran).await?));
+        }
+        self.altered(&job, variants).await
+    }
+
+    /// Runs the check on each altered tree until one of them is not noticed.
+    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
+        let mut last: Option<CheckEnd> = None;
+        for variant in variants {
+            let ran = self.run_at(job, &variant.commit).await?;
+            let mut end = ran.end;
+            end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.against.failing);
+            if variant.says_nothing(&end, ran.report.as_ref()) {
+                end.untried = Some("the altered tests cannot be run".to_owned());
+            }
+            let missed = !end.unnoticed.is_empty();
+            let elapsed = last.as_ref().map_or(Millis(0), |last| last.elapsed_ms);
+            end.elapsed_ms = end.elapsed_ms.plus(elapsed);
+            end.tests = ran.report.map(|report| Box::new(counts(&report)));
+            let long = end.elapsed_ms > LONG;
+            last = Some(end);
+            // Of checks that take long, one alteration is enough.
+            if missed || long {
+                break;
+            }
+        }
+        last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
+    }
+
+    /// Runs the command on a fresh checkout of a commit, and takes that down again.
+    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
+        let folder = self.worktrees.of_check(job.check);
+        let repo = self.worktrees.repo();
+        repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
+        let ran = self.run_ready(job, commit, &folder).await;
+        let removed = repo.remove_checkout(&folder);
+        let ran = ran?;
+        removed.map_err(|error| error.fault())?;
+        Ok(ran)
+    }
+
+    async fn run_ready(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        folder: &Path,
+    ) -> Result<Ran, Fault> {
+        let prepared = prepare::prepare(self, commit, &job.against.setup).await?;
+        let ready = prepared.make_ready(folder).await?;
+        let mut ran = self.run_in(job, folder, &ready).await?;
+        // What could not be made ready may be the very reason.
+        let notes = prepared.notes();
+        if !notes.is_empty()
+            && !ran.end.passed()
+            && ran.report.is_none()
+            && job.check.on == Subject::Base
+        {
+            let notes = notes.join("; ");
+            let why = ran.end.cannot_run.take();
+            ran.end.cannot_run = Some(why.map_or(notes.clone(), |why| format!("{why}; {notes}")));
+        }
+        Ok(ran)
+    }
+
+    async fn run_in(&self, job: &Job<'_>, folder: &Path, ready: &Ready) -> Result<Ran, Fault> {
+        let (policy, repo) = (&self.policy.sandbox, Some(self.worktrees.repo()));
+        let ready = Some(ready);
+        // A check may write anywhere in its own checkout: builds do.
+        let (whose, walls) = (Whose::Ours, job.walls);
+        let ground =
+            SandboxSpec { folder, whose, repo, start: None, scope: None, walls, policy, ready };
+        let log = LogId::run(self.run.clone());
+        let output_capture = OutputCapture::new(
+            log,
+            SessionId::ROOT,
+            self.services.hub.clone(),
+            self.services.redactor.clone(),
+        );
+        let reports = folder.join(REPORTS);
+        let wanted = report::variables(&reports.to_string_lossy());
+        let env = self.services.sandboxes.open(ground).await?.heard_by(output_capture.listener());
+        let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
+        let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
+        let command = job.what.command.clone();
+        let request = ExecRequest::new(command, WorkPath::root(), timeout);
+        // By the clock that is given, so that a run with a clock of its own records the same twice.
+        let began = self.services.clock.now();
+        let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;
+        let elapsed_ms = self.services.clock.now().since(began);
+        let files = report_files(&env).await;
+        let report = report::read(&result.output, &files);
+        let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
+        let rewrote =
+            self.worktrees.repo().rewritten(folder).await.map_err(|error| error.fault())?;
+        let shown = self.policy.limits.report_chars;
+        let whole = output_capture.whole_above(MAX_OUTPUT);
+        let (text, blob) =
+            kept_whole(&self.services, result.output, whole, |text| text.len() > shown).await?;
+        let output = engine::report_text(&text, shown, blob);
+        let end =
+            CheckEnd { cannot_run, rewrote, ..CheckEnd::new(result.ended, output, elapsed_ms) };
+        Ok(Ran { end, report })
+    }
+
+    /// Why the check cannot be run here at all. Only on the untouched tree is it certain that nobody's work is the reason.
+    async fn cannot_run(
+        &self,
+        job: &Job<'_>,
+        result: &ExecResult,
+        report: Option<&TestReport>,
+    ) -> Result<Option<String>, Fault> {
+        if job.check.on != Subject::Base {
+            return Ok(None);
+        }
+        if result.passed() {
+            let empty = report.filter(|report| report::ran_nothing(report));
+            let says = |runner: &str| format!("{runner} found no tests, so its pass says nothing");
+            return Ok(empty.map(|report| says(&report.runner)));
+        }
+        let exit = match result.ended {
+            Ended::Exited(code) => Some(code),
+            _ => None,
+        };
+        let repo = self.worktrees.repo();
+        let paths = repo.paths(&self.base).await.map_err(|error| error.fault())?;
+        let manifests: Vec<WorkPath> =
+            paths.iter().filter(|path| report::is_manifest(path.as_str())).cloned().collect();
+        let manifests = repo.texts(&self.base, &manifests).await.map_err(|error| error.fault())?;
+        // A module that no manifest names is the repository's own, there or still to be written.
+        let own = |name: &str| {
+            let module = name.split('.').next().unwrap_or(name);
+            let is_file = |path: &WorkPath| {
+                let mut parts = path.as_str().split('/');
+                parts.any(|part| part == module || part.starts_with(&format!("{module}.")))
+            };
+            let declared = manifests.iter().any(|(_, text)| report::declares(text, name));
+            // Python says this without more words only of what it was started with.
+            let missing = format!(": No module named {name}");
+            let called = result.output.lines().any(|line| {
+                line.trim_end().ends_with(&missing) && !line.starts_with("ModuleNotFoundError")
+            });
+            paths.iter().any(is_file) || !(declared || called || report::is_runner(module))
+        };
+        let why = report::cannot_run(exit, &result.output, &own);
+        Ok(why.or_else(|| exit.and_then(|exit| not_found(exit, &result.output))))
+    }
+
+    /// The end of a check with what its report says, compared with the report of before.
+    async fn judged(&self, job: &Job<'_>, commit: &CommitId, ran: Ran) -> Result<CheckEnd, Fault> {
+        let mut end = ran.end;
+        if let Some(report) = ran.report {
+            end.tests = Some(Box::new(self.tests(job, commit, &report).await?));
+        }
+        if let (Subject::Merged, Some(goal)) = (&job.check.on, &job.against.goal) {
+            end.left_out = self.left_out(goal, commit, &job.against.test_files).await?;
+        }
+        Ok(end)
+    }
+
+    /// The report of before that a check is compared with.
+    async fn report_before(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
+        let Some(digest) = &against.report else { return Ok(None) };
+        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| Fault::bug(error.to_string()))
+    }
+
+    async fn tests(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        report: &TestReport,
+    ) -> Result<Tests, Fault> {
+        let mut tests = counts(report);
+        let json = serde_json::to_string(report).map_err(|error| Fault::bug(error.to_string()))?;
+        let json = self.services.redactor.scrub(&json);
+        let kept = self.services.journal.put_blob(json.as_bytes()).await;
+        let blob = kept.map_err(|error| error.fault())?;
+        tests.all = Some(blob);
+        let Some(before) = self.report_before(job.against).await? else { return Ok(tests) };
+        let compared = report::compare(&before, report);
+        let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();
+        let mended = compared.won.iter().filter(|name| failed_before.contains(&name.as_str()));
+        tests.mended = u32::try_from(mended.count()).unwrap_or(u32::MAX);
+        let old: Vec<String> = tests
+            .failing
+            .iter()
+            .filter(|name| failed_before.contains(&name.as_str()))
+            .cloned()
+            .collect();
+        if !old.is_empty() && job.against.base.is_some() {
+            tests.excused = self.unrelated(&old, commit, job.against).await?;
+        }
+        // What could not even be read before is not a test that is gone.
+        let silenced = compared.silenced.into_iter().filter(|name| !report::is_whole_file(name));
+        let gone = compared.lost.into_iter().chain(silenced);
+        tests.lost = gone.take(MOST_NAMES).collect();
+        tests.won = compared.won.into_iter().take(MOST_NAMES).collect();
+        Ok(tests)
+    }
+}
+
+/// What the shell says by its exit code, whatever the words: a command is not there, or cannot be run.
+fn not_found(exit: i32, output: &str) -> Option<String> {
+    let what = match exit {
+        127 => "a command that it needs is not found",
+        126 => "a command that it needs cannot be run",
+        _ => return None,
+    };
+    let last = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Some(format!("{what} (exit {exit}): {}", types::one_line(last, 200)))
+}
+
+fn names(report: &TestReport, outcome: types::TestOutcome) -> impl Iterator<Item = &str> {
+    report.cases.iter().filter(move |case| case.outcome == outcome).map(|case| case.name.as_str())
+}
+
+pub(super) fn counts(report: &TestReport) -> Tests {
+    let failing = names(report, types::TestOutcome::Failed);
+    Tests {
+        runner: report.runner.clone(),
+        complete: report.complete,
+        passed: report.passed,
+        failed: report.failed,
+        skipped: report.skipped,
+        failing: failing.take(MOST_NAMES).map(str::to_owned).collect(),
+        ..Tests::default()
+    }
+}
+
+/// The files in which runners leave their reports, as far as they are there.
+async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let own = format!("{REPORTS}/*");
+    let patterns = report::report_files().iter().copied().chain([own.as_str()]);
+    for pattern in patterns {
+        let request =
+            GlobRequest { pattern: pattern.to_owned(), path: WorkPath::root(), max: MOST_FILES };
+        let Ok(paths) = env.glob(request, &CancellationToken::new()).await else { continue };
+        for path in paths.items {
+            let Ok(bytes) = env.read(&path).await else { continue };
+            if let (true, Ok(text)) = (bytes.len() <= MOST_BYTES, String::from_utf8(bytes)) {
+                found.push((path.to_string(), text));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,243 @@
+//! The deeds of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
+
+use std::sync::{Arc, Mutex};
+
+use engine::{Attempt, Run};
+use futures::future::BoxFuture;
+use sandbox::{Listener, Merged};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use types::{
+    Answer, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd, Outcome,
+    Policy, RunId,
+};
+
+use super::attempt::AttemptExecutor;
+use super::check::Job;
+use super::stopped;
+use super::workspace::{ProfiledTools, Workspace};
+use crate::event_loop::{Drive, DriveError, EffectExecutor, Left, Posted, Recovery, WhenWaiting};
+use crate::prepare::{self, Preparations};
+use crate::services::Services;
+use crate::worktrees::Worktrees;
+
+/// What a run's effects are performed with.
+#[derive(Debug, Clone)]
+pub(crate) struct RunExecutor {
+    pub(crate) services: Arc<Services>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) worktrees: Arc<Worktrees>,
+    pub(crate) run: RunId,
+    pub(crate) branch: String,
+    pub(crate) base: CommitId,
+    /// What was found out about preparing worktrees.
+    pub(crate) workspace: Arc<Preparations>,
+    /// Stops everything and leaves it to be resumed.
+    pub(crate) suspend: CancellationToken,
+    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
+    pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
+    /// Why the model of an attempt could not be reached, once that is so. The run is left to be resumed.
+    pub(crate) away: Arc<Mutex<Option<Fault>>>,
+}
+
+impl EffectExecutor<Run> for RunExecutor {
+    fn look(&self, _run: &Run) -> BoxFuture<'static, Recovery> {
+        Box::pin(std::future::ready(Recovery::default()))
+    }
+
+    fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+        let executor = self.clone();
+        Box::pin(async move {
+            let done = match effect {
+                Effect::RunAttempt { brief, answers } => {
+                    executor.attempt(*brief, answers, stop).await
+                }
+                Effect::Probe => Ok(Outcome::Probed(executor.services.sandboxes.proof().await)),
+                Effect::RunCheck { check, what, commit, walls, against } => {
+                    let (check, what, against) = (&check, &what, &against);
+                    let job = Job { check, what, walls, against, stop: &stop };
+                    executor.check(job, &commit).await
+                }
+                Effect::Merge { commit, onto, message, artifacts, at, .. } => {
+                    let merge = Merge { commit, onto, message, artifacts, at };
+                    executor.merge(merge).await
+                }
+                other => Err(Fault::bug(format!("a run cannot perform {:?}", other.id()))),
+            };
+            executor.still_there(done).unwrap_or_else(Outcome::Broke)
+        })
+    }
+}
+
+/// What an attempt is told when it is to end.
+fn cancel() -> Command {
+    Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
+}
+
+struct Merge {
+    commit: CommitId,
+    onto: CommitId,
+    message: String,
+    artifacts: Vec<types::Artifact>,
+    at: types::Timestamp,
+}
+
+impl RunExecutor {
+    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
+    fn give_up(&self, error: DriveError) -> Fault {
+        let fault = crate::fault(&error);
+        if let Ok(mut broken) = self.broken.lock() {
+            broken.get_or_insert(error);
+        }
+        self.suspend.cancel();
+        fault
+    }
+
+    /// A model that stays away is no attempt's failure: everything is left as it is, to be resumed.
+    fn leave(&self, fault: &Fault) -> Fault {
+        if let Ok(mut away) = self.away.lock() {
+            away.get_or_insert_with(|| fault.clone());
+        }
+        self.suspend.cancel();
+        fault.clone()
+    }
+
+    /// What came of an effect, unless the repository is gone: that is nobody's failure, and no attempt is spent on it.
+    fn still_there(&self, done: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let repo = self.worktrees.repo();
+        if repo.common_dir().is_dir() {
+            return done;
+        }
+        let (run, path) = (self.run.clone(), repo.root().display().to_string());
+        Err(self.give_up(DriveError::RepositoryGone { run, path }))
+    }
+
+    /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
+    async fn attempt(
+        &self,
+        brief: Brief,
+        answers: Vec<Answer>,
+        stop: CancellationToken,
+    ) -> Result<Outcome, Fault> {
+        let log = LogId::attempt(brief.run.clone(), brief.attempt.clone());
+        let machine = Attempt::new(self.policy.clone());
+        let folder = self.worktrees.of_attempt(&brief.attempt);
+        let around = self.services.loop_deps();
+        let mut drive =
+            Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
+        if drive.is_new() {
+            let repo = self.worktrees.repo();
+            repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+        }
+        let ready = prepare::ready(self, &folder, &brief.start, &brief.assignment.setup).await?;
+        let workspace = Workspace::of_attempt(self, &brief, ready);
+        let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
+        if drive.is_new() {
+            let (tools, mut tool_specs) = profiled.adapt(&brief.model, &brief.tools)?;
+            engine::plan::carry_schema(&mut tool_specs, &brief);
+            let window = self.services.models.window(&brief.model);
+            let files = self.shown(&workspace, &brief).await?;
+            let price = self.services.models.price(&brief.model, &*self.services.journal).await;
+            let max_output_tokens = profiled.max_output(&brief.model);
+            let brief = Brief {
+                tools,
+                tool_specs,
+                window,
+                files,
+                price,
+                max_output_tokens,
+                ..brief.clone()
+            };
+            let first = Input::Brief(Box::new(brief));
+            drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
+        }
+        if !engine::Machine::is_over(&drive.machine) {
+            let seen = drive.machine.seen();
+            let executor = AttemptExecutor::new(
+                self.services.clone(),
+                self.policy.clone(),
+                &brief,
+                &seen,
+                workspace,
+                profiled,
+            )?;
+            let left = self.drive(&mut drive, &executor, &answers, &stop).await?;
+            if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
+                return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
+            if let (Left::Waiting, Some(fault)) = (left, drive.machine.away()) {
+                return Err(self.leave(fault));
+            }
+        }
+        let head = drive.head().await.map_err(|error| self.give_up(error))?;
+        drive.machine.end(head).map(|end| Outcome::Attempt(Box::new(end))).ok_or_else(stopped)
+    }
+
+    async fn drive(
+        &self,
+        drive: &mut Drive<Attempt>,
+        executor: &AttemptExecutor,
+        answers: &[Answer],
+        stop: &CancellationToken,
+    ) -> Result<Left, Fault> {
+        // What was said to its questions, and what it heard before says nothing new to it. An attempt that waits for
+        // a person looks into its inbox before it gives up waiting, so that it also hears that it is to end.
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
+        let answers = answers.iter().cloned().zip(0..);
+        let answers =
+            answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
+        let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
+        for command in answers.chain(ends.then(cancel)) {
+            // The channel was made to hold them all.
+            let _sent = sender.try_send(Posted::new(command));
+        }
+        let running = drive.run(executor, &mut inbox, &self.suspend, WhenWaiting::Leave);
+        tokio::pin!(running);
+        let ended = tokio::select! {
+            ended = &mut running => ended,
+            () = stop.cancelled() => {
+                // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
+                let posted = Posted::new(cancel());
+                let (_sent, ended) = tokio::join!(sender.send(posted), running);
+                ended
+            }
+        };
+        ended.map_err(|error| self.give_up(error))
+    }
+
+    /// The files that an attempt is shown from the start: those that are there and are text.
+    async fn shown(&self, workspace: &Workspace, brief: &Brief) -> Result<Vec<Document>, Fault> {
+        let mut found = Vec::new();
+        if brief.shows.is_empty() {
+            return Ok(found);
+        }
+        let env = workspace.open(&self.services, None, Listener::new(|_, _| {}), None).await?;
+        for path in &brief.shows {
+            // What is not there, or leads elsewhere, is not shown; whoever writes it is told then.
+            let Ok(bytes) = env.read(path).await else { continue };
+            if let Ok(text) = String::from_utf8(bytes) {
+                found.push(Document { path: path.clone(), text });
+            }
+        }
+        Ok(found)
+    }
+
+    async fn merge(&self, merge: Merge) -> Result<Outcome, Fault> {
+        let repo = self.worktrees.repo();
+        let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
+        let commit = match merged.map_err(|error| error.fault())? {
+            Merged::Conflict { paths, hunks } => {
+                return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
+            }
+            Merged::Commit(commit) => commit,
+        };
+        let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
+        // What was there before and is not any more was removed by the task, which may be just what it was for.
+        let new =
+            repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
+        let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
+        // The last thing that can fail, so that nothing is on the branch that is not on record.
+        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
+        Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
+    }
+}

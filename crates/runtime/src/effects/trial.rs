@@ -1,0 +1,355 @@
+//! The tree that a check looks at: a plain commit, or for a trial a mix of two, or one with altered expectations. Which
+//! trial is made and what it means is decided elsewhere; how files are told apart and altered is in `evidence`.
+
+use evidence::alter::{self, Altered};
+use evidence::files::{self, FileKind, Mix};
+use evidence::related;
+use sandbox::{Edit, EditTo, GitError};
+use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkPath};
+
+use super::check::Job;
+use super::run::RunExecutor;
+use super::variant::Variant;
+
+/// What a check runs on.
+pub(super) enum Tree {
+    Plain(CommitId),
+    /// Trees with altered expectations, to be tried one after the other.
+    Altered(CommitId, Vec<Variant>),
+    /// The trial cannot be made, and why.
+    Untried(String),
+}
+
+/// The most test files that are looked at for one trial.
+const MOST_FILES: usize = 400;
+/// The most alterations that are tried one by one.
+const MOST_VARIANTS: usize = 4;
+
+impl RunExecutor {
+    /// Makes the tree for a check.
+    pub(super) async fn tree(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
+        let made = async {
+            match (&job.check.on, &job.against.base) {
+                (Subject::Trial { trial, .. }, Some(base)) => {
+                    self.trial(job, *trial, commit, base).await
+                }
+                (Subject::Without(_), Some(base)) => {
+                    let edits = self.without(job.against, commit, base).await?;
+                    self.mix(job, commit, edits, "it changed no code").await
+                }
+                _ => Ok(Tree::Plain(commit.clone())),
+            }
+        };
+        made.await.map_err(|error| error.fault())
+    }
+
+    async fn trial(
+        &self,
+        job: &Job<'_>,
+        trial: Trial,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<Tree, GitError> {
+        match trial {
+            Trial::BaseTests => {
+                let edits = self.base_tests(job.against, commit, base).await?;
+                self.mix(job, commit, edits, "no test of before was changed").await
+            }
+            Trial::NewTests => {
+                let edits = self.new_tests(job.against, commit, base).await?;
+                self.mix(job, base, edits, "it brings no test").await
+            }
+            Trial::Altered => {
+                let commit = if job.against.base_tests {
+                    let edits = self.base_tests(job.against, commit, base).await?;
+                    self.mixed(job, commit, &edits).await?
+                } else {
+                    commit.clone()
+                };
+                self.alter(job, &commit).await
+            }
+        }
+    }
+
+    async fn mix(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        edits: Vec<Edit>,
+        why_not: &str,
+    ) -> Result<Tree, GitError> {
+        if edits.is_empty() {
+            return Ok(Tree::Untried(why_not.to_owned()));
+        }
+        self.mixed(job, commit, &edits).await.map(Tree::Plain)
+    }
+
+    async fn mixed(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        edits: &[Edit],
+    ) -> Result<CommitId, GitError> {
+        if edits.is_empty() {
+            return Ok(commit.clone());
+        }
+        let mut scratch = self.worktrees.of_check(job.check).into_os_string();
+        scratch.push(".mix");
+        self.worktrees.repo().mixed(commit, edits, scratch.as_ref()).await
+    }
+
+    /// The new code with the tests, recipes and data of before.
+    async fn base_tests(
+        &self,
+        against: &Against,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<Vec<Edit>, GitError> {
+        let tests = &against.test_files;
+        let mut mix = files::base_tests(&kinds(&against.changes), tests);
+        let is_code =
+            |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
+        let code = against.changes.0.iter().any(is_code);
+        let goal = against.goal.as_deref().unwrap_or_default();
+        mix.restore.retain(|path| !files::is_product(path, goal, code, tests));
+        let mut edits = self.edits(&mix, commit, base).await?;
+        edits.extend(self.unit_tests(against, commit, base).await?);
+        Ok(edits)
+    }
+
+    /// The code of before with the new tests, recipes and data.
+    async fn new_tests(
+        &self,
+        against: &Against,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<Vec<Edit>, GitError> {
+        let tests = &against.test_files;
+        let mix = files::new_tests(&kinds(&against.changes), tests);
+        let mut edits = self.edits(&mix, base, commit).await?;
+        edits.extend(self.unit_tests(against, base, commit).await?);
+        Ok(edits)
+    }
+
+    /// The edits that make `onto` what a mix says, with files of `from`.
+    async fn edits(
+        &self,
+        mix: &Mix,
+        onto: &CommitId,
+        from: &CommitId,
+    ) -> Result<Vec<Edit>, GitError> {
+        let path = |text: &String| text.parse::<WorkPath>().ok();
+        let mut edits: Vec<Edit> = Vec::new();
+        let restored = mix.restore.iter().filter_map(path);
+        edits.extend(restored.map(|path| Edit { path, to: EditTo::AsIn(from.clone()) }));
+        let removed = mix.remove.iter().filter_map(path);
+        edits.extend(removed.map(|path| Edit { path, to: EditTo::Gone }));
+        let merged: Vec<WorkPath> = mix.merge.iter().filter_map(path).collect();
+        let repo = self.worktrees.repo();
+        let of_from = repo.texts(from, &merged).await?;
+        let of_onto = repo.texts(onto, &merged).await?;
+        for (path, own) in of_onto {
+            let other = of_from.iter().find(|(other, _)| *other == path);
+            let other = other.map(|(_, text)| text.as_str()).unwrap_or_default();
+            let whole = files::restored_manifest(path.as_str(), other, &own);
+            if let Some(text) = whole.filter(|text| *text != own) {
+                edits.push(Edit { path, to: EditTo::Text(text) });
+            }
+        }
+        Ok(edits)
+    }
+
+    /// Tests that stand beside the code, taken from `tests` into the files of `code`.
+    async fn unit_tests(
+        &self,
+        against: &Against,
+        code: &CommitId,
+        tests: &CommitId,
+    ) -> Result<Vec<Edit>, GitError> {
+        let paths: Vec<WorkPath> = against
+            .changes
+            .0
+            .iter()
+            .filter(|change| {
+                change.how == ChangeKind::Modified && change.path.as_str().ends_with(".rs")
+            })
+            .filter(|change| kind(&change.path, &against.test_files) == FileKind::Code)
+            .map(|change| change.path.clone())
+            .collect();
+        let repo = self.worktrees.repo();
+        let of_tests = repo.texts(tests, &paths).await?;
+        let mut edits = Vec::new();
+        for (path, text) in repo.texts(code, &paths).await? {
+            let Some((_, other)) = of_tests.iter().find(|(other, _)| *other == path) else {
+                continue;
+            };
+            let swapped =
+                files::swapped_unit_tests(&text, other).filter(|swapped| *swapped != text);
+            edits.extend(swapped.map(|text| Edit { path, to: EditTo::Text(text) }));
+        }
+        Ok(edits)
+    }
+
+    /// The result with the code of one task as it was before that.
+    async fn without(
+        &self,
+        against: &Against,
+        head: &CommitId,
+        base: &CommitId,
+    ) -> Result<Vec<Edit>, GitError> {
+        let code =
+            |change: &&types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
+        let paths = against.changes.0.iter().filter(code).map(|change| change.path.clone());
+        let mut edits: Vec<Edit> =
+            paths.map(|path| Edit { path, to: EditTo::AsIn(base.clone()) }).collect();
+        edits.extend(self.unit_tests(against, base, head).await?);
+        Ok(edits)
+    }
+
+    /// Trees in which the expectations of the tests that matter are altered.
+    async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, GitError> {
+        let tests = self.test_files(job.against, commit).await?;
+        let names = &job.against.tests;
+        let mut edits = Vec::new();
+        let (mut must_fail, mut planted, mut what) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, text) in &tests {
+            let of_file: Vec<String> = names
+                .iter()
+                .filter(|name| text.contains(related::short_name(name)))
+                .cloned()
+                .collect();
+            if !names.is_empty() && of_file.is_empty() {
+                continue;
+            }
+            let Some(altered) = alter::altered(path.as_str(), text, &of_file) else { continue };
+            what.extend(described(path, &altered));
+            // In a file without tests of its own nobody would run one more.
+            planted.extend(altered.planted.filter(|_| !altered.tests.is_empty()));
+            must_fail.extend(altered.tests);
+            edits.push(Edit { path: path.clone(), to: EditTo::Text(altered.text) });
+        }
+        if edits.is_empty() {
+            return Ok(Tree::Untried("no expectation was found that could be altered".to_owned()));
+        }
+        let mut variants = Vec::new();
+        if names.is_empty() {
+            variants = self.one_by_one(job, commit, tests).await?;
+        }
+        if variants.is_empty() {
+            let altered = self.mixed(job, commit, &edits).await?;
+            variants.push(Variant { commit: altered, must_fail, planted, what, alone: None });
+        }
+        Ok(Tree::Altered(commit.clone(), variants))
+    }
+
+    /// Where no runner names its tests, each alteration is tried alone: those in changed files first, then the most
+    /// telling ones. A test that fails as it is would fail anyway.
+    async fn one_by_one(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        mut tests: Vec<(WorkPath, String)>,
+    ) -> Result<Vec<Variant>, GitError> {
+        let changed = |path: &WorkPath| job.against.changes.0.iter().any(|one| one.path == *path);
+        tests.sort_by_key(|(path, _)| !changed(path));
+        let fails = |name: &String| {
+            job.against.failing.iter().any(|failed| related::short_name(failed) == name)
+        };
+        let mut variants = Vec::new();
+        for (path, text) in &tests {
+            for mut altered in alter::one_by_one(path.as_str(), text) {
+                if altered.tests.iter().any(fails) {
+                    continue;
+                }
+                if variants.len() == MOST_VARIANTS {
+                    return Ok(variants);
+                }
+                let what = described(path, &altered);
+                let edit = Edit { path: path.clone(), to: EditTo::Text(altered.text) };
+                let commit = self.mixed(job, commit, &[edit]).await?;
+                let alone = altered.tests.pop();
+                variants.push(Variant { commit, must_fail: vec![], planted: vec![], what, alone });
+            }
+        }
+        Ok(variants)
+    }
+
+    /// The files of a commit in which tests are, or what they compare with.
+    async fn test_files(
+        &self,
+        against: &Against,
+        commit: &CommitId,
+    ) -> Result<Vec<(WorkPath, String)>, GitError> {
+        let repo = self.worktrees.repo();
+        let holds_tests = |path: &WorkPath| {
+            kind(path, &against.test_files) == FileKind::Test || path.as_str().ends_with(".rs")
+        };
+        let paths: Vec<WorkPath> =
+            repo.paths(commit).await?.into_iter().filter(holds_tests).take(MOST_FILES).collect();
+        let texts = repo.texts(commit, &paths).await?;
+        let with_tests = |(path, text): &(WorkPath, String)| {
+            kind(path, &against.test_files) == FileKind::Test
+                || text.contains("#[test]")
+                || text.contains("#[cfg(test)]")
+        };
+        Ok(texts.into_iter().filter(with_tests).collect())
+    }
+
+    /// Failing tests that are not about what was changed.
+    pub(super) async fn unrelated(
+        &self,
+        failing: &[String],
+        commit: &CommitId,
+        against: &Against,
+    ) -> Result<Vec<String>, Fault> {
+        let tests = self.test_files(against, commit).await.map_err(|error| error.fault())?;
+        let tests: Vec<(String, String)> =
+            tests.into_iter().map(|(path, text)| (path.to_string(), text)).collect();
+        let changed: Vec<String> =
+            against.changes.0.iter().map(|change| change.path.to_string()).collect();
+        Ok(related::unrelated(failing, &tests, &changed))
+    }
+
+    /// What the goal asks for by name and nothing in the result has.
+    pub(super) async fn left_out(
+        &self,
+        goal: &str,
+        commit: &CommitId,
+        tests: &[String],
+    ) -> Result<Vec<String>, Fault> {
+        if evidence::signs::named_things(goal).is_empty() {
+            return Ok(vec![]);
+        }
+        let texts = async {
+            let repo = self.worktrees.repo();
+            let paths = repo.paths(commit).await?;
+            let paths: Vec<WorkPath> =
+                paths.into_iter().filter(|path| kind(path, tests) != FileKind::Document).collect();
+            repo.texts(commit, &paths).await
+        };
+        let texts = texts.await.map_err(|error| error.fault())?;
+        let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+        Ok(evidence::signs::left_out(goal, &texts))
+    }
+}
+
+fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
+    files::kind(path.as_str(), tests)
+}
+
+fn kinds(changes: &Changes) -> Vec<(String, files::ChangeKind)> {
+    let kind = |how| match how {
+        ChangeKind::Added => files::ChangeKind::Added,
+        ChangeKind::Modified => files::ChangeKind::Changed,
+        ChangeKind::Deleted => files::ChangeKind::Deleted,
+    };
+    changes.0.iter().map(|change| (change.path.to_string(), kind(change.how))).collect()
+}
+
+fn described(path: &WorkPath, altered: &Altered) -> Vec<String> {
+    altered
+        .lines
+        .iter()
+        .map(|(number, line)| format!("{path}:{number}: {}", types::one_line(line, 120)))
+        .collect()
+}

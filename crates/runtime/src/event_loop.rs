@@ -1,0 +1,343 @@
+//! The loop. It loads a log, folds it into a machine, and then, until the machine is over: starts what the state asks
+//! for, takes one input, lets the machine decide, stores the events, and only then lets anybody see or do anything.
+//! It contains no rule.
+
+use std::sync::Arc;
+
+use engine::Machine;
+use futures::future::BoxFuture;
+use store::{Batch, Clean, Journal, JournalError, Lease, Redactor, Summary};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use types::{
+    CallId, Command, Digest, Effect, EffectId, Envelope, Input, Listed, LogId, Outcome, Recovered,
+    Timestamp,
+};
+
+use crate::clock::Clock;
+use crate::in_flight::{Order, RunningEffects};
+
+/// How many events may follow from one input before something must be wrong.
+const MOST_EVENTS: usize = 100_000;
+/// How many lines are read at a time when a log is loaded.
+const PAGE: usize = 1_000;
+
+/// What the loop needs of its surroundings.
+#[derive(Debug, Clone)]
+pub(crate) struct LoopDeps {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) order: Order,
+}
+
+/// What a workspace shows after a crash, and what became of calls that were cut off, where that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    pub(crate) workspace: Option<String>,
+    pub(crate) recovered: Vec<(CallId, Recovered)>,
+}
+
+/// Whoever performs the effects of a machine.
+pub(crate) trait EffectExecutor<M>: Send + Sync {
+    /// What the workspace shows, for a machine that was just loaded and has calls whose outcome nobody knows.
+    fn look(&self, machine: &M) -> BoxFuture<'static, Recovery>;
+
+    fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
+}
+
+/// A command on its way to a machine, with its number in the inbox if it came from there.
+#[derive(Debug)]
+pub(crate) struct Posted {
+    pub(crate) number: Option<u64>,
+    pub(crate) command: Command,
+    /// Told as soon as what follows from it is on record.
+    pub(crate) heard: Option<oneshot::Sender<()>>,
+}
+
+impl Posted {
+    pub(crate) fn new(command: Command) -> Self {
+        Self { number: None, command, heard: None }
+    }
+}
+
+/// What the loop does when nothing can happen before a person says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenWaiting {
+    Leave,
+    Stay,
+}
+
+/// Is shown the machine after each step, with the lines that were just stored.
+pub(crate) type Observer<M> = Box<dyn Fn(&M, &[Envelope]) + Send + Sync>;
+
+/// Why the loop came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// The machine is over.
+    Over,
+    /// Nothing can happen before a person says something.
+    Waiting,
+    /// It was told to leave everything as it is.
+    Suspended,
+}
+
+/// Why a loop could not go on. What was acknowledged before is safe.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(
+        "the repository {path} is gone; put it back, or say where it is now: `bosun resume {run} --repository PATH`"
+    )]
+    RepositoryGone { run: types::RunId, path: String },
+    #[error("bug: one input to {log} led to more than {MOST_EVENTS} events")]
+    Endless { log: LogId },
+}
+
+/// A machine with its log.
+pub(crate) struct Drive<M> {
+    pub(crate) machine: M,
+    log: LogId,
+    lease: Lease,
+    seq: u64,
+    around: LoopDeps,
+    observer: Option<Observer<M>>,
+    /// The summary that is stored beside the log.
+    listed: Option<Listed>,
+}
+
+impl<M: Machine> Drive<M> {
+    /// Becomes the one writer of the log and folds what is there into the machine.
+    pub(crate) async fn load(machine: M, log: LogId, around: LoopDeps) -> Result<Self, DriveError> {
+        let lease = around.journal.lease(&log).await?;
+        // A machine is large; it is not kept twice.
+        Box::pin(Self::load_held(machine, lease, around)).await
+    }
+
+    /// The same for whoever is the one writer already.
+    pub(crate) async fn load_held(
+        machine: M,
+        lease: Lease,
+        around: LoopDeps,
+    ) -> Result<Self, DriveError> {
+        let log = lease.log().clone();
+        let mut drive = Self { machine, log, lease, seq: 0, around, observer: None, listed: None };
+        drive.seq = fold(&mut drive.machine, &drive.log, &*drive.around.journal).await?;
+        Ok(drive)
+    }
+
+    /// Shows every step to somebody, beginning with the state as it is.
+    pub(crate) fn observed_by(mut self, observer: Observer<M>) -> Self {
+        observer(&self.machine, &[]);
+        self.observer = Some(observer);
+        self
+    }
+
+    pub(crate) fn is_new(&self) -> bool {
+        self.seq == 0
+    }
+
+    /// Takes one input: decides, settles what follows from it, and stores all of that at once.
+    pub(crate) async fn take(
+        &mut self,
+        input: &Input,
+        taken: Option<u64>,
+    ) -> Result<(), DriveError> {
+        self.take_all(std::slice::from_ref(input), taken).await
+    }
+
+    /// The same for several inputs, of which all are on record or none.
+    pub(crate) async fn take_all(
+        &mut self,
+        inputs: &[Input],
+        taken: Option<u64>,
+    ) -> Result<(), DriveError> {
+        let now = self.around.clock.now();
+        let mut batch: Vec<Clean> = Vec::new();
+        for input in inputs {
+            let mut events = self.machine.decide(input, now);
+            // Also an input that says nothing new, such as a timer, may make something due.
+            loop {
+                for event in events {
+                    let clean = self.around.redactor.clean(event);
+                    self.machine.apply(clean.event(), now);
+                    batch.push(clean);
+                }
+                if batch.len() > MOST_EVENTS {
+                    return Err(DriveError::Endless { log: self.log.clone() });
+                }
+                events = self.machine.decide(&Input::Due, now);
+                if events.is_empty() {
+                    break;
+                }
+            }
+        }
+        self.store(&batch, now, taken).await
+    }
+
+    /// Takes everything that waits in the run's inbox; whether there was something.
+    pub(crate) async fn take_posted(&mut self) -> Result<bool, DriveError> {
+        let posted = self.around.journal.posted(&self.log.run).await?;
+        let some = !posted.is_empty();
+        for (number, command) in posted {
+            self.take(&Input::Command(command), Some(number)).await?;
+        }
+        Ok(some)
+    }
+
+    async fn store(
+        &mut self,
+        events: &[Clean],
+        at: Timestamp,
+        taken: Option<u64>,
+    ) -> Result<(), DriveError> {
+        if events.is_empty() && taken.is_none() {
+            return Ok(());
+        }
+        let batch = Batch { expect: self.seq, at, events, taken };
+        let lines = self.append(batch).await?;
+        self.seq = lines.last().map_or(self.seq, |line| line.seq);
+        if let Some(observer) = &self.observer {
+            observer(&self.machine, &lines);
+        }
+        Ok(())
+    }
+
+    /// Appends, with what a list shows of the log if that is new. The logs of attempts are not listed.
+    async fn append(&mut self, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
+        let journal = &self.around.journal;
+        let listed = self.machine.listed().filter(|_| self.log.attempt.is_none());
+        if listed.is_none() {
+            return journal.append(&self.lease, batch).await;
+        }
+        let new = listed.as_ref().filter(|_| listed != self.listed);
+        let summary = new.and_then(|listed| summary(&self.machine, listed));
+        let lines = journal.append_summarized(&self.lease, batch, summary).await?;
+        self.listed = listed;
+        Ok(lines)
+    }
+
+    /// Drives the machine until it is over, waits for a person and is not to stay, or is told to leave.
+    pub(crate) async fn run<H: EffectExecutor<M> + ?Sized>(
+        &mut self,
+        executor: &H,
+        inbox: &mut mpsc::Receiver<Posted>,
+        suspend: &CancellationToken,
+        waiting: WhenWaiting,
+    ) -> Result<Left, DriveError> {
+        let mut in_flight = RunningEffects::new(self.around.order, suspend.child_token());
+        let left = self.start_due(executor, inbox, suspend, waiting, &mut in_flight).await;
+        if matches!(left, Err(DriveError::Journal(JournalError::Fenced { .. }))) {
+            // Somebody else drives it now: nothing of ours goes on, and nothing is recorded as ended.
+            suspend.cancel();
+        }
+        in_flight.drain().await;
+        left
+    }
+
+    async fn start_due<H: EffectExecutor<M> + ?Sized>(
+        &mut self,
+        executor: &H,
+        inbox: &mut mpsc::Receiver<Posted>,
+        suspend: &CancellationToken,
+        waiting: WhenWaiting,
+        in_flight: &mut RunningEffects,
+    ) -> Result<Left, DriveError> {
+        let Recovery { workspace, recovered } = executor.look(&self.machine).await;
+        self.take(&Input::Woke { workspace, recovered }, None).await?;
+        let mut renewal = self.lease.renew_every().map(tokio::time::interval);
+        loop {
+            if self.machine.is_over() {
+                return Ok(Left::Over);
+            }
+            self.start_effects(executor, in_flight);
+            let idle = in_flight.only_timers() && inbox.is_empty();
+            if idle && waiting == WhenWaiting::Leave && self.machine.waits_for_a_person() {
+                return Ok(Left::Waiting);
+            }
+            if let Some(until) = in_flight.nothing_before() {
+                self.around.clock.skip_to(until);
+            }
+            let clock = self.around.clock.clone();
+            tokio::select! {
+                biased;
+                () = suspend.cancelled() => return Ok(Left::Suspended),
+                () = self.lease.lost() => return Err(self.fenced().into()),
+                () = due(&mut renewal) => self.around.journal.renew(&self.lease).await?,
+                Some(posted) = inbox.recv() => {
+                    self.take(&Input::Command(posted.command), posted.number).await?;
+                    // Whoever does not wait for this word does not need it.
+                    posted.heard.map(|heard| heard.send(()));
+                }
+                (effect, outcome) = in_flight.next(&*clock) => {
+                    self.take(&Input::Outcome(effect, outcome), None).await?;
+                }
+            }
+        }
+    }
+
+    fn fenced(&self) -> JournalError {
+        let (log, generation) = (self.log.clone(), self.lease.generation());
+        JournalError::Fenced { log, generation }
+    }
+
+    fn start_effects<H: EffectExecutor<M> + ?Sized>(
+        &self,
+        executor: &H,
+        in_flight: &mut RunningEffects,
+    ) {
+        in_flight.release(|id| self.machine.awaits(id));
+        for effect in self.machine.pending(in_flight.ids()) {
+            match effect {
+                Effect::Wait { timer, until } => {
+                    in_flight.start_timer(EffectId::Timer(timer), until)
+                }
+                effect => in_flight.start(effect.id(), |stop| executor.effects(effect, stop)),
+            }
+        }
+        if self.machine.winds_down() {
+            in_flight.stop_all();
+        }
+    }
+
+    /// The hash of the last line of the log.
+    pub(crate) async fn head(&self) -> Result<Digest, DriveError> {
+        let last = self.around.journal.lines(&self.log, self.seq.saturating_sub(1), 1).await?;
+        Ok(last.last().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+    }
+}
+
+/// Waits until a lease has to be renewed; for ever, if it need not.
+async fn due(renewal: &mut Option<tokio::time::Interval>) {
+    match renewal {
+        Some(interval) => drop(interval.tick().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// What is stored beside the log of a machine.
+pub(crate) fn summary<M: Machine>(machine: &M, listed: &Listed) -> Option<Summary> {
+    let whole = machine.last_view().and_then(|view| serde_json::to_string(&view).ok());
+    let text = serde_json::to_string(listed).ok()?;
+    Some(Summary { form: Listed::FORM, text, whole })
+}
+
+/// Folds a log into a machine, page by page, and returns the number of its last line.
+pub(crate) async fn fold<M: Machine>(
+    machine: &mut M,
+    log: &LogId,
+    journal: &dyn Journal,
+) -> Result<u64, JournalError> {
+    let mut seq = 0;
+    loop {
+        let lines = journal.read(log, seq, PAGE).await?;
+        for line in &lines {
+            machine.apply(&line.event, line.at);
+            seq = line.seq;
+        }
+        if lines.len() < PAGE {
+            return Ok(seq);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What the worktrees of a run need: what the policy says, and where it says nothing, what the repository's files and the
+//! person's checkout suggest. Found once for a run, so that what the person does to their checkout meanwhile changes
+//! nothing in it. Nothing is copied or run here.
+
+use std::path::{Path, PathBuf};
+
+use evidence::workspace as rules;
+use sandbox::{Most, Repo, venv};
+use types::{CommitId, Fault, FaultClass, Millis, WorkPath, WorkspacePolicy};
+
+use crate::effects::run::RunExecutor;
+
+/// What the worktrees of a run need.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) setup: Vec<String>,
+    pub(super) network: Vec<String>,
+    pub(super) timeout: Millis,
+    /// Ignored paths of the person's checkout to be copied, and what they looked like.
+    pub(super) bring: Vec<WorkPath>,
+    pub(super) fingerprint: String,
+    /// Virtual environments in the person's checkout, which stay where they are.
+    pub(super) environments: Vec<WorkPath>,
+    pub(super) locks: Vec<WorkPath>,
+    pub(super) writable: Vec<WorkPath>,
+    pub(super) visible: Vec<PathBuf>,
+    pub(super) submodules: bool,
+    pub(super) lfs: bool,
+    pub(super) max_bytes: u64,
+    /// What a person should know about it.
+    pub(super) notes: Vec<String>,
+}
+
+/// What a person is told about a submodule that is not there.
+pub(super) fn uninitialised(path: &WorkPath) -> String {
+    format!(
+        "the submodule {path} is empty: your checkout does not have it; run `git submodule update --init --recursive`"
+    )
+}
+
+impl Plan {
+    /// Looks at the policy and the repository.
+    pub(super) async fn find(executor: &RunExecutor) -> Result<Self, Fault> {
+        let (policy, repo) = (&executor.policy.workspace, executor.worktrees.repo());
+        let proposal = proposal(repo, &executor.base).await?;
+        // Whoever says how dependencies are installed does not want those of the checkout as well.
+        let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
+        let wanted = policy.bring.clone().or(found).unwrap_or_default();
+        let max_bytes = policy.max_mb.saturating_mul(1024 * 1024);
+        let mut plan = Self {
+            setup: policy.setup.clone(),
+            network: policy.network.clone(),
+            timeout: policy.timeout_ms,
+            bring: vec![],
+            fingerprint: String::new(),
+            environments: vec![],
+            locks: policy.locks.clone().or(proposal.locks).unwrap_or_default(),
+            writable: vec![],
+            visible: visible(policy, &executor.services.home)?,
+            submodules: policy.submodules.or(proposal.submodules).unwrap_or(false),
+            lfs: policy.lfs,
+            max_bytes,
+            notes: vec![],
+        };
+        for path in wanted {
+            plan.take(repo, path).await?;
+        }
+        let mut kept = plan.bring.clone();
+        // What a set-up will leave that tools write to.
+        kept.extend("node_modules".parse().ok().filter(|_| !plan.setup.is_empty()));
+        plan.writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
+        plan.fingerprint = plan.looks(repo).await?;
+        if plan.submodules {
+            plan.missing_submodules(repo, &executor.base).await?;
+        }
+        Ok(plan)
+    }
+
+    /// Whether something has to be prepared and kept.
+    pub(super) fn needs_state(&self) -> bool {
+        !self.bring.is_empty() || !self.setup.is_empty()
+    }
+
+    /// Whether nobody writes to a path that was brought or that a set-up left.
+    pub(super) fn closes(&self, path: &WorkPath) -> bool {
+        self.bring.contains(path) || rules::is_dependency(path.as_str())
+    }
+
+    /// Takes one path of the person's checkout into the plan.
+    async fn take(&mut self, repo: &Repo, path: WorkPath) -> Result<(), Fault> {
+        let refuse = |why: &str| {
+            let what = format!("[workspace] bring = {path:?} is refused: {why}");
+            Err(Fault::new(FaultClass::Person, "workspace.bring_refused", what))
+        };
+        if path.is_root() || path.components().any(|name| name == ".git") {
+            return refuse("it is the repository itself");
+        }
+        if rules::is_credential(path.as_str()) {
+            return refuse("it may hold credentials, which agents are not given");
+        }
+        let whole = repo.root().join(path.as_str());
+        if std::fs::symlink_metadata(&whole).is_err() {
+            self.notes.push(format!("{path} is to be brought along and is not in your checkout"));
+            return Ok(());
+        }
+        let real = repo.root().canonicalize().map(|root| root.join(path.as_str()));
+        if !matches!((real, whole.canonicalize()), (Ok(real), Ok(found)) if real == found) {
+            return refuse("it is a link, or lies behind one");
+        }
+        if !repo.ignores(&path).await.map_err(|error| error.fault())? {
+            return refuse("git does not ignore it; name it in .gitignore or .git/info/exclude");
+        }
+        if venv::is_venv(&whole) {
+            self.environments.push(path);
+        } else {
+            self.bring.push(path);
+        }
+        Ok(())
+    }
+
+    /// What everything that is brought looks like now.
+    async fn looks(&self, repo: &Repo) -> Result<String, Fault> {
+        let most = Most { bytes: self.max_bytes, files: super::MOST_FILES };
+        let places: Vec<PathBuf> =
+            self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
+        // What tools write while they run says nothing about what is installed.
+        let own: Vec<PathBuf> =
+            self.writable.iter().map(|path| repo.root().join(path.as_str())).collect();
+        let looked = tokio::task::spawn_blocking(move || {
+            let prints = places.iter().map(|place| sandbox::fingerprint(place, &own, most));
+            prints.collect::<Result<Vec<_>, _>>()
+        });
+        let prints = looked.await.map_err(|error| Fault::bug(error.to_string()))?;
+        Ok(prints.map_err(|error| super::refused(&error))?.join(" "))
+    }
+
+    /// Notes the submodules that the person's checkout does not have.
+    async fn missing_submodules(&mut self, repo: &Repo, base: &CommitId) -> Result<(), Fault> {
+        let submodules = repo.submodules(base).await.map_err(|error| error.fault())?;
+        let absent = submodules.iter().map(|one| &one.path).filter(|path| {
+            let kept = repo.common_dir().join("modules").join(path.as_str());
+            !repo.root().join(path.as_str()).join(".git").exists() && !kept.exists()
+        });
+        self.notes.extend(absent.map(uninitialised));
+        Ok(())
+    }
+}
+
+/// What a repository suggests, for whoever writes a policy for it; nothing where there is no commit to look at.
+pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
+    let repo = Repo::discover(folder).await.ok()?;
+    let head = repo.head().await.ok()?;
+    let attributes = repo.text_at(&head, ".gitattributes").await.ok()?;
+    let lfs = attributes.is_some_and(|text| text.contains("filter=lfs"));
+    let found = proposal(&repo, &head).await.ok()?;
+    Some(WorkspacePolicy { lfs, ..found })
+}
+
+/// What the repository suggests.
+async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
+    let fault = |error: sandbox::GitError| error.fault();
+    let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_here());
+    let (files, ignored) = (files.map_err(fault)?, ignored.map_err(fault)?);
+    let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
+    let environments: Vec<WorkPath> =
+        [".venv", "venv"].into_iter().filter_map(|name| name.parse().ok()).collect();
+    // One that ignores itself from inside is listed by what is in it.
+    for path in environments.iter().filter(|path| venv::is_venv(&repo.root().join(path.as_str()))) {
+        if !present.contains(&path.as_str()) && repo.ignores(path).await.map_err(fault)? {
+            present.push(path.as_str());
+        }
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let mut found = rules::proposed(&files, &present, |_| None);
+    // Python without any of the files by which its package managers are known.
+    let python = files.iter().any(|path| path.ends_with(".py"));
+    for path in &environments {
+        let named = found.bring.iter().flatten().any(|other| other == path);
+        let there = present.contains(&path.as_str());
+        if python && there && !named && venv::is_venv(&repo.root().join(path.as_str())) {
+            found.bring.get_or_insert_default().push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// The paths outside the repository that commands shall see.
+fn visible(policy: &WorkspacePolicy, home: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let refuse = |path: &str, why: &str| {
+        let what = format!("[workspace] visible = {path:?} is refused: {why}");
+        Fault::new(FaultClass::Person, "workspace.visible_refused", what)
+    };
+    let each = policy.visible.iter().map(|text| {
+        let path = venv::expanded(text)
+            .ok_or_else(|| refuse(text, "it is neither absolute nor begins with ~/"))?;
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if venv::shows_too_much(&real) || venv::shows_too_much(&path) || home.starts_with(&real) {
+            return Err(refuse(text, "it shows more than a toolchain"));
+        }
+        Ok(path)
+    });
+    each.collect()
+}

@@ -1,0 +1,153 @@
+//! Gathers what a session's system prompt is made of: the machine, git, the project's documents. Nothing here can keep
+//! a session from starting: what cannot be found out is left out, and said so in the log for developers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::prompt::{self, GitFacts, Layers, PromptFacts};
+use sandbox::{EnvError, Environment, Glance, LocalEnvironment};
+use tools::profile;
+use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, ToolProfile, WorkPath};
+
+use crate::prompts::Prompts;
+
+/// What is said where calls of one reply never run at the same time.
+const ONE_BY_ONE: &str =
+    "Here all calls of a reply run one after the other, in your order, also those that only look.";
+
+/// The session whose prompt it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'a> {
+    /// Where it works.
+    pub folder: &'a Path,
+    pub model: &'a ModelRef,
+    /// Who the agent is and how it works.
+    pub base: &'a str,
+    /// The tool profile that it has.
+    pub profile: &'a ToolProfile,
+    /// What the person wants to hold for the whole session.
+    pub instruction: Option<&'a str>,
+    pub now: Timestamp,
+}
+
+/// What the system prompt of a conversation is made of, whichever model it is for.
+#[derive(Debug, Clone)]
+pub(crate) struct PromptSource {
+    pub(crate) folder: PathBuf,
+    /// In place of the folder.
+    pub(crate) environment: Option<Arc<dyn Environment>>,
+    pub(crate) base: String,
+    pub(crate) instruction: Option<String>,
+}
+
+impl PromptSource {
+    /// The prompt for a model: with its family's tools and documents.
+    pub(crate) async fn prompt(
+        &self,
+        prompts: &Prompts,
+        (model, profile): (&ModelRef, &ToolProfile),
+        now: Timestamp,
+    ) -> Result<String, Fault> {
+        let opening = Opening {
+            folder: &self.folder,
+            model,
+            base: &self.base,
+            profile,
+            instruction: self.instruction.as_deref(),
+            now,
+        };
+        match &self.environment {
+            Some(env) => Ok(composed(prompts, opening, env.facts(), None, &[])),
+            None => {
+                let text = system_prompt(prompts, opening).await.map_err(|error| error.fault())?;
+                // What is made here is recorded; the place is put in when it is sent.
+                Ok(prompt::without_place(&text))
+            }
+        }
+    }
+}
+
+/// The system prompt of a session that begins now. It is made once; what changes later is not said again.
+pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
+    let facts = LocalEnvironment::open(opening.folder)?.facts();
+    let git = Glance::at(opening.folder, prompt::COMMITS);
+    let (git, documents) = tokio::join!(git, project_documents(opening.folder, opening.profile));
+    let git = git.unwrap_or_else(|error| {
+        tracing::warn!(%error, "looking at the repository");
+        None
+    });
+    Ok(composed(prompts, opening, facts, git, &documents))
+}
+
+fn composed(
+    prompts: &Prompts,
+    opening: Opening<'_>,
+    facts: Facts,
+    git: Option<Glance>,
+    documents: &[Document],
+) -> String {
+    let git = git.map(|glance| {
+        let Glance { branch, status, commits, .. } = glance;
+        GitFacts { branch, status, commits }
+    });
+    let prompt_facts = PromptFacts { facts, model: opening.model.clone(), now: opening.now, git };
+    let profile = opening.profile;
+    let mut family = profile::reworded(profile, prompts.family(profile.like));
+    if !profile.parallel_calls {
+        family = format!("{}\n\n{ONE_BY_ONE}\n", family.trim_end());
+    }
+    prompt::compose(Layers {
+        base: &profile::reworded(profile, opening.base),
+        family: &family,
+        facts: &prompt_facts,
+        documents,
+        instruction: opening.instruction,
+    })
+}
+
+/// The documents that a project has for agents of a profile, from the repository's root down to the folder.
+pub async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Document> {
+    let (folder, profile) = (folder.to_owned(), profile.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let folder = folder.canonicalize().ok()?;
+        let root = sandbox::root_of(&folder).unwrap_or_else(|| folder.clone());
+        let wanted = places(&root, &folder, &profile);
+        match sandbox::documents(&root, &wanted, READ_BYTES) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                tracing::warn!(%error, "reading the project's documents");
+                None
+            }
+        }
+    });
+    work.await.ok().flatten().unwrap_or_default()
+}
+
+/// How much of one document is read: more than a prompt holds, so that what is cut can be counted.
+const READ_BYTES: usize = 4 * 1024 * 1024;
+
+/// Where documents may be: in every folder from the root down.
+fn places(root: &Path, folder: &Path, profile: &ToolProfile) -> Vec<WorkPath> {
+    let own = match profile.like {
+        Family::OpenAi => Some(".codex/instructions.md"),
+        Family::Anthropic => Some("CLAUDE.md"),
+        Family::Gemini => Some("GEMINI.md"),
+        Family::Portable => None,
+    };
+    let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
+    let mut folders = vec![String::new()];
+    for part in below.components() {
+        // A folder whose name is no text has no path here, and neither has what is below it.
+        let Some(part) = part.as_os_str().to_str() else { break };
+        let above = folders.last().cloned().unwrap_or_default();
+        folders.push(format!("{above}{part}/"));
+    }
+    let further = profile.documents.iter().map(String::as_str);
+    let names = std::iter::once("AGENTS.md").chain(own).chain(further);
+    let names: Vec<&str> = names.collect();
+    let paths = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
+    paths.filter_map(|(folder, name)| format!("{folder}{name}").parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+//! The environments of agents and checks, behind the walls that this process has. What the walls hold is tried once
+//! per process, by attacking them; a command that needs more than was held then is not run. Whether what there is
+//! will do is not decided here.
+
+use std::path::{Path, PathBuf};
+
+use engine::folder::{self, MachineFolders};
+use sandbox::{
+    Confine, EnvError, Environment as _, HelperExe, Hosts, Limits, LocalEnvironment, Repo,
+    Variables,
+};
+use tokio::sync::OnceCell;
+use types::{
+    CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope, Sensitive, WorkPath,
+};
+
+use crate::prepare::Ready;
+
+/// What commands are held by.
+#[derive(Debug, Clone)]
+pub enum Isolation {
+    /// By nothing. Only for policies that require nothing.
+    None,
+    /// By the kernel, as far as this machine has what it takes.
+    Kernel(HelperExe),
+    /// By nothing, and this is said to be the proof: for tests, which must not depend on the machine.
+    Told(Proof),
+}
+
+/// The walls of this process, and what they were found to hold.
+#[derive(Debug)]
+pub(crate) struct SandboxFactory {
+    walls: Isolation,
+    proof: OnceCell<Proof>,
+    machine: MachineFolders,
+    /// Where files are kept that commands should not have written.
+    aside: Option<PathBuf>,
+}
+
+/// Who runs commands in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// An agent, in files that are kept.
+    Agent,
+    /// We ourselves, in a checkout that is thrown away.
+    Ours,
+}
+
+/// Where commands are to run, and what for.
+#[derive(Debug)]
+pub(crate) struct SandboxSpec<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) whose: Whose,
+    /// The repository behind it, if there is one.
+    pub(crate) repo: Option<&'a Repo>,
+    /// The commit that it was made from; the repository's own when nothing is said.
+    pub(crate) start: Option<&'a CommitId>,
+    /// Where they may write in it; everywhere when nothing is said.
+    pub(crate) scope: Option<&'a Scope>,
+    /// What must hold them.
+    pub(crate) walls: IsolationLevel,
+    pub(crate) policy: &'a SandboxPolicy,
+    /// What it was made ready with, if it was.
+    pub(crate) ready: Option<&'a Ready>,
+}
+
+impl SandboxFactory {
+    pub(crate) fn new(walls: Isolation, machine: MachineFolders, aside: Option<PathBuf>) -> Self {
+        Self { walls, proof: OnceCell::new(), machine: known(machine), aside }
+    }
+
+    /// Refuses a folder in which nobody works. None at all is that of an environment that somebody brought along.
+    pub(crate) fn refuse_folder(&self, folder: &Path, policy: &SandboxPolicy) -> Result<(), Fault> {
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        match folder::refusal(&real, &self.machine, policy.home_folder) {
+            Some(no) => Err(Fault::new(FaultClass::Safety, no.rule.as_str(), no.reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps agents from keys, from our own state, and from settings that make other programs run something.
+    async fn reach(
+        &self,
+        env: LocalEnvironment,
+        ground: &SandboxSpec<'_>,
+    ) -> Result<LocalEnvironment, EnvError> {
+        let env = env.keeping_out(&self.machine.own)?;
+        if ground.whose == Whose::Ours {
+            return env.without_secrets();
+        }
+        let readable: Vec<&str> = ground.policy.readable.iter().map(String::as_str).collect();
+        let env = env.revealing(&readable)?.trusting(self.tracked(ground).await)?;
+        let files = ground.scope.iter().flat_map(|scope| &scope.0);
+        let files = files.filter(|artifact| !artifact.whole_folder);
+        let named = files.map(|artifact| artifact.path.clone());
+        let settings = |path: &WorkPath| Sensitive::of(path) == Some(Sensitive::Settings);
+        Ok(env.guarding_settings(named.filter(settings).collect(), self.aside.clone()))
+    }
+
+    /// What a person has committed of that which is named like a secret. In a home folder that says nothing.
+    async fn tracked(&self, ground: &SandboxSpec<'_>) -> Vec<WorkPath> {
+        let Some(repo) =
+            ground.repo.filter(|_| self.machine.home.as_deref() != Some(ground.folder))
+        else {
+            return vec![];
+        };
+        // What cannot be read is not known to be committed.
+        let commit = match ground.start {
+            Some(commit) => Ok(commit.clone()),
+            None => repo.head().await,
+        };
+        let Ok(commit) = commit else { return vec![] };
+        let paths = repo.paths(&commit).await.unwrap_or_default();
+        let named = |path: &WorkPath| {
+            matches!(Sensitive::of(path), Some(Sensitive::Credentials | Sensitive::EnvFile))
+                || Sensitive::may_hold_key(path.as_str())
+        };
+        paths.into_iter().filter(named).collect()
+    }
+
+    /// Whether the kernel holds commands, and not only somebody's word.
+    pub(crate) fn is_kernel(&self) -> bool {
+        matches!(self.walls, Isolation::Kernel(_))
+    }
+
+    /// What the walls hold, as tried in this process.
+    pub(crate) async fn proof(&self) -> Proof {
+        let tried = async {
+            match &self.walls {
+                Isolation::None => Proof::nothing("this program was set up without a sandbox"),
+                Isolation::Kernel(helper_exe) => Confine::probe(helper_exe.clone()).await,
+                Isolation::Told(proof) => proof.clone(),
+            }
+        };
+        self.proof.get_or_init(|| tried).await.clone()
+    }
+
+    /// A workspace whose commands are held as well as this process can, and at least as well as was asked.
+    pub(crate) async fn open(&self, ground: SandboxSpec<'_>) -> Result<LocalEnvironment, Fault> {
+        let proof = self.proof().await;
+        if proof.rung < ground.walls {
+            let what = format!(
+                "commands of this run are held by {}, and only {} is here now: {}; `bosun doctor` shows more",
+                ground.walls.as_str(),
+                proof.rung.as_str(),
+                proof.missing.join("; ")
+            );
+            return Err(Fault::new(FaultClass::Safety, "sandbox.weaker", what));
+        }
+        let env = LocalEnvironment::open(ground.folder).map_err(|error| {
+            let what = format!("opening the worktree: {error}");
+            Fault::structural("workspace.lost", what)
+        })?;
+        let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
+        let env = env.hiding(&hidden).map_err(|error| error.fault())?;
+        let env = self.reach(env, &ground).await.map_err(|error| error.fault())?;
+        let variables = variables(ground.policy);
+        let env = env.with_variables(match ground.ready {
+            Some(ready) => ready.variables(variables),
+            None => variables,
+        });
+        let env = match &self.walls {
+            Isolation::Kernel(helper_exe) if proof.rung > IsolationLevel::None => {
+                let confine = confine(helper_exe.clone(), &ground)?.holding(proof.rung);
+                let confine = self.masking_own(confine, &ground);
+                let confine = match ground.scope {
+                    Some(scope) => confine.writing_to(with_builds(scope, &ground).await?),
+                    None => confine,
+                };
+                env.confined(confine)
+            }
+            _ => env,
+        };
+        env.initialize().await.map_err(|error| error.fault())?;
+        Ok(env)
+    }
+}
+
+impl SandboxFactory {
+    /// Covers our own state where something else would show it. A worktree of ours lies in it.
+    fn masking_own(&self, confine: Confine, ground: &SandboxSpec<'_>) -> Confine {
+        let needed = |own: &&std::path::PathBuf| {
+            ground.folder.starts_with(own)
+                || ground.ready.is_some_and(|ready| ready.sees_below(own))
+        };
+        let own = self.machine.own.iter().filter(|own| !needed(own));
+        own.cloned().fold(confine, Confine::masking)
+    }
+}
+
+/// Places as the system itself names them.
+fn known(machine: MachineFolders) -> MachineFolders {
+    let real = |path: std::path::PathBuf| {
+        let whole = std::path::absolute(&path).unwrap_or(path);
+        whole.canonicalize().unwrap_or(whole)
+    };
+    let own = machine.own.into_iter().map(real).collect();
+    MachineFolders { home: machine.home.map(real), own }
+}
+
+/// A repository to be read, without the keys that people put into its settings.
+fn seeing(confine: Confine, repo: &Repo) -> Confine {
+    let settings = repo.common_dir().join("config");
+    let confine = confine.seeing(repo.common_dir().to_owned());
+    // What cannot be read may hold anything.
+    let text = std::fs::read_to_string(&settings).map(|text| text.to_lowercase());
+    if text.is_ok_and(|text| !holds_keys(&text)) { confine } else { confine.masking(settings) }
+}
+
+/// Whether the settings of a repository hold something that opens doors: a name in an address, a header, a helper.
+fn holds_keys(settings: &str) -> bool {
+    let words =
+        ["extraheader", "password", "token", "[credential", "helper", "sslkey", "cookiefile"];
+    let in_address =
+        |line: &str| line.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    settings.lines().any(|line| in_address(line) || words.iter().any(|word| line.contains(word)))
+}
+
+/// The hosts that a policy grants.
+pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, Fault> {
+    let mut hosts = Hosts::parse(&policy.network)
+        .map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
+    if policy.allow_private {
+        hosts = hosts.allow_private();
+    }
+    Ok(policy.resolve.iter().fold(hosts, |hosts, (name, at)| hosts.resolve(name, *at)))
+}
+
+fn variables(policy: &SandboxPolicy) -> Variables {
+    let all =
+        policy.variables.iter().fold(Variables::new(policy.inherit), |all, name| all.passing(name));
+    if policy.network.is_empty() { all.offline() } else { all }
+}
+
+fn confine(helper_exe: HelperExe, ground: &SandboxSpec<'_>) -> Result<Confine, Fault> {
+    const MB: u64 = 1024 * 1024;
+    let policy = ground.policy;
+    let confine = Confine::new(helper_exe).reaching(hosts(policy)?).limits(Limits {
+        processes: policy.processes,
+        memory_bytes: policy.memory_mb.saturating_mul(MB),
+        file_bytes: policy.file_mb.saturating_mul(MB),
+        temp_bytes: policy.temp_mb.saturating_mul(MB),
+        disk_bytes: policy.disk_mb.saturating_mul(MB),
+    });
+    let confine = match ground.repo {
+        // What is hidden stands in the history too, so commands are shown none of it.
+        Some(repo) if !hides_a_folder(ground) => seeing(confine, repo),
+        Some(_) | None => confine,
+    };
+    Ok(ground.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
+}
+
+/// Whether the workspace has a folder of which the policy hides everything, such as `context/**`.
+fn hides_a_folder(ground: &SandboxSpec<'_>) -> bool {
+    let folders = ground.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
+    let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
+    folders.filter(plain).any(|folder| ground.folder.join(folder).is_dir())
+}
+
+/// A scope and the folders in which builds leave what is never committed. Whoever may change something must be able to
+/// build and test it, and what git ignores leaves the worktree on no other way.
+async fn with_builds(scope: &Scope, ground: &SandboxSpec<'_>) -> Result<Scope, Fault> {
+    let mut scope = scope.clone();
+    if let (Some(repo), false) = (ground.repo, scope.0.is_empty()) {
+        let folders = repo.build_folders(ground.start).await;
+        let folders = folders.map_err(|error| error.fault())?;
+        scope.0.extend(match ground.ready {
+            Some(ready) => ready.scope(folders),
+            None => folders,
+        });
+    }
+    Ok(scope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::Attack;
+
+    fn told(rung: IsolationLevel) -> Isolation {
+        let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
+        Isolation::Told(Proof { rung, attacks, missing: vec!["no namespaces".to_owned()] })
+    }
+
+    async fn opened(walls: Isolation, wanted: IsolationLevel) -> Result<LocalEnvironment, Fault> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let policy = SandboxPolicy::default();
+        let ground = SandboxSpec {
+            folder,
+            whose: Whose::Agent,
+            repo: None,
+            start: None,
+            scope: None,
+            walls: wanted,
+            policy: &policy,
+            ready: None,
+        };
+        SandboxFactory::new(walls, MachineFolders::default(), None).open(ground).await
+    }
+
+    #[tokio::test]
+    async fn a_process_that_has_less_than_the_run_was_started_with_runs_nothing() {
+        for (walls, wanted) in [
+            (told(IsolationLevel::Landlock), IsolationLevel::Full),
+            (told(IsolationLevel::None), IsolationLevel::Landlock),
+            (Isolation::None, IsolationLevel::Full),
+        ] {
+            let fault = opened(walls, wanted).await.expect_err("it is refused");
+            assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Safety, "sandbox.weaker"));
+            assert!(fault.what.contains("bosun doctor"), "{}", fault.what);
+        }
+        assert!(opened(told(IsolationLevel::Full), IsolationLevel::Landlock).await.is_ok());
+        assert!(opened(Isolation::None, IsolationLevel::None).await.is_ok());
+    }
+
+    #[test]
+    fn settings_with_keys_in_them_are_noticed() {
+        let plain = "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://example.org/a.git\n\turl = git@example.org:a\n";
+        assert!(!holds_keys(plain));
+        for keys in [
+            "url = https://u:secret@example.org/a",
+            "[credential]",
+            "\textraheader = Authorization: x",
+        ] {
+            assert!(holds_keys(&format!("{plain}{keys}\n")), "{keys}");
+        }
+    }
+}

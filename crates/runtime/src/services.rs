@@ -1,0 +1,137 @@
+//! Everything that the work is done with, in one place: the journal, the models, the tools, the clock. Handed in by
+//! whoever embeds the library; nothing is global.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::folder::MachineFolders;
+use sandbox::{GitError, HelperExe, Repo};
+use store::{Journal, Redactor};
+use tools::Registry;
+use types::{Digest, Policy};
+
+use crate::clock::{Clock, RealClock};
+use crate::event_loop::LoopDeps;
+use crate::hub::Hub;
+use crate::in_flight::Order;
+use crate::models::Models;
+use crate::prompts::Prompts;
+use crate::sandbox_factory::{Isolation, SandboxFactory};
+
+/// What a [`crate::Bosun`] is made of.
+#[derive(Debug)]
+pub struct Config {
+    pub journal: Arc<dyn Journal>,
+    /// Where worktrees are made.
+    pub home: PathBuf,
+    pub models: Models,
+    pub registry: Registry,
+    pub clock: Arc<dyn Clock>,
+    pub redactor: Redactor,
+    pub order: Order,
+    /// What commands are held by.
+    pub walls: Isolation,
+    /// What agents are told.
+    pub prompts: Prompts,
+    /// The places of this machine that agents stay out of: the person's home folder itself, and our own.
+    pub machine: MachineFolders,
+}
+
+impl Config {
+    /// The ordinary one with walls around commands, as the policies that ship require them. `helper_exe` is what
+    /// [`sandbox::HelperExe::enter`] gave at the beginning of `main`; the example `commands` is such a program.
+    #[must_use]
+    pub fn walled(
+        journal: Arc<dyn Journal>,
+        home: impl Into<PathBuf>,
+        helper_exe: HelperExe,
+    ) -> Self {
+        Self { walls: Isolation::Kernel(helper_exe), ..Self::new(journal, home) }
+    }
+
+    /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted. It
+    /// has no walls, so no command is run with it unless the policy requires none; see [`Config::walled`].
+    #[must_use]
+    pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
+        let home = home.into();
+        Self {
+            journal,
+            machine: MachineFolders { home: None, own: vec![home.clone()] },
+            home,
+            models: Models::default(),
+            registry: Registry::standard(),
+            clock: Arc::new(RealClock),
+            redactor: Redactor::none(),
+            order: Order::Arrival,
+            walls: Isolation::None,
+            prompts: Prompts::default(),
+        }
+    }
+}
+
+/// The folder with copies of files that were taken away from where commands wrote them.
+pub(crate) const ASIDE: &str = "removed";
+/// The folder with the snapshots of every folder that conversations work in.
+pub(crate) const SNAPSHOTS: &str = "snapshots";
+
+#[derive(Debug)]
+pub(crate) struct Services {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) home: PathBuf,
+    pub(crate) models: Models,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) order: Order,
+    pub(crate) hub: Hub,
+    pub(crate) sandboxes: SandboxFactory,
+    pub(crate) prompts: Prompts,
+    /// The policies that were read from the journal, by their hash.
+    pub(crate) policies: Mutex<BTreeMap<Digest, Arc<Policy>>>,
+    /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
+    repos: Mutex<BTreeMap<PathBuf, Repo>>,
+}
+
+impl Services {
+    pub(crate) fn new(setup: Config) -> Self {
+        let sandboxes =
+            SandboxFactory::new(setup.walls, setup.machine, Some(setup.home.join(ASIDE)));
+        Self {
+            journal: setup.journal,
+            home: setup.home,
+            models: setup.models,
+            registry: setup.registry,
+            clock: setup.clock,
+            redactor: Arc::new(setup.redactor),
+            order: setup.order,
+            hub: Hub::new(),
+            sandboxes,
+            prompts: setup.prompts,
+            policies: Mutex::default(),
+            repos: Mutex::default(),
+        }
+    }
+
+    /// Where the snapshots of a folder are kept.
+    pub(crate) fn snapshots_of(&self, folder: &Path) -> PathBuf {
+        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
+        self.home.join(SNAPSHOTS).join(name)
+    }
+
+    /// The repository that a folder belongs to, the same one for every run in it.
+    pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
+        let found = Repo::discover(folder).await?.disregarding(engine::spec::is_ours);
+        let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
+    }
+
+    pub(crate) fn loop_deps(&self) -> LoopDeps {
+        LoopDeps {
+            journal: self.journal.clone(),
+            redactor: self.redactor.clone(),
+            clock: self.clock.clone(),
+            order: self.order,
+        }
+    }
+}

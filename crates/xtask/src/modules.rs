@@ -1,0 +1,236 @@
+//! Which file of a crate uses which: the module graph, read from `use` lines and from paths in the code. A name that
+//! a module only re-exports leads to the file that defines it, and a `mod` line is no use. Tests are left out.
+//!
+//! It knows paths, not types: a method that is defined in another file than its type is not seen.
+
+mod paths;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::code;
+use crate::finding::Finding;
+use crate::tree::Tree;
+
+/// The files of one crate by module path (empty for the root), with what each of them uses.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    files: BTreeMap<Module, File>,
+    uses: BTreeMap<Module, BTreeSet<Module>>,
+}
+
+/// Where a module stands in its crate: `["run", "apply"]`.
+type Module = Vec<String>;
+
+#[derive(Debug)]
+struct File {
+    path: String,
+    /// What it takes into its namespace for others: the name, and the path that it stands for.
+    exports: BTreeMap<String, Vec<String>>,
+    /// Modules whose every name it re-exports.
+    globs: Vec<Vec<String>>,
+    defines: BTreeSet<String>,
+    paths: Vec<Vec<String>>,
+}
+
+impl Graph {
+    pub(crate) fn of(tree: &Tree, name: &str) -> Self {
+        let folder = format!("crates/{name}/src/");
+        let mut files = BTreeMap::new();
+        for (path, text) in tree.under(&folder).filter(|(path, _)| path.ends_with(".rs")) {
+            if code::is_test_file(path) {
+                continue;
+            }
+            let read = paths::read(text);
+            let module = module_of(&path[folder.len()..]);
+            let file = File {
+                path: path.to_owned(),
+                exports: read.names,
+                globs: read.globs,
+                defines: read.defines,
+                paths: read.paths,
+            };
+            files.insert(module, file);
+        }
+        let mut graph = Self { files, uses: BTreeMap::new() };
+        for (module, file) in &graph.files {
+            let targets = file.paths.iter().filter_map(|path| graph.target(module, path, 0));
+            let others = targets.filter(|target| target != module).collect();
+            graph.uses.insert(module.clone(), others);
+        }
+        graph
+    }
+
+    /// The file that defines what a path in a module leads to; none for what other crates define.
+    fn target(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
+        // A re-export that leads back to itself ends here.
+        if depth > 16 {
+            return None;
+        }
+        let (mut at, mut rest) = match path.first().map(String::as_str)? {
+            "crate" => (Module::new(), &path[1..]),
+            "self" => (from.clone(), &path[1..]),
+            "super" => (from[..from.len().saturating_sub(1)].to_vec(), &path[1..]),
+            first if self.files.contains_key(&child(from, first)) => (from.clone(), path),
+            first => {
+                // A module that was brought in by a `use` line, and something of it.
+                let stands_for = self.files.get(from)?.exports.get(first)?;
+                let whole: Vec<String> = stands_for.iter().chain(&path[1..]).cloned().collect();
+                return (stands_for.first() != path.first())
+                    .then(|| self.target(from, &whole, depth + 1))?;
+            }
+        };
+        while let Some(first) = rest.first() {
+            if first == "super" {
+                at.pop();
+            } else if self.files.contains_key(&child(&at, first)) {
+                at.push(first.clone());
+            } else {
+                break;
+            }
+            rest = &rest[1..];
+        }
+        // A module alone says nothing of what is used of it; paths through it do.
+        let name = rest.first()?;
+        let file = self.files.get(&at)?;
+        if let Some(stands_for) = file.exports.get(name) {
+            // What it has from another crate is not ours to follow.
+            return self.target(&at, stands_for, depth + 1);
+        }
+        let of_glob = file.globs.iter().filter(|_| !file.defines.contains(name)).find_map(|glob| {
+            let whole: Vec<String> = glob.iter().cloned().chain([name.clone()]).collect();
+            let target = self.target(&at, &whole, depth + 1)?;
+            self.files.get(&target)?.defines.contains(name).then_some(target)
+        });
+        Some(of_glob.unwrap_or(at))
+    }
+
+    /// Groups of files each of which leads to every other of its group.
+    pub(crate) fn circles(&self) -> Vec<Vec<&str>> {
+        let reach: BTreeMap<&Module, BTreeSet<&Module>> =
+            self.files.keys().map(|module| (module, self.reached(module))).collect();
+        let mut circles: BTreeSet<Vec<&Module>> = BTreeSet::new();
+        for (module, reached) in &reach {
+            let both = reached
+                .iter()
+                .filter(|other| reach.get(*other).is_some_and(|r| r.contains(module)));
+            let group: Vec<&Module> = both.copied().collect();
+            if !group.is_empty() {
+                circles.insert(group);
+            }
+        }
+        let path = |module: &&Module| self.files.get(*module).map(|file| file.path.as_str());
+        circles.iter().map(|group| group.iter().filter_map(path).collect()).collect()
+    }
+
+    fn reached(&self, from: &Module) -> BTreeSet<&Module> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&Module> = self.uses.get(from).into_iter().flatten().collect();
+        while let Some(next) = open.pop() {
+            if reached.insert(next) {
+                open.extend(self.uses.get(next).into_iter().flatten());
+            }
+        }
+        reached
+    }
+
+    /// One line for each file: what it uses.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.uses.iter().map(|(module, uses)| {
+            let uses: Vec<String> = uses.iter().map(|module| shown(module)).collect();
+            format!("  {} -> {}", shown(module), uses.join(" "))
+        })
+    }
+}
+
+fn child(of: &Module, name: &str) -> Module {
+    of.iter().cloned().chain([name.to_owned()]).collect()
+}
+
+fn shown(module: &Module) -> String {
+    if module.is_empty() { "(root)".to_owned() } else { module.join("::") }
+}
+
+/// The module that a file below `src/` holds.
+fn module_of(file: &str) -> Module {
+    let stem = file.trim_end_matches(".rs").trim_end_matches("/mod");
+    match stem {
+        "lib" | "main" => Module::new(),
+        _ => stem.split('/').map(str::to_owned).collect(),
+    }
+}
+
+/// `cargo xtask modules [CRATE..]`: the graph, and how many circles are in it.
+pub(crate) fn run(root: &Path, names: &[&str]) -> anyhow::Result<()> {
+    let tree = Tree::read(root)?;
+    let crates = tree.crates();
+    if let Some(unknown) = names.iter().find(|name| !crates.contains(name)) {
+        anyhow::bail!("there is no crate {unknown}; there are {}", crates.join(", "));
+    }
+    let mut found = 0;
+    for name in crates.iter().filter(|name| names.is_empty() || names.contains(name)) {
+        let graph = Graph::of(&tree, name);
+        let (arrows, circles) =
+            (graph.uses.values().map(BTreeSet::len).sum::<usize>(), graph.circles());
+        let files = graph.files.len();
+        println!("{name}: {files} files, {arrows} arrows, {} circles", circles.len());
+        if !names.is_empty() {
+            graph.lines().for_each(|line| println!("{line}"));
+        }
+        for circle in &circles {
+            println!("  circle of {}: {}", circle.len(), circle.join(" "));
+        }
+        found += circles.len();
+    }
+    anyhow::ensure!(found == 0, "{found} circles");
+    Ok(())
+}
+
+/// The house check: no circle in any crate.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for name in tree.crates() {
+        for circle in Graph::of(tree, name).circles() {
+            let what = format!(
+                "these files use each other, so that none can be read alone: {}; move what both need below them",
+                circle.join(", ")
+            );
+            findings.push(Finding::new(circle[0], 1, what));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let graph = Graph::of(&Tree::of(files), "a");
+        graph
+            .circles()
+            .iter()
+            .map(|one| one.iter().map(|path| (*path).to_owned()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn files_that_use_each_other_are_a_circle() {
+        let b = ("crates/a/src/b.rs", "use crate::c::C;");
+        let c = ("crates/a/src/c.rs", "fn c() { crate::b::d(1) }");
+        let root = ("crates/a/src/lib.rs", "mod b;\nmod c;");
+        assert_eq!(circles(&[root, b, c]), [["crates/a/src/b.rs", "crates/a/src/c.rs"]]);
+        let tests = ("crates/a/src/c.rs", "#[cfg(test)]\nmod tests {\n    use crate::b;\n}");
+        assert!(circles(&[root, b, tests]).is_empty());
+    }
+
+    #[test]
+    fn a_name_that_is_passed_on_leads_to_where_it_is_defined() {
+        let root = ("crates/a/src/lib.rs", "mod b;\npub use b::{B, c::C};");
+        let b = ("crates/a/src/b.rs", "mod c;\npub use c::D;\npub(crate) struct B;");
+        let c = ("crates/a/src/b/c.rs", "use crate::B;\npub struct C;\npub struct D;");
+        assert!(circles(&[root, b, c]).is_empty());
+        let uses = ("crates/a/src/b.rs", "mod c;\nuse c::D;\npub struct B(D);");
+        assert_eq!(circles(&[root, uses, c]).len(), 1);
+    }
+}
