@@ -9,5 +9,5 @@ static POLICY: OnceLock<Policy> = OnceLock::new();
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let read = || toml::from_str(include_str!("../../policies/crew.toml")).expect("a policy");
-    engine::fuzzing::front_matter(POLICY.get_or_init(read), bytes);
+    rules::fuzzing::front_matter(POLICY.get_or_init(read), bytes);
 });

@@ -3,6 +3,6 @@
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(read) = toml::from_str(text) {
-        engine::fuzzing::policy_file(&read);
+        rules::fuzzing::policy_file(&read);
     }
 });

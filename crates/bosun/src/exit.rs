@@ -116,7 +116,7 @@ pub(crate) enum CliError {
     #[error("{path} is not a plan that can be carried out: {cause}")]
     NotAPlan { path: String, cause: String },
     #[error("{path}: {step}")]
-    NoSuchStep { path: String, step: engine::spec::NoSuchStep },
+    NoSuchStep { path: String, step: rules::spec::NoSuchStep },
     #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
     NoSpec { run: types::RunId },
     #[error("{path} is not a request that can be used: {}", problems.join("; "))]

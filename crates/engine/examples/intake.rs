@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use engine::explain::{Course, explain};
+use rules::explain::explain;
+use rules::routing::Course;
 use serde::Deserialize;
 use types::{Policy, Request};
 

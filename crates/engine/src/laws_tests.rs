@@ -12,7 +12,7 @@ use crate::testing::noise::inputs;
 use crate::testing::talk::{Talk, talks};
 use crate::testing::world::{World, report, worlds};
 use crate::testing::{Bench, begin, check, fold, request, reread, survey};
-use crate::{Attempt, Machine as _, Run};
+use crate::{Attempt, Run};
 
 fn cases(count: u32) -> ProptestConfig {
     ProptestConfig { cases: count, failure_persistence: None, ..ProptestConfig::default() }

@@ -20,65 +20,8 @@ use crate::{InFlight, Machine, Run};
 
 pub(crate) use dice::Dice;
 pub(crate) use render::render;
-pub(crate) use script::{brief, plan, submission, walls};
-
-/// The preset, with its prompts left as they are named in the file, and without baseline and trials, so that what
-/// happens in between is short; `proving` has them.
-pub(crate) fn crew() -> Policy {
-    plain(proving())
-}
-
-/// The preset as it is, with its prompts left as they are named in the file.
-pub(crate) fn proving() -> Policy {
-    toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
-}
-
-fn plain(mut policy: Policy) -> Policy {
-    policy.verify = types::VerifyPolicy { baseline: false, trials: false, ..Default::default() };
-    policy
-}
-
-/// A preset that builds upon the crew, as the runtime would read it.
-pub(crate) fn preset(text: &str) -> Policy {
-    let mut whole: toml::Table =
-        toml::from_str(include_str!("../../../policies/crew.toml")).expect("a table");
-    let file: toml::Table = toml::from_str(text).expect("a table");
-    let routes = file.get("routes").cloned();
-    for (key, value) in file {
-        match (key.as_str(), whole.get_mut(&key), value) {
-            ("extends" | "routes", ..) => {}
-            (
-                "limits" | "tools" | "budget",
-                Some(toml::Value::Table(old)),
-                toml::Value::Table(new),
-            ) => {
-                old.extend(new);
-            }
-            (_, _, value) => {
-                whole.insert(key, value);
-            }
-        }
-    }
-    let mut policy: Policy = whole.try_into().expect("a policy");
-    for rule in &mut policy.routing {
-        let category = rule.category.map(types::Category::as_str).unwrap_or_default();
-        let to = routes.as_ref().and_then(|routes| routes.get(category)?.as_str()?.parse().ok());
-        rule.to = to.or(rule.to.take());
-    }
-    policy
-}
-
-pub(crate) fn strict() -> Policy {
-    plain(preset(include_str!("../../../policies/strict.toml")))
-}
-
-pub(crate) fn audited() -> Policy {
-    plain(preset(include_str!("../../../policies/audited.toml")))
-}
-
-pub(crate) fn request(text: &str) -> Request {
-    Request::new(text, "fake/model".parse().expect("a model"))
-}
+pub(crate) use samples::{audited, brief, crew, proving, request, strict};
+pub(crate) use script::{plan, submission, walls};
 
 /// A repository with one check of its own.
 pub(crate) fn survey() -> Survey {

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use engine::folder::MachineFolders;
-use engine::{Cut, Gaps, approval, permit};
+use rules::folder::MachineFolders;
+use rules::truncate::{Cut, Gaps};
+use rules::{approval, permit};
 use sandbox::{LocalEnvironment, Repo};
 use serde_json::Value;
 use store::Redactor;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::replay::{Logs, Step};
+use engine::export::replay::{Logs, Step};
 use engine::{Attempt, Machine as _, Run};
 use sandbox::{GitError, Repo};
 use store::{Batch, Clean, JournalError, Lease};

@@ -82,7 +82,6 @@ pub use api::{Bosun, Error, Handle, Left, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use driver::Delivered;
-pub use engine::folder::MachineFolders;
 pub use event_loop::DriveError;
 pub use gc::{Collected, GcRules};
 pub use hub::{Delta, DeltaKind, SessionItem};
@@ -94,6 +93,7 @@ pub use prepare::proposed_workspace;
 pub use projected::{Projected, Words};
 pub use prompt_facts::{Opening, project_documents, system_prompt};
 pub use prompts::{PromptError, Prompts};
+pub use rules::folder::MachineFolders;
 pub use runs::RunsError;
 pub use sandbox_factory::Isolation;
 pub use services::Config;
@@ -102,8 +102,9 @@ pub use settle::{Acceptance, SettleError, Settlement};
 pub use sweep::Leftovers;
 pub use watch::{Mix, recorded};
 
-pub use engine::projection::{SessionConfig, ToolResultEntry, Turn};
-pub use engine::{Cut, Gaps, calls_of};
+pub use engine::calls_of;
+pub use engine::export::{SessionConfig, ToolResultEntry, Turn};
+pub use rules::truncate::{Cut, Gaps};
 pub use {llm, sandbox, store, tools, types};
 
 use types::{Fault, FaultClass};

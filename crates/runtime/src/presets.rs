@@ -140,7 +140,7 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
         None if whole => toml::from_str(text).map_err(unreadable)?,
         None => overlay::lay_over(&self::table("crew")?, name, text, table)?,
     };
-    let mut problems = engine::policy::problems(&policy);
+    let mut problems = rules::policy::problems(&policy);
     if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
         problems.push(format!("sandbox.network: {error}"));
     }

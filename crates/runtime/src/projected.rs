@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::projection::{
-    AuditLog, CoordinatorStream, Piece, SessionStream, StrictLog, whole_output,
-};
+use engine::export::{AuditLog, CoordinatorStream, Piece, SessionStream, StrictLog, whole_output};
 use futures::{Stream, StreamExt as _};
 use serde_json::Value;
 use store::{Journal, JournalError};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::prompt::{self, GitFacts, Layers, PromptFacts};
+use rules::prompt::{self, GitFacts, Layers, PromptFacts};
 use sandbox::{EnvError, Environment, Glance, LocalEnvironment};
 use tools::profile;
 use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, ToolProfile, WorkPath};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::replay::{How, Logs, Report, Retraced, run, session};
+use engine::export::replay::{How, Logs, Report, Retraced, run, session};
 use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId};

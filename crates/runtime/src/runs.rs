@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use engine::projection::StrictLog;
+use engine::export::StrictLog;
 use futures::StreamExt as _;
 use store::JournalError;
 use types::{Event, RunId, Timestamp};

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::folder::{self, MachineFolders};
+use rules::folder::{self, MachineFolders};
 use sandbox::{
     Confine, EnvError, Environment as _, HelperExe, Hosts, Limits, LocalEnvironment, Repo,
     Variables,

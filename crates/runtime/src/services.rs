@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::folder::MachineFolders;
+use rules::folder::MachineFolders;
 use sandbox::{GitError, HelperExe, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
@@ -121,7 +121,7 @@ impl Services {
 
     /// The repository that a folder belongs to, the same one for every run in it.
     pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
-        let found = Repo::discover(folder).await?.disregarding(engine::spec::is_ours);
+        let found = Repo::discover(folder).await?.disregarding(rules::spec::is_ours);
         let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::Machine as _;
-use engine::projection::{AttemptCost, Stats};
+use engine::export::{AttemptCost, Stats};
 use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp};
 
 use crate::api::{Bosun, Error};

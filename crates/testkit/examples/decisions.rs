@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use engine::explain::explain;
+use rules::explain::explain;
 use types::{Policy, Request};
 
 const POLICY: &str = include_str!("../../../policies/crew.toml");

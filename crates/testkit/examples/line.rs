@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::projection::{project_state, response};
+use engine::export::{project_state, response};
 use engine::{Machine as _, Run};
 use serde_json::json;
 use types::{

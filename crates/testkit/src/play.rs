@@ -234,8 +234,8 @@ impl<'a> Stage<'a> {
             request.planning.given = Some(serde_json::from_value(types::yaml::read(text)?.value)?);
         }
         if let Some(text) = &goal.spec {
-            let spec = engine::spec::read(text).map_err(|bad| anyhow::anyhow!("{bad:?}"))?;
-            request = engine::spec::request(spec, request);
+            let spec = rules::spec::read(text).map_err(|bad| anyhow::anyhow!("{bad:?}"))?;
+            request = rules::spec::request(spec, request);
         }
         Ok(NewRun {
             request,

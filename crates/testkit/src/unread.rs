@@ -1,8 +1,8 @@
 //! Stories of files that never become a run: a spec, a plan or rules that cannot be used. What a person is told about
 //! each is the trace.
 
-use engine::plan::BadPlan;
-use engine::spec::BadSpec;
+use rules::plan::BadPlan;
+use rules::spec::BadSpec;
 use types::Request;
 
 use crate::play::policy;
@@ -16,7 +16,7 @@ pub fn unread(scenario: &Scenario) -> anyhow::Result<String> {
     };
     let mut lines = Vec::new();
     if let Some(text) = &scenario.goal.spec {
-        match engine::spec::read(text) {
+        match rules::spec::read(text) {
             Ok(_) => {}
             Err(BadSpec::Parse(error)) => lines.push(format!("spec    parse: {error}")),
             Err(BadSpec::Validation(problems)) => {
@@ -26,7 +26,7 @@ pub fn unread(scenario: &Scenario) -> anyhow::Result<String> {
     }
     if let Some(text) = &scenario.goal.plan {
         let request = Request::new(scenario.goal.text.clone(), "none/none".parse()?);
-        match engine::plan::read(&policy, &request, text) {
+        match rules::plan::read(&policy, &request, text) {
             Ok(_) => {}
             Err(BadPlan::Parse(error)) => lines.push(format!("plan    parse: {error}")),
             Err(BadPlan::Invalid(problems)) => {

@@ -23,6 +23,7 @@
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
 mod check;
+pub mod choices;
 mod contract;
 mod digest;
 mod effect;

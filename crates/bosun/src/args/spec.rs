@@ -26,10 +26,10 @@ pub(crate) enum SpecCommand {
         #[arg(default_value = "spec.yaml")]
         file: PathBuf,
         /// What it is called
-        #[arg(long, default_value = engine::spec::TITLE)]
+        #[arg(long, default_value = rules::spec::TITLE)]
         title: String,
         /// What is wanted, and why
-        #[arg(long, default_value = engine::spec::INTENT)]
+        #[arg(long, default_value = rules::spec::INTENT)]
         intent: String,
     },
     /// Read a spec and say everything that is wrong with it, with path and line; exit code 65 if anything is

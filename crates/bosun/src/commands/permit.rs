@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use engine::permit::{PartPermit, Permit, judge};
+use rules::permit::{PartPermit, Permit, judge};
 use serde_json::{Value, json};
 use types::{Access, CallFacts, Permission, Repeat, Scope};
 

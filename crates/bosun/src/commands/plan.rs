@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use engine::plan::BadPlan;
+use rules::plan::BadPlan;
 use runtime::{Bosun, presets};
 use serde_json::json;
 use types::{Event, LogId, Outputs, PLAN_FORMAT, Plan, Policy, Request, RunId, one_line, yaml};
@@ -17,7 +17,7 @@ use crate::print::{self, follow::Form};
 
 pub(crate) async fn plan(home: &Home, args: args::Plan) -> anyhow::Result<Exit> {
     if args.schema {
-        print::json(&engine::plan::schema())?;
+        print::json(&rules::plan::schema())?;
         return Ok(Exit::Done);
     }
     let mut asked = args.run;
@@ -33,7 +33,7 @@ pub(crate) fn request(
 ) -> Result<Request, CliError> {
     let planned = &args.planned;
     if let Some(path) = &planned.spec {
-        request = engine::spec::request(spec::load_filled(path)?, request);
+        request = rules::spec::request(spec::load_filled(path)?, request);
     }
     request.planning.only = args.only_plan.is_some();
     request.planning.approve = planned.approve_plan;
@@ -45,7 +45,7 @@ pub(crate) fn request(
     };
     request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
     if let Some(path) = &planned.plan {
-        let plan = engine::plan::read(policy, &request, &read(path)?);
+        let plan = rules::plan::read(policy, &request, &read(path)?);
         let plan = plan.map_err(|bad| CliError::NotAPlan {
             path: path.display().to_string(),
             cause: match bad {

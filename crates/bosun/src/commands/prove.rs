@@ -6,8 +6,8 @@ mod verify;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use engine::projection::proof::{LogHead, NAMESPACE, ProofFacts, statements, unprovable};
-use engine::projection::{Reports, kept_reports};
+use engine::export::proof::{LogHead, NAMESPACE, ProofFacts, statements, unprovable};
+use engine::export::{Reports, kept_reports};
 use runtime::bundle::{PAYLOAD_TYPE, pae, seal};
 use runtime::sandbox::{Repo, SshKeygen};
 use runtime::{Bosun, Clock as _, Order, RealClock};

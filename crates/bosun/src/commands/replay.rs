@@ -1,6 +1,6 @@
 //! `bosun replay`: decide a run with all its attempts again, and show the first difference with both sides.
 
-use engine::replay::{Difference, Report};
+use engine::export::replay::{Difference, Report};
 use serde_json::{Value, json};
 use types::{RunId, count};
 

@@ -5,7 +5,8 @@ pub(crate) mod asked;
 
 use std::path::Path;
 
-use engine::explain::{Course, Explained, explain};
+use rules::explain::{Explained, explain};
+use rules::routing::Course;
 use runtime::sandbox::Repo;
 use serde_json::{Value, json};
 use types::{Admission, Document, NetworkLeave, Policy, RoleId, Selected, Side};
@@ -144,7 +145,7 @@ fn scope(policy: &Policy, role: &RoleId, writes: &[String]) -> Value {
     };
     json!({
         "role": role,
-        "tools": of.map(engine::manifest::effective_tools).unwrap_or_default(),
+        "tools": of.map(rules::manifest::effective_tools).unwrap_or_default(),
         "write": writes,
         "network": network,
         "max_turns": of.map(|role| role.max_turns),

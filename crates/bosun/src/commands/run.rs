@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use engine::projection::rejected;
+use engine::export::rejected;
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
 use types::{
     Budget, Check, Hint, Millis, ModelRef, Policy, Request, RoleId, UserRequest, WorkPath,
@@ -73,7 +73,7 @@ async fn work(
     if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
         print::note(&format!("rules of {from}; --preset names others"));
     }
-    *as_object = engine::policy::is_strict(&policy);
+    *as_object = rules::policy::is_strict(&policy);
     policy.headless |= args.headless;
     policy.unattended |= unattended();
     policy.sandbox.home_folder |= args.here_anyway;
@@ -87,7 +87,7 @@ async fn work(
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
     home.work_in(&presets::top(args.repo()));
     let bosun = home.open(order).await?;
-    if engine::policy::is_solo(&policy) {
+    if rules::policy::is_solo(&policy) {
         if directed.id.is_some() {
             return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
         }

@@ -1,6 +1,6 @@
 //! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
 
-use engine::projection::{junit, project_state, response, sarif};
+use engine::export::{junit, project_state, response, sarif};
 use runtime::{Bosun, Clock as _, RealClock};
 use types::RunId;
 
@@ -44,9 +44,9 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     if let Some(phase) = args.gate {
         let judged = view.gates.iter().rev().find(|gate| gate.phase == phase);
         let judged = judged.ok_or(CliError::NoGate { phase: phase.as_str() })?;
-        print::text(&engine::gate::report::one(&view, judged))?;
+        print::text(&engine::stages::gate::report::one(&view, judged))?;
     } else if args.gates {
-        print::text(&engine::gate::report::all(&view))?;
+        print::text(&engine::stages::gate::report::all(&view))?;
     } else if args.json {
         let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
         print::line(&driven::json(&view, interrupted)?)?;
@@ -73,7 +73,7 @@ async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Ex
 /// Whether a run was refused by a rule that gives way to whoever insists.
 pub(crate) async fn may_insist(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
     let (machine, _) = whole(bosun, run).await?;
-    Ok(engine::explain::may_insist(&machine))
+    Ok(engine::stages::intake::may_insist(&machine))
 }
 
 /// Prints the response object of a run as it stands.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use engine::spec::{self, BadSpec};
+use rules::spec::{self, BadSpec};
 use runtime::{Bosun, Clock as _, RealClock};
 use serde_json::json;
 use types::{Problem, RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
@@ -63,7 +63,7 @@ fn warn(name: &str, spec: &Spec) {
 /// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
 pub(crate) async fn of_run(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
     let (machine, _) = whole(bosun, run).await?;
-    let made = spec::versions(&machine, RealClock.now()).pop();
+    let made = engine::export::spec_outcome::versions(&machine, RealClock.now()).pop();
     let given = || machine.request().and_then(|request| request.spec.as_deref().cloned());
     Ok(made.or_else(given).ok_or_else(|| CliError::NoSpec { run: run.clone() })?)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::projection::{Share, Stats, rounded_percent};
+use engine::export::{Share, Stats, rounded_percent};
 use runtime::{Clock as _, RealClock};
 use types::{Spend, Timestamp, count};
 

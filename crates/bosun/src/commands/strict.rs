@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use engine::projection::error_object;
+use engine::export::error_object;
 use runtime::Bosun;
 use runtime::presets::{self, strict as project};
 use tokio::task::JoinHandle;
@@ -19,7 +19,7 @@ pub(crate) fn prepare(
     policy: &mut Policy,
     from: &Origin,
 ) -> anyhow::Result<()> {
-    if !engine::policy::is_strict(policy) {
+    if !rules::policy::is_strict(policy) {
         return Ok(());
     }
     let project = project::read(args.repo(), policy)?;
@@ -54,7 +54,7 @@ impl Runs {
         view: &RunView,
         policy: &Policy,
     ) -> Option<Self> {
-        if !engine::policy::is_strict(policy) {
+        if !rules::policy::is_strict(policy) {
             return None;
         }
         let folder = PathBuf::from(&view.repository).join("runs");

@@ -27,8 +27,8 @@ pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
 
 /// A tool profile by its name: one that ships, or one of the policy's own.
 pub(crate) fn named(policy: &Policy, name: &str) -> Result<ToolProfile, CliError> {
-    engine::profile::find(policy, name).ok_or_else(|| {
-        let known = engine::profile::known(policy).join(", ");
+    rules::profile::find(policy, name).ok_or_else(|| {
+        let known = rules::profile::known(policy).join(", ");
         CliError::NoSuchProfile { name: name.to_owned(), known }
     })
 }

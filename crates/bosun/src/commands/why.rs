@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use engine::explain::{Looked, Why, decision, is_about, is_decided, place, why as explain};
+use engine::export::explain::{Why, decision, is_about, is_decided, place, why as explain};
 use owo_colors::OwoColorize as _;
+use rules::looked::Looked;
 use types::{AttemptId, Envelope, Event, RunId, TaskId};
 
 use crate::args;

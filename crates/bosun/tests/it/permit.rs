@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use engine::command::{self, Word};
+use rules::command::{self, Word};
 use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::projection::{AuditLog, StrictLog};
+use engine::export::{AuditLog, StrictLog};
 use serde_json::Value;
 use testkit::{Played, Scenario, play, scenarios};
 

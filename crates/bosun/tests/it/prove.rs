@@ -156,7 +156,7 @@ fn a_proof_is_verified_with_plain_ssh_keygen_and_a_json_reader() {
     assert!(properties.contains(&"BOSUN_GATE_CLOSURE".into()), "{properties:?}");
     let run = &all[0]["predicate"];
     let schema: Value =
-        serde_json::from_str(engine::projection::proof::RUN_PREDICATE_SCHEMA).expect("JSON");
+        serde_json::from_str(engine::export::proof::RUN_PREDICATE_SCHEMA).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let wrong: Vec<String> = validator.iter_errors(run).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{run:#}");

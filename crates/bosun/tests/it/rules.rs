@@ -12,7 +12,7 @@ fn json(text: &str) -> Value {
 }
 
 fn fits(response: &Value) {
-    let schema = json(engine::projection::RESPONSE_SCHEMA);
+    let schema = json(engine::export::RESPONSE_SCHEMA);
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     let wrong: Vec<String> = validator.iter_errors(response).map(|e| e.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}\n{response:#}");

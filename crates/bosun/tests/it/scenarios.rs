@@ -128,7 +128,7 @@ fn every_rule_of_the_shipped_policy_is_shown_by_a_scenario() {
         let words = scenario.expect.trace.split_whitespace();
         shown.extend(words.map(|word| word.trim_end_matches([':', ',']).to_owned()));
     }
-    let ids = engine::policy::ids(&policy).map(ToString::to_string);
+    let ids = rules::policy::ids(&policy).map(ToString::to_string);
     let hidden: Vec<String> = ids.filter(|id| !shown.contains(id)).collect();
     assert_eq!(hidden, Vec::<String>::new(), "no scenario's trace has these rules");
 }

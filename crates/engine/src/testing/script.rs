@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 use types::{
-    Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Brief, Changes, CheckEnd, CheckId,
-    Command, CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange,
-    Findings, Input, IsolationLevel, MergeEnd, Millis, Outcome, Proof, Sealed, Shown, Spend,
-    Subject, TaskId, TimerId, ToolOutput, Usage,
+    Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Changes, CheckEnd, CheckId, Command,
+    CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Findings,
+    Input, IsolationLevel, MergeEnd, Millis, Outcome, Proof, Sealed, Shown, Spend, Subject, TaskId,
+    TimerId, ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -111,41 +111,6 @@ pub(crate) fn walls(rung: &str) -> Proof {
             missing: vec!["no user namespaces".to_owned()],
         },
         IsolationLevel::None => Proof::nothing("there is no Landlock"),
-    }
-}
-
-/// A brief for a task that may write to `src/`.
-pub(crate) fn brief(attempt: &str) -> Brief {
-    Brief {
-        run: "r_test".parse().expect("a run"),
-        attempt: attempt.parse().expect("an attempt"),
-        role: types::RoleId::fixed("coder"),
-        model: "fake/model".parse().expect("a model"),
-        system: "You are a coder.".to_owned(),
-        task: "Write src/a.rs".to_owned(),
-        images: vec![],
-        tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
-        tool_specs: vec![],
-        walls: types::IsolationLevel::Full,
-        scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
-        start: CommitId("base".to_owned()),
-        assignment: types::Assignment::default(),
-        budget: types::Budget::default(),
-        max_turns: 5,
-        max_output_tokens: 1_000,
-        output_chars: 100,
-        ending: types::Ending::Submission,
-        effort: None,
-        window: None,
-        reply: None,
-        shows: vec![],
-        files: vec![],
-        price: None,
-        folder: None,
-        policy: None,
-        forked: None,
-        output: None,
-        instruction: None,
     }
 }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use types::{
-    Access, AgentCall, Arguments, Block, Brief, Call, CallFacts, CommitId, Digest, Effect,
-    EffectId, Fault, FaultClass, FileState, Input, Inspection, Millis, ModelReply, ModelRequest,
-    Outcome, Repeat, Replied, Retry, Sealed, Spawn, StopReason, ToolOutput, Usage, Used,
+    Arguments, Block, Brief, Call, CommitId, Digest, Effect, EffectId, Fault, FaultClass,
+    FileState, Input, Inspection, Millis, ModelReply, ModelRequest, Outcome, Replied, Retry,
+    Sealed, StopReason, ToolOutput, Usage, Used,
 };
+
+use samples::call;
 
 use super::Bench;
 use super::drive::{Drive, Outside};
@@ -70,71 +72,6 @@ pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome
     let stop = if inspections.is_empty() { StopReason::End } else { StopReason::Calls };
     let reply = ModelReply::new(blocks, stop, usage, None);
     Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact: vec![] })))
-}
-
-/// `read_file a.rs`, `write_file src/a.rs`, `shell make`, `submit`, `broken`, or any other name with a path to read.
-pub(crate) fn call(text: &str, index: u32) -> (Call, Inspection) {
-    let (tool, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-    let path = || rest.parse().expect("a path");
-    let facts = |access, repeat| CallFacts {
-        access,
-        paths: vec![],
-        command: None,
-        folder: None,
-        repeat,
-        tool: None,
-        agent: None,
-    };
-    let inspection = match tool {
-        "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),
-        "submit" => Inspection::Would(facts(Access::Submit, Repeat::Safe)),
-        "ask_user" => Inspection::Would(CallFacts {
-            command: Some(rest.to_owned()),
-            ..facts(Access::Ask, Repeat::Safe)
-        }),
-        "spawn_agent" | "send_input" | "wait" | "close_agent" => Inspection::Would(CallFacts {
-            agent: Some(agent_call(tool, rest)),
-            ..facts(Access::Agent, Repeat::Safe)
-        }),
-        "shell" => Inspection::Would(CallFacts {
-            command: Some(rest.to_owned()),
-            ..facts(Access::Execute, Repeat::Unknown)
-        }),
-        "write_file" => Inspection::Would(CallFacts {
-            paths: vec![path()],
-            ..facts(Access::Write, Repeat::Safe)
-        }),
-        _ => Inspection::Would(CallFacts {
-            paths: vec![path()],
-            ..facts(Access::Read, Repeat::Safe)
-        }),
-    };
-    let (tool, arguments) = match tool {
-        "broken" => ("read_file", Arguments::Broken("{\"path\": ".to_owned())),
-        "submit" => ("submit", Arguments::Json(json!({"summary": rest}))),
-        _ => (tool, Arguments::Json(Value::from(rest))),
-    };
-    (Call { wire_id: format!("w{index}"), tool: tool.to_owned(), arguments }, inspection)
-}
-
-/// `spawn_agent look around`, `send_input 2 and then`, `wait 2`, `close_agent 2`
-fn agent_call(tool: &str, rest: &str) -> AgentCall {
-    let number = |text: &str| text.parse().expect("the number of an agent");
-    match tool {
-        "spawn_agent" => AgentCall::Spawn(Box::new(Spawn {
-            task: rest.to_owned(),
-            model: None,
-            scope: None,
-            max_turns: None,
-            change: None,
-        })),
-        "send_input" => {
-            let (agent, text) = rest.split_once(' ').expect("an agent and a text");
-            AgentCall::SendInput { agent: number(agent), text: text.to_owned() }
-        }
-        "wait" => AgentCall::Wait { agents: rest.split_whitespace().map(number).collect() },
-        _ => AgentCall::Close { agent: number(rest) },
-    }
 }
 
 /// A made-up outside world for an attempt: what the model says in each turn, and what becomes of its calls.

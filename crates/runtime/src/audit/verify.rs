@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::replay::{Logs, Report, Retraced};
+use engine::export::replay::{Logs, Report, Retraced};
 use store::JournalError;
 use types::{AttemptId, CommitId, Digest, Envelope, Event, LogId, Policy, RunId, Timestamp};
 

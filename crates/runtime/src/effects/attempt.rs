@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{Attempt, Cut};
+use engine::Attempt;
 use futures::future::BoxFuture;
 use llm::Model;
+use rules::truncate::Cut;
 use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{FileReadTracker, ToolContext, Web};
@@ -67,7 +68,7 @@ impl PlacedPrompts {
         if let Some((_, sent)) = known.iter().find(|(of, _)| Arc::ptr_eq(of, recorded)) {
             return sent.clone();
         }
-        let sent = engine::prompt::with_place(recorded, &folder.path.to_string_lossy());
+        let sent = rules::prompt::with_place(recorded, &folder.path.to_string_lossy());
         let sent = sent.map_or_else(|| recorded.clone(), Arc::from);
         known.push((recorded.clone(), sent.clone()));
         sent

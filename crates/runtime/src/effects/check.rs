@@ -159,7 +159,7 @@ impl RunExecutor {
         let whole = output_capture.whole_above(MAX_OUTPUT);
         let (text, blob) =
             kept_whole(&self.services, result.output, whole, |text| text.len() > shown).await?;
-        let output = engine::report_text(&text, shown, blob);
+        let output = rules::truncate::report(&text, shown, blob);
         let end =
             CheckEnd { cannot_run, rewrote, ..CheckEnd::new(result.ended, output, elapsed_ms) };
         Ok(Ran { end, report })

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use engine::{calls_of, permit};
+use engine::calls_of;
+use rules::permit;
 use serde_json::Value;
 use store::Redactor;
 use tools::Registry;

@@ -134,7 +134,7 @@ impl RunExecutor {
         let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
         if drive.is_new() {
             let (tools, mut tool_specs) = profiled.adapt(&brief.model, &brief.tools)?;
-            engine::plan::carry_schema(&mut tool_specs, &brief);
+            rules::plan::carry_schema(&mut tool_specs, &brief);
             let window = self.services.models.window(&brief.model);
             let files = self.shown(&workspace, &brief).await?;
             let price = self.services.models.price(&brief.model, &*self.services.journal).await;

@@ -23,12 +23,12 @@ pub(super) async fn findings(
     about: &Assignment,
     policy: &VerifyPolicy,
 ) -> Result<Findings, GitError> {
-    let watched = engine::watched(&sealed.changes, policy);
+    let watched = rules::findings::watched(&sealed.changes, policy);
     let (read, named): (Vec<WorkPath>, Vec<WorkPath>) =
-        watched.into_iter().partition(engine::is_read);
+        watched.into_iter().partition(rules::findings::is_read);
     let mut diff = repo.diff_as_text(base, &sealed.commit, &read).await?;
     diff.push_str(&repo.diff(base, &sealed.commit, &named).await?);
-    let mut found = engine::findings(&diff, policy);
+    let mut found = rules::findings::findings(&diff, policy);
     let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let recipes = sealed.changes.0.iter().filter(|change| {
         // What is ignored decides nothing where checks run on fresh checkouts.

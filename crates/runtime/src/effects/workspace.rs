@@ -275,12 +275,12 @@ impl ProfiledTools {
     }
 
     pub(crate) fn profile(&self, model: &ModelRef) -> ToolProfile {
-        engine::profile::of(&self.policy, &self.role, model)
+        rules::profile::of(&self.policy, &self.role, model)
     }
 
     /// The longest reply to ask a model for.
     pub(crate) fn max_output(&self, model: &ModelRef) -> u64 {
-        engine::output_limit(self.most_output, self.services.models.max_output(model))
+        rules::ledger::output_limit(self.most_output, self.services.models.max_output(model))
     }
 
     pub(crate) fn registry(&self, model: &ModelRef) -> Registry {

@@ -97,7 +97,7 @@ pub(super) fn lay_over(
         unreadable(named.map_or(1, |name| line_of(text, name)), error.message())
     })?;
     policy.permissions =
-        engine::policy::laid_over(policy.permissions, said.permissions, said.default);
+        rules::policy::laid_over(policy.permissions, said.permissions, said.default);
     Ok(policy)
 }
 

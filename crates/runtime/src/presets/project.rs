@@ -49,7 +49,7 @@ pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> 
     let most = shipped.workspace.max_mb;
     opened.extend((workspace.max_mb > most).then_some("workspace.max_mb"));
     opened.extend(more(shipped.budget.limits(), policy.budget.limits()).then_some("budget"));
-    opened.extend(engine::policy::is_solo(policy).then_some("the role solo"));
+    opened.extend(rules::policy::is_solo(policy).then_some("the role solo"));
     if opened.is_empty() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ mod wishes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use engine::command::Part;
+use rules::command::Part;
 use sandbox::EnvError;
 use serde::Deserialize;
 use types::{Check, FailureRule, Millis, ModelRef, Policy, Remedy, RoleId, RuleId, WorkPath};
@@ -293,7 +293,7 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
         part.unclear.is_none() && said.allowed_commands.iter().any(begins)
     };
     let list = said.allowed_commands.join(", ");
-    match engine::command::read(command).iter().find(|part| !allowed(part)) {
+    match rules::command::read(command).iter().find(|part| !allowed(part)) {
         None => Ok(()),
         Some(part) => Err(format!(
             "test_command is {command:?}, and {:?} is not among the allowed_commands: {list}",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::projection::{SessionConfig, Turn, Turns};
+use engine::export::{SessionConfig, Turn, Turns};
 use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{

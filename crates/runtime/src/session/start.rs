@@ -35,10 +35,8 @@ impl Bosun {
         spec: SessionSpec<'_>,
     ) -> Result<Session, SessionError> {
         let SessionSpec { policy, folder, environment, by } = spec;
-        let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
-        else {
-            return Err(SessionError::Closed);
-        };
+        let begun = drive.machine.brief().cloned().zip(drive.machine.view());
+        let Some((brief, view)) = begun else { return Err(SessionError::Closed) };
         refuse_remote(&self.services, &policy, &view.model)?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let workspace = match environment {

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use engine::projection::proof::examine;
+use engine::export::proof::examine;
 use runtime::audit::{Anchor, read_anchors};
 use runtime::sandbox::Repo;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
     let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
     let path = file.display().to_string();
     let examined = examine(&payloads).map_err(|cause| CliError::NotAProof { path, cause })?;
-    let anchor = |claim: &engine::projection::proof::LogClaim| {
+    let anchor = |claim: &engine::export::proof::LogClaim| {
         let log = claim.log.parse().ok()?;
         Some(Anchor { log, lines: claim.lines, head: claim.head.sha256, at: None })
     };

@@ -4,7 +4,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use engine::projection::proof::{Claims, Examined, NAMESPACE, PartClaim, examine};
+use engine::export::proof::{Claims, Examined, NAMESPACE, PartClaim, examine};
 use runtime::bundle::{Opened, open};
 use runtime::sandbox::{Repo, SshKeygen};
 use serde_json::{Value, json};

@@ -1,0 +1,345 @@
+//! What follows from an input, for an attempt: ask the model, permit its calls, take their results, hear what people
+//! say meanwhile, until its result is handed in, it is closed, or it cannot go on.
+
+use types::{
+    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
+    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
+};
+
+use super::apply::submits;
+use super::session::{CallState, PendingCall, Session, SessionPhase};
+use super::{
+    Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
+    scope, subagents, tool_calls,
+};
+use crate::Machine as _;
+use crate::stages::isolation;
+
+/// Faults after which asking the same model again makes no sense: a sub-agent ends with them.
+const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
+/// The fault that making room may cure.
+const TOO_LONG: &str = "model.context_too_long";
+/// How many empty replies in a row are too many; before that the same is asked again.
+const MOST_EMPTY: u32 = 2;
+
+/// What follows, with what calls have used that are cut off by it.
+pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
+    booking::booked(attempt, decided(attempt, input, now))
+}
+
+fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
+    // Files can be put back also when everything is said.
+    if let Input::Command(Command::Restored { by, to, trees }) = input {
+        return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];
+    }
+    if attempt.is_over() {
+        return vec![];
+    }
+    match input {
+        Input::Brief(brief) if attempt.brief.is_none() => {
+            let (session, brief) = (SessionId::ROOT, brief.clone());
+            vec![Event::SessionStarted { session, brief, parent: None }]
+        }
+        Input::Woke { workspace, recovered } => {
+            let lost =
+                tool_calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
+            match attempt.root().filter(|root| !root.is_open()) {
+                _ if !lost.is_empty() => lost,
+                // An attempt is only taken up again so that it goes on; a conversation waits for that word.
+                Some(root) if root.away().is_some() => vec![away::gone_on(root, "it was resumed")],
+                _ => due(attempt),
+            }
+        }
+        Input::Due => due(attempt),
+        Input::Command(command) => commanded(attempt, command),
+        Input::Outcome(EffectId::Timer(TimerId::Session(id, input)), _) => {
+            attempt.sessions.get(id).map_or_else(Vec::new, |s| late(attempt, s, *input, now))
+        }
+        Input::Outcome(effect @ EffectId::Timer(TimerId::Model(id, _)), _) => {
+            let session = attempt.sessions.get(id);
+            session.filter(|_| attempt.awaits(effect)).map_or_else(Vec::new, |session| {
+                let summary =
+                    matches!(session.phase, SessionPhase::Waiting { summary: Some(_), .. });
+                vec![ask(attempt, session, summary)]
+            })
+        }
+        Input::Outcome(effect, outcome) if attempt.awaits(effect) => {
+            outcome_of(attempt, effect, outcome, now)
+        }
+        Input::Brief(_) | Input::Begin(_) | Input::Outcome(..) => vec![],
+    }
+}
+
+/// What somebody said.
+fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
+    let Some(root) = attempt.root().filter(|root| root.end.is_none()) else { return vec![] };
+    let session = root.id;
+    match command {
+        Command::Cancel { .. } => {
+            let end = if root.is_open() { SessionEnd::Closed } else { SessionEnd::Cancelled };
+            subagents::all_ended(attempt, &end)
+        }
+        Command::Answer { by, question, text } => question::answered(attempt, *question, by, text),
+        Command::Tell { how, by, text, images } => {
+            let how = match how {
+                Telling::Submit if !root.rests() => Telling::FollowUp,
+                how => *how,
+            };
+            let (by, text, images) = (format!("person:{by}"), text.clone(), images.clone());
+            vec![Event::SessionTold { session, how, by, text, images }]
+        }
+        Command::Interrupt { by, said } => away::interrupted(attempt, by, said.as_deref()),
+        Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
+        Command::GoOn { by } if root.phase == SessionPhase::Idle && root.stopped.is_some() => {
+            if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
+                // No model goes on with its own words; somebody has to say something.
+                let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
+                let (how, images) = (Telling::Submit, vec![]);
+                return vec![Event::SessionTold { session, how, by, text, images }];
+            }
+            vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
+        }
+        Command::Change { change } => {
+            vec![Event::SessionChanged { session, change: change.clone() }]
+        }
+        Command::Compact { .. } if root.phase == SessionPhase::Idle && root.turns > 0 => {
+            vec![ask(attempt, root, true)]
+        }
+        Command::GoOn { .. }
+        | Command::Compact { .. }
+        | Command::Restored { .. }
+        | Command::Settle { .. } => vec![],
+    }
+}
+
+/// What is due in the first conversation in which something is. The others have their turn right after.
+fn due(attempt: &Attempt) -> Vec<Event> {
+    if let Some(fault) = scope::ends(attempt) {
+        return subagents::all_ended(attempt, &SessionEnd::Failed { fault });
+    }
+    let live = attempt.sessions.values().filter(|session| session.end.is_none());
+    live.map(|session| due_in(attempt, session))
+        .find(|events| !events.is_empty())
+        .unwrap_or_default()
+}
+
+fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    match &session.phase {
+        SessionPhase::Idle
+        | SessionPhase::Asking { .. }
+        | SessionPhase::Waiting { .. }
+        | SessionPhase::Away { .. } => vec![],
+        SessionPhase::Cut { stop, word } => away::cut(attempt, session, *stop, word.as_deref()),
+        SessionPhase::Broken { fault, summary: Some(_) } => {
+            vec![context_window::without_summary(session, &fault.what)]
+        }
+        SessionPhase::Broken { fault, summary: None } => broken(attempt, session, fault),
+        SessionPhase::Summarised { summary, .. } if summary.trim().is_empty() => {
+            vec![context_window::without_summary(session, "the model wrote no summary")]
+        }
+        SessionPhase::Summarised { summary, .. } => {
+            vec![context_window::summarised(session, summary)]
+        }
+        SessionPhase::Answering if session.round.is_empty() => {
+            if let Some(end) = json_reply::end(session, &attempt.policy) {
+                return end;
+            }
+            let role = &session.brief.role;
+            let what = format!("the {role} stopped talking without handing in a result");
+            vec![failed(session, Fault::structural("session.no_submission", what))]
+        }
+        SessionPhase::Answering => tool_calls::next(attempt, session),
+        SessionPhase::ToAsk if session.round.iter().any(|slot| slot.ours) => {
+            json_reply::end(session, &attempt.policy).unwrap_or_default()
+        }
+        SessionPhase::ToAsk => match handed_in(session) {
+            Some(submission) => vec![ended(session, blocked::end(submission))],
+            None => vec![next_turn(attempt, session)],
+        },
+    }
+}
+
+fn ended(session: &Session, end: SessionEnd) -> Event {
+    Event::SessionEnded { session: session.id, end, used: None }
+}
+
+pub(super) fn failed(session: &Session, fault: Fault) -> Event {
+    ended(session, SessionEnd::Failed { fault })
+}
+
+/// The model did not reply. Too much is sent shortened; an attempt ends; an open conversation waits for the person,
+/// who may name another model or set another key. A sub-agent has nobody who could.
+fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
+    if fault.code == TOO_LONG
+        && let Some(event) = context_window::recover(attempt, session)
+    {
+        return vec![event];
+    }
+    if session.parent.is_none()
+        && let Some(rule) = away::pauses(attempt, fault)
+    {
+        return vec![away::paused(session, rule, fault)];
+    }
+    if !session.is_open() {
+        return subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() });
+    }
+    if session.parent.is_some() && FATAL.contains(&fault.code.as_str()) {
+        return vec![failed(session, fault.clone())];
+    }
+    let decision = Decision::new(RuleId::fixed("session.model_failed"), fault.what.clone());
+    vec![paused(session, decision, Some(fault.clone()))]
+}
+
+pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
+    let (session, by) = (session.id, "engine".to_owned());
+    Event::SessionPaused { session, by, decision, fault, said: None, used: None }
+}
+
+/// What the last round handed in, if it did.
+fn handed_in(session: &Session) -> Option<serde_json::Value> {
+    let accepted = |slot: &&PendingCall| {
+        submits(slot)
+            && matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Ok)
+    };
+    session.round.iter().find(accepted).map(PendingCall::arguments)
+}
+
+/// The next turn, if nothing stands against it.
+fn next_turn(attempt: &Attempt, session: &Session) -> Event {
+    if session.empty >= MOST_EMPTY {
+        let what = "the model replied with nothing, again";
+        return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
+    }
+    match loop_detection::due(attempt, session) {
+        Some(loop_detection::Found::Warn(event)) => return *event,
+        Some(loop_detection::Found::Stop(decision)) => {
+            return stop(session, loop_detection::RULE, FaultClass::Structural, decision.reason);
+        }
+        None => {}
+    }
+    if let Some(event) = limit(attempt, session) {
+        return event;
+    }
+    if let Some(event) = context_window::due(attempt, session) {
+        return event;
+    }
+    ask(attempt, session, context_window::wants_summary(attempt, session))
+}
+
+/// Ends an attempt at a task, or the work on one input of an open conversation.
+fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) -> Event {
+    if session.is_open() {
+        return paused(session, Decision::new(RuleId::fixed(code), what), None);
+    }
+    failed(session, Fault::new(class, code, what))
+}
+
+/// The limits of turns and rounds.
+fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
+    let (brief, rounds) = (&session.brief, attempt.policy.session.max_rounds);
+    let class = FaultClass::Structural;
+    if session.turns >= brief.max_turns {
+        let what = format!("the {} was not done after {} turns", brief.role, brief.max_turns);
+        return Some(stop(session, "session.turn_limit", class, what));
+    }
+    if session.is_open() && rounds > 0 && session.rounds >= rounds {
+        let what = format!("this input took {rounds} rounds of calls, which is the most for one");
+        return Some(stop(session, "session.round_limit", class, what));
+    }
+    None
+}
+
+/// Asks for the next turn, if the budget leaves room for the worst case.
+fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
+    let (most, reserved) = match reserve::longest(attempt, session) {
+        Ok(fits) => fits,
+        Err((code, what)) => return stop(session, code, FaultClass::Resource, what),
+    };
+    Event::ModelAsked {
+        session: session.id,
+        turn: session.turn + 1,
+        model: session.model.clone(),
+        digest: session.digest,
+        messages: session.history.len() as u64,
+        reserved,
+        max_output: (most < session.most_output).then_some(most),
+        summary,
+    }
+}
+
+/// The time for an input is up.
+fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec<Event> {
+    let up = session.deadline().is_some_and(|until| now >= until);
+    if session.inputs != input || !up || attempt.open_question().is_some() {
+        return vec![];
+    }
+    let what = "its time for this input is up".to_owned();
+    match session.parent {
+        Some(_) => {
+            vec![failed(session, Fault::new(FaultClass::Resource, "session.time_limit", what))]
+        }
+        None => vec![stop(session, "session.time_limit", FaultClass::Resource, what)],
+    }
+}
+
+/// Whether an attempt ends because a call could not be made safely, such as in a sandbox that is weaker than recorded. The
+/// model can do nothing about that. In a conversation a person watches, and the call alone fails.
+fn ends_as_unsafe(attempt: &Attempt, fault: &Fault) -> bool {
+    fault.class == FaultClass::Safety && attempt.root().is_some_and(|root| !root.is_open())
+}
+
+fn outcome_of(
+    attempt: &Attempt,
+    effect: &EffectId,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Vec<Event> {
+    match (effect, outcome) {
+        (EffectId::Model(session, turn), Outcome::Model(Ok(replied))) => {
+            let Some(asked) = attempt.sessions.get(session) else { return vec![] };
+            let said = replied.reply.provenance.model.clone();
+            vec![Event::ModelReplied {
+                session: *session,
+                turn: *turn,
+                model: said.unwrap_or_else(|| asked.model.clone()),
+                reply: Box::new(replied.reply.clone()),
+                inspections: tool_calls::inspected(asked, replied),
+                exact: replied.exact.clone(),
+            }]
+        }
+        (EffectId::Model(session, turn), Outcome::Model(Err(fault)) | Outcome::Broke(fault)) => {
+            let asked = attempt.sessions.get(session);
+            let again = asked.and_then(|asked| away::again(attempt, asked, fault, now));
+            let (again, fault) = (again.map(Box::new), fault.clone());
+            vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
+        }
+        (EffectId::Tool(call), Outcome::Tool(output)) => {
+            vec![tool_calls::finished(attempt, *call, output)]
+        }
+        (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
+            if ends_as_unsafe(attempt, fault) =>
+        {
+            subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
+        }
+        (EffectId::Tool(call), Outcome::Broke(fault)) => {
+            vec![tool_calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
+        }
+        (EffectId::Look(call), Outcome::Looked(files)) => question::looked(attempt, *call, files),
+        (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),
+        (EffectId::Probe, Outcome::Probed(proof)) => {
+            vec![isolation::judged(&attempt.policy, proof.clone())]
+        }
+        (EffectId::Probe, Outcome::Broke(fault)) => {
+            vec![isolation::judged(&attempt.policy, types::Proof::nothing(fault.what.as_str()))]
+        }
+        (EffectId::Seal, Outcome::Sealed(Ok(sealed))) => vec![Event::AttemptSealed {
+            commit: sealed.commit.clone(),
+            changes: sealed.changes.clone(),
+            findings: sealed.findings.clone(),
+        }],
+        (EffectId::Seal, Outcome::Sealed(Err(fault)) | Outcome::Broke(fault)) => {
+            vec![Event::SealFailed { fault: fault.clone() }]
+        }
+        _ => vec![],
+    }
+}

@@ -1,0 +1,79 @@
+//! What the state of an attempt asks of the outside world: replies, the calls that have begun, the walls to be tried,
+//! the end of a time limit, the commit at the end.
+
+use types::{Effect, EffectId, TimerId};
+
+use super::session::{Session, SessionPhase};
+use super::{Attempt, question, subagents, tool_calls};
+use crate::InFlight;
+use crate::stages::brief;
+
+pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
+    let Some(brief) = &attempt.brief else { return vec![] };
+    if attempt.end_of_root().is_some() {
+        // A call that was told to stop may still be writing; what it leaves is committed when it has ended.
+        let busy = |id: &EffectId| matches!(id, EffectId::Seal | EffectId::Tool(_));
+        if attempt.needs_seal() && !in_flight.iter().any(busy) {
+            let message = brief::seal_message(brief);
+            return vec![Effect::Seal { message, at: attempt.ended }];
+        }
+        return vec![];
+    }
+    let mut effects = Vec::new();
+    for session in attempt.sessions.values().filter(|session| session.end.is_none()) {
+        talking(attempt, session, in_flight, &mut effects);
+    }
+    if attempt.wants_probe() && !in_flight.contains(&EffectId::Probe) {
+        effects.push(Effect::Probe);
+    }
+    effects
+}
+
+fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: &mut Vec<Effect>) {
+    let timer = TimerId::Session(session.id, session.inputs);
+    if let Some(until) = session.deadline()
+        && attempt.awaits_deadline(session)
+        && !in_flight.contains(&EffectId::Timer(timer.clone()))
+    {
+        effects.push(Effect::Wait { timer, until });
+    }
+    match session.phase {
+        SessionPhase::Asking { .. } => {
+            if !in_flight.contains(&EffectId::Model(session.id, session.turn)) {
+                let request = Box::new(session.request(&attempt.policy.session));
+                effects.push(Effect::AskModel { request });
+            }
+        }
+        SessionPhase::Answering => {
+            if let Some((slot, words)) = question::to_look_at(attempt, session)
+                && !in_flight.contains(&EffectId::Look(slot.id))
+            {
+                effects.push(Effect::Look { call: slot.id, words });
+            }
+            let open = session.started().filter(|slot| {
+                !subagents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
+            });
+            effects.extend(open.map(|slot| Effect::RunTool {
+                call: slot.id,
+                tool: slot.call.tool.clone(),
+                arguments: slot.arguments(),
+                exact: slot.exact,
+                model: session.model.clone(),
+                scope: session.parent.map(|_| session.scope().clone()),
+                changes: tool_calls::changes(slot),
+            }));
+        }
+        SessionPhase::Waiting { until, .. } => {
+            let timer = TimerId::Model(session.id, session.turn);
+            if !in_flight.contains(&EffectId::Timer(timer.clone())) {
+                effects.push(Effect::Wait { timer, until });
+            }
+        }
+        SessionPhase::Idle
+        | SessionPhase::ToAsk
+        | SessionPhase::Summarised { .. }
+        | SessionPhase::Broken { .. }
+        | SessionPhase::Cut { .. }
+        | SessionPhase::Away { .. } => {}
+    }
+}

@@ -1,0 +1,197 @@
+//! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
+
+use types::{
+    Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState,
+    Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
+};
+
+use super::Attempt;
+use super::session::{CallState, PendingCall, Session, SessionPhase};
+use super::tool_calls::{finished, judge, refusal};
+use rules::approval;
+
+/// How the reason begins for which a call is refused whose files cannot be looked at.
+pub(super) const NOT_SEEN: &str = "the files that it names cannot be looked at: ";
+
+/// Puts the question to the person.
+pub(super) fn ask(attempt: &Attempt, slot: &PendingCall, decision: Decision) -> Event {
+    let (text, terms) = match &slot.inspection {
+        Inspection::Would(facts) if facts.access == Access::Ask => {
+            (facts.command.clone().unwrap_or_default(), clarification())
+        }
+        _ => {
+            let what = decision.seen.join(" ");
+            (format!("Allow or deny: {what} ({})", decision.reason), approval_terms())
+        }
+    };
+    Event::QuestionAsked {
+        question: attempt.questions,
+        text,
+        decision,
+        attempt: None,
+        call: Some(slot.id),
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+/// The agent wants to know something; in the end it can decide for itself.
+fn clarification() -> Terms {
+    let default = "Nobody answered. Decide yourself, and say what you assumed.";
+    let open = Terms::open(QuestionKind::Clarification, Severity::Medium);
+    Terms { default: Some(default.to_owned()), ..open }
+}
+
+/// A rule wants a yes; anything else is a no, and the agent is told what was said.
+fn approval_terms() -> Terms {
+    let choices = vec![
+        Choice::new("allow", "the call is made"),
+        Choice::new("deny", "it is not made, and the agent is told").with_words(),
+    ];
+    let open = Terms::open(QuestionKind::Approval, Severity::Medium);
+    Terms { choices, default: Some("deny".to_owned()), ..open }
+}
+
+/// The call that has to be looked at before a person is asked about it, or before it is made because a person said
+/// yes, and the words of its command that may name files.
+pub(super) fn to_look_at<'a>(
+    attempt: &Attempt,
+    session: &'a Session,
+) -> Option<(&'a PendingCall, Vec<String>)> {
+    if let Some(slot) = session.round.iter().find(|slot| waits_for_a_look(slot)) {
+        return Some((slot, words(slot)));
+    }
+    let due = session.round.iter().find(|slot| slot.state == CallState::Due)?;
+    let free = session.started().next().is_none() && !is_open(session) && !attempt.wants_probe();
+    (free && session.phase == SessionPhase::Answering)
+        .then(|| (due, words(due)))
+        .filter(|(slot, words)| !words.is_empty() && asks(&judge(attempt, session, slot)))
+}
+
+/// What follows from looking at the files that a call names.
+pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Vec<Event> {
+    let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
+    let Some(slot) = session.slot(call) else { return vec![] };
+    let now = approval::bound(found);
+    let CallState::Answered(asking, said) = &slot.state else {
+        let judged = judge(attempt, session, slot);
+        return judged.into_iter().map(|asked| about(asked, now.clone())).collect();
+    };
+    let changed = approval::changed(&asking.files, &now);
+    if changed.is_empty() {
+        return vec![follow_one(attempt, slot, asking.decision.clone(), said)];
+    }
+    let decision = approval::outdated(&asking.decision, &changed, &said.by);
+    vec![about(ask(attempt, slot, decision), now)]
+}
+
+/// A call whose files cannot be looked at is not made: nobody would know what was allowed.
+pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Event> {
+    let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
+    let reason = format!("{NOT_SEEN}{}", fault.what);
+    let decision = Decision::new(RuleId::fixed("permit.not_seen"), reason);
+    slot.map(|slot| refusal(slot, CallOutcome::Refused, decision)).into_iter().collect()
+}
+
+/// The question, about these files.
+fn about(mut asked: Event, now: Vec<FileState>) -> Event {
+    if let Event::QuestionAsked { files, .. } = &mut asked {
+        *files = now;
+    }
+    asked
+}
+
+pub(super) fn asks(judged: &[Event]) -> bool {
+    judged.iter().any(|event| matches!(event, Event::QuestionAsked { .. }))
+}
+
+/// The words of a call's command that may name files.
+pub(super) fn words(slot: &PendingCall) -> Vec<String> {
+    match &slot.inspection {
+        Inspection::Would(facts) => approval::words(facts),
+        Inspection::Invalid(_) | Inspection::Outside(_) => vec![],
+    }
+}
+
+/// Whether a person said yes to files that may be others by now.
+fn waits_for_a_look(slot: &PendingCall) -> bool {
+    match &slot.state {
+        CallState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
+        _ => false,
+    }
+}
+
+/// What the person said.
+pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -> Vec<Event> {
+    match attempt.open_question() {
+        Some(asking) if asking.question == question => {
+            let (by, text) = (by.to_owned(), text.to_owned());
+            vec![Event::QuestionAnswered { question, by, text, choice: None }]
+        }
+        _ => vec![],
+    }
+}
+
+/// What follows for a call from its answer, if there is one that nothing has followed from yet.
+pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
+    session.round.iter().find_map(|slot| match &slot.state {
+        CallState::Answered(asking, said) if !waits_for_a_look(slot) => {
+            Some(follow_one(attempt, slot, asking.decision.clone(), said))
+        }
+        _ => None,
+    })
+}
+
+fn follow_one(attempt: &Attempt, slot: &PendingCall, decision: Decision, said: &Answer) -> Event {
+    let (call, tool) = (slot.id, slot.call.tool.clone());
+    if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
+        return finished(attempt, call, &ToolOutput::ok(said.text.clone()));
+    }
+    if said.allows() {
+        let decision = Decision { reason: format!("{} allowed it", said.by), ..decision };
+        return Event::ToolStarted { call, tool, decision };
+    }
+    let reason = format!("{} did not allow it: {}", said.by, said.text);
+    let decision = Decision { reason, ..decision };
+    let outcome = CallOutcome::Refused;
+    Event::ToolRefused { call, tool, outcome, decision, violation: false }
+}
+
+/// Whether a call of this round waits for an answer, or for what follows from one.
+pub(super) fn is_open(session: &Session) -> bool {
+    let open =
+        |slot: &PendingCall| matches!(slot.state, CallState::Asked(_) | CallState::Answered(..));
+    session.round.iter().any(open)
+}
+
+/// Takes a question or its answer into the state.
+pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
+    let sessions = attempt.sessions.values_mut();
+    match event {
+        Event::QuestionAsked { question, text, decision, call, files, terms, .. } => {
+            let slots = sessions.flat_map(|session| &mut session.round);
+            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.may_start()) {
+                let (question, text, decision) = (*question, text.clone(), decision.clone());
+                let (files, terms) = (files.clone(), terms.clone());
+                let asking = Asking { question, text, decision, files, terms };
+                slot.state = CallState::Asked(Box::new(asking));
+            }
+            attempt.questions = question.saturating_add(1);
+        }
+        Event::QuestionAnswered { question, by, text, .. } => {
+            for session in sessions {
+                // The time that the person took is not the conversation's.
+                session.began = at;
+                for slot in &mut session.round {
+                    if let CallState::Asked(asking) = &slot.state
+                        && asking.question == *question
+                    {
+                        let said = Answer { by: by.clone(), text: text.clone() };
+                        slot.state = CallState::Answered(asking.clone(), said);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}

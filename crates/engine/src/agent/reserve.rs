@@ -1,0 +1,62 @@
+//! What is set aside for the next reply. The longest reply that the model could give is asked for where that fits; where
+//! the budget or the window leaves less, a shorter one. A call is refused only when not even a short reply would fit.
+
+use types::Spend;
+
+use super::Attempt;
+use super::session::Session;
+use crate::stages::budget::{CALL, UNPRICED};
+use rules::ledger::{LEAST_REPLY, lacking, most_tokens, worst};
+
+/// How far below what would just fit the answer may lie, in tokens.
+const STEP: u64 = 256;
+
+/// Why a call does not fit: a code and a sentence.
+type Refused = (&'static str, String);
+
+/// The longest reply that fits, and what is to be set aside for it.
+pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spend), Refused> {
+    let most = by_window(session);
+    let least = most.min(LEAST_REPLY);
+    if let Ok(reserved) = reservation(attempt, session, most) {
+        return Ok((most, reserved));
+    }
+    let mut fits = (least, reservation(attempt, session, least)?);
+    let mut too_long = most;
+    while too_long - fits.0 > STEP {
+        let middle = fits.0.midpoint(too_long);
+        match reservation(attempt, session, middle) {
+            Ok(reserved) => fits = (middle, reserved),
+            Err(_) => too_long = middle,
+        }
+    }
+    Ok(fits)
+}
+
+/// The longest reply for which the model's window has room, as far as that is known. Where it is only estimated what is
+/// taken, a short reply is asked for in any case: the model may know better.
+fn by_window(session: &Session) -> u64 {
+    let most = session.most_output;
+    let least = if session.room.is_counted() { 1 } else { most.min(LEAST_REPLY) };
+    match session.room.window {
+        Some(window) => most.min(window.saturating_sub(session.context()).max(least)),
+        None => most,
+    }
+}
+
+/// What is to be set aside for a reply of some length, or why it does not fit into the share of the conversation, or of
+/// one above it.
+fn reservation(attempt: &Attempt, session: &Session, output: u64) -> Result<Spend, Refused> {
+    // Half a token for each byte is more than ordinary texts have.
+    let tokens = (most_tokens(session.bytes), output);
+    let reserved =
+        worst(session.ledger.budget(), session.price, tokens).map_err(|what| (UNPRICED, what))?;
+    let mut next = Some(session);
+    while let Some(session) = next {
+        if let Some(what) = lacking(session.ledger.free(), reserved) {
+            return Err((CALL, what));
+        }
+        next = session.parent.and_then(|call| attempt.sessions.get(&call.session));
+    }
+    Ok(reserved)
+}

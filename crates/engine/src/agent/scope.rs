@@ -1,0 +1,207 @@
+//! What an agent tries that lies outside of what it may do at all: a tool that is not its role's, a path outside of the
+//! workspace, the registry, a call that the rules deny. A policy may count all of that (`max_violations`), and what single
+//! rules refuse as dangerous (`ends_after`); the agent is ended before its next call, whatever it would have made of the
+//! answer. What is refused for now, or for want of a person, is no violation.
+
+use types::{
+    Arguments, CallFacts, CallOutcome, Decision, Event, Fault, FaultClass, Inspection, Permission,
+    Policy, RuleId,
+};
+
+use super::Attempt;
+use super::session::{PendingCall, Session};
+use super::tool_calls::refusal;
+use rules::permit;
+
+/// The fault of an agent that is ended for what it tried.
+const VIOLATION: &str = "session.scope_violation";
+/// How much of a call is on record with it.
+const SHOWN: usize = 400;
+
+/// What is refused before any rule is asked.
+pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
+    let tool = &slot.call.tool;
+    if !slot.ours && !session.tool_names.contains(tool) {
+        let reason = format!("the {} has no tool {tool:?}", session.brief.role);
+        return Some(refused(attempt, slot, "permit.not_the_roles_tool", reason));
+    }
+    attempt.policy.session.max_violations?;
+    match &slot.inspection {
+        Inspection::Outside(why) => {
+            Some(refused(attempt, slot, "permit.outside_workspace", why.clone()))
+        }
+        Inspection::Would(facts) => {
+            let path =
+                facts.paths.iter().find(|path| rules::context::is_of_registry(path.as_str()))?;
+            // Whether there is such a document is not said.
+            let reason = format!("{path} does not exist");
+            Some(refused(attempt, slot, "permit.registry", reason))
+        }
+        Inspection::Invalid(_) => None,
+    }
+}
+
+/// A call that the rules deny.
+pub(super) fn denied(
+    attempt: &Attempt,
+    session: &Session,
+    slot: &PendingCall,
+    facts: &CallFacts,
+    decision: Decision,
+) -> Event {
+    let event = refusal(slot, CallOutcome::Refused, decision);
+    let counts = attempt.policy.session.max_violations.is_some();
+    if counts && !is_for_want_of_a_person(&attempt.policy, session, slot, facts) {
+        return counted(event);
+    }
+    event
+}
+
+fn refused(attempt: &Attempt, slot: &PendingCall, rule: &'static str, reason: String) -> Event {
+    let decision = Decision::new(RuleId::fixed(rule), reason);
+    if attempt.policy.session.max_violations.is_none() {
+        return refusal(slot, CallOutcome::Refused, decision);
+    }
+    counted(refusal(slot, CallOutcome::Refused, decision.seeing(tried(slot))))
+}
+
+fn counted(mut event: Event) -> Event {
+    if let Event::ToolRefused { violation, .. } = &mut event {
+        *violation = true;
+    }
+    event
+}
+
+fn is_for_want_of_a_person(
+    policy: &Policy,
+    session: &Session,
+    slot: &PendingCall,
+    facts: &CallFacts,
+) -> bool {
+    policy.headless
+        && permit::judge_attended(policy, session.scope(), &slot.call.tool, facts).verdict
+            == Permission::Ask
+}
+
+/// A call in one line.
+fn tried(slot: &PendingCall) -> String {
+    let arguments = match &slot.call.arguments {
+        Arguments::Json(value) => value.to_string(),
+        Arguments::Broken(text) => text.clone(),
+    };
+    format!("{} {}", slot.call.tool, types::one_line(&arguments, SHOWN))
+}
+
+/// Whether a refusal is one that the policy counts: no call is made before it is known whether it ends the agent.
+pub(super) fn is_counted(attempt: &Attempt, event: &Event) -> bool {
+    match event {
+        Event::ToolRefused { violation: true, .. } => true,
+        Event::ToolRefused { outcome: CallOutcome::Refused, decision, .. } => {
+            attempt.policy.session.ends_after.contains_key(&decision.rule)
+        }
+        _ => false,
+    }
+}
+
+/// Why the agent is ended, if it has tried too much.
+pub(super) fn ends(attempt: &Attempt) -> Option<Fault> {
+    violations(attempt).or_else(|| danger(attempt))
+}
+
+/// A rule that the policy counts has refused too many calls. A conversation is never ended for it: there a person watches.
+fn danger(attempt: &Attempt) -> Option<Fault> {
+    attempt.root().filter(|root| root.end.is_none() && !root.is_open())?;
+    let most = &attempt.policy.session.ends_after;
+    let (rule, times) = attempt
+        .strikes
+        .iter()
+        .find(|(rule, times)| most.get(rule).is_some_and(|most| *times >= most))?;
+    let tries = types::count(*times as usize, "call");
+    let what = format!("it made {tries} that {rule} refuses, and the policy ends it then");
+    Some(Fault::new(FaultClass::Safety, "session.dangerous", what))
+}
+
+fn violations(attempt: &Attempt) -> Option<Fault> {
+    let most = attempt.policy.session.max_violations?.max(1);
+    if attempt.violations < most || attempt.end_of_root().is_some() {
+        return None;
+    }
+    let what = format!("it tried what it may not: {}", attempt.denied.join("; "));
+    let live = attempt.sessions.values().filter(|session| session.end.is_none());
+    let said = live.map(|session| {
+        let calls = session.round.iter().map(tried);
+        std::iter::once(session.last_words()).chain(calls).collect::<Vec<_>>().join("\n")
+    });
+    let said = said.collect::<Vec<_>>().join("\n");
+    let fault = Fault::new(FaultClass::Semantic, VIOLATION, what);
+    Some(fault.with_evidence(said.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::Attempt;
+    use crate::agent::testing::policy;
+    use crate::testing::{Bench, brief, only, same};
+
+    fn bench(most: Option<u32>) -> Bench<Attempt> {
+        let mut policy = policy();
+        policy.session.max_violations = most;
+        let mut bench = Bench::of(Attempt::new(Arc::new(policy)));
+        bench.send(&types::Input::Brief(Box::new(brief("T1.1"))));
+        bench
+    }
+
+    /// C31: whatever is tried outside of the scope ends the agent at once, and the record says what it was.
+    #[test]
+    fn an_agent_that_tries_what_it_may_not_is_ended_at_once() {
+        for (tried, rule) in [
+            ("teleport b", "permit.not_the_roles_tool"),
+            ("read_file context/adr-1.md", "permit.registry"),
+            ("write_file elsewhere.txt", "permit.outside_artifacts"),
+        ] {
+            let mut bench = bench(Some(1));
+            let events = bench.tell(&format!("model calls {tried}"));
+            let tool = tried.split(' ').next().unwrap_or_default();
+            same(
+                &only(&events, &["tool", "session", "model.asked"]),
+                &format!(
+                    "tool.refused s1.t1.c0 {tool} refused, {rule}\nsession.ended failed semantic session.scope_violation"
+                ),
+            );
+            let end = bench.machine.end_of_root().expect("it is over");
+            let types::SessionEnd::Failed { fault } = end else { panic!("{end:?}") };
+            assert!(fault.what.contains(rule) && fault.what.contains(tool), "{fault:?}");
+            assert!(fault.evidence.contains(tool), "{fault:?}");
+        }
+    }
+
+    /// P36, C31: no call begins after the one for which the agent is ended, also in the same reply.
+    #[test]
+    fn nothing_begins_after_the_call_that_ends_the_agent() {
+        let mut counting = policy();
+        counting.session.max_violations = Some(1);
+        let mut dangerous = policy();
+        let destroys = types::RuleId::fixed("permit.destroys");
+        dangerous.session.ends_after = [(destroys, 1)].into();
+        for (policy, tried) in [(counting, "teleport b"), (dangerous, "shell rm -rf /")] {
+            let mut bench = Bench::of(Attempt::new(Arc::new(policy)));
+            bench.send(&types::Input::Brief(Box::new(brief("T1.1"))));
+            let events = bench.tell(&format!("model calls {tried} + read_file a"));
+            let begun = only(&events, &["tool.started", "session.ended"]);
+            assert!(!format!("{begun:?}").contains("tool.started"), "{begun:?}");
+            assert!(bench.machine.end_of_root().is_some(), "{tried} ends it");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_said_a_refusal_is_only_an_answer() {
+        let mut bench = bench(None);
+        let events = bench.tell("model calls teleport b");
+        same(
+            &only(&events, &["tool", "session", "model.asked"]),
+            "tool.refused s1.t1.c0 teleport refused, permit.not_the_roles_tool\nmodel.asked t2",
+        );
+    }
+}

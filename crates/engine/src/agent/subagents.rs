@@ -1,0 +1,257 @@
+//! Sub-agents: conversations that a call of another one starts. Each has its own history, a scope that is not wider,
+//! a share of what is left of the budget, a limit of turns and of time, so that it ends whatever its model does.
+//! What the parent learns of it is its last words, as the result of a call.
+
+use serde_json::json;
+use types::{
+    AgentCall, Brief, Budget, CallId, CallOutcome, Decision, Ending, Event, Inspection, RuleId,
+    SessionEnd, SessionId, Spawn, Telling, ToolOutput,
+};
+
+use super::session::{CallState, PendingCall, Session, SessionPhase};
+use super::{Attempt, tool_calls};
+use rules::ledger::share;
+
+/// What a sub-agent is told about being one.
+const WORDS: &str = include_str!("../../../../prompts/subagent.md");
+
+/// What follows from a call that was permitted.
+pub(super) fn made(
+    attempt: &Attempt,
+    session: &Session,
+    slot: &PendingCall,
+    wanted: &AgentCall,
+    decision: Decision,
+) -> Vec<Event> {
+    let wrong = |reason: String| {
+        let decision = Decision::new(RuleId::fixed("session.no_such_agent"), reason);
+        vec![tool_calls::refusal(slot, CallOutcome::Error, decision)]
+    };
+    let started = Event::ToolStarted { call: slot.id, tool: slot.call.tool.clone(), decision };
+    let done = |text: String| tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text));
+    match wanted {
+        AgentCall::Spawn(spawn) => match spawned(attempt, session, slot.id, spawn) {
+            Err(reason) => {
+                let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
+                vec![tool_calls::refusal(slot, CallOutcome::Error, decision)]
+            }
+            // The rest follows from its having begun.
+            Ok(_) => vec![started],
+        },
+        AgentCall::SendInput { agent, text } => match child(attempt, session, *agent) {
+            Err(reason) => wrong(reason),
+            Ok(child) if child.end.is_some() => {
+                wrong(format!("agent {agent} is closed; spawn another one"))
+            }
+            Ok(child) => {
+                let how = if child.rests() { Telling::Submit } else { Telling::Steer };
+                let (session, by) = (child.id, format!("agent:{}", session.id));
+                let (text, images) = (text.clone(), vec![]);
+                let told = Event::SessionTold { session, how, by, text, images };
+                vec![started, told, done(json!({ "agent": agent, "sent": true }).to_string())]
+            }
+        },
+        AgentCall::Wait { agents } => {
+            match agents.iter().find_map(|agent| child(attempt, session, *agent).err()) {
+                Some(reason) => wrong(reason),
+                None => vec![started],
+            }
+        }
+        AgentCall::Close { agent } => match child(attempt, session, *agent) {
+            Err(reason) => wrong(reason),
+            Ok(_) => vec![started],
+        },
+    }
+}
+
+fn child<'a>(attempt: &'a Attempt, session: &Session, agent: u32) -> Result<&'a Session, String> {
+    let mine = children(attempt, session.id).map(|child| child.id.0.to_string());
+    let mine: Vec<String> = mine.collect();
+    children(attempt, session.id).find(|child| child.id.0 == agent).ok_or_else(|| {
+        let there = if mine.is_empty() { "none".to_owned() } else { mine.join(", ") };
+        format!("you have no agent {agent}; there are: {there}")
+    })
+}
+
+fn children(attempt: &Attempt, of: SessionId) -> impl Iterator<Item = &Session> {
+    let below = move |session: &&Session| session.parent.is_some_and(|call| call.session == of);
+    attempt.sessions.values().filter(below)
+}
+
+fn spawned(
+    attempt: &Attempt,
+    session: &Session,
+    call: CallId,
+    spawn: &Spawn,
+) -> Result<(SessionId, Event), String> {
+    let policy = &attempt.policy.session;
+    if session.depth >= policy.agent_depth {
+        return Err(format!(
+            "a sub-agent may not be started here: {} is the deepest that is allowed; do the work yourself",
+            policy.agent_depth
+        ));
+    }
+    let live = attempt.sessions.values().filter(|s| s.parent.is_some() && s.end.is_none()).count();
+    if live >= policy.max_agents {
+        return Err(format!("there are {live} agents already; wait for one and close it first"));
+    }
+    if let Some(scope) = &spawn.scope
+        && let Some(outside) = scope.0.iter().find(|artifact| !session.scope().covers(artifact))
+    {
+        return Err(format!("you may not write to {outside} yourself, so nobody you start may"));
+    }
+    let last = attempt.sessions.keys().next_back().map_or(0, |id| id.0);
+    let id = SessionId(last + 1);
+    let brief = Box::new(brief(attempt, session, spawn));
+    Ok((id, Event::SessionStarted { session: id, brief, parent: Some(call) }))
+}
+
+fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
+    let policy = &attempt.policy.session;
+    let words = policy.agent_prompt.as_deref().unwrap_or(WORDS).trim();
+    let change = spawn.change.clone().unwrap_or_default();
+    let system = change.system.unwrap_or_else(|| session.system.to_string());
+    let own = Budget { time_ms: Some(policy.agent_time_ms), ..Budget::default() };
+    let part = 100 / policy.agent_share_percent.clamp(1, 100);
+    let most = policy.agent_turns.min(session.brief.max_turns);
+    let time = session.brief.budget.time_ms;
+    let budget = share(session.ledger.free(), own, part);
+    Brief {
+        model: change
+            .model
+            .or_else(|| spawn.model.clone())
+            .unwrap_or_else(|| session.model.clone()),
+        system: format!("{}\n\n{words}\n", system.trim_end()),
+        task: spawn.task.clone(),
+        tools: change.tools.unwrap_or_else(|| session.tool_names.clone()),
+        tool_specs: if change.tool_specs.is_empty() {
+            session.tools.to_vec()
+        } else {
+            change.tool_specs
+        },
+        scope: spawn.scope.clone().unwrap_or_else(|| session.scope().clone()),
+        budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
+        max_output_tokens: change.max_output.unwrap_or(session.most_output),
+        max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
+        ending: Ending::Open,
+        // It answers its parent in its own words; the contract is the parent's.
+        reply: None,
+        shows: vec![],
+        files: vec![],
+        effort: session.effort,
+        window: change.window.or(session.room.window),
+        price: if spawn.change.is_some() { change.price } else { session.price },
+        ..(*session.brief).clone()
+    }
+}
+
+/// What follows for a call that has begun: one that waits ends when what it waits for has come to rest, and one that was
+/// cut off between its events is brought to its end.
+pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
+    let follows = session.started().map(|slot| match wanted(slot) {
+        Some(AgentCall::Wait { .. }) => awaited(attempt, session, slot).into_iter().collect(),
+        Some(AgentCall::Spawn(spawn)) => begun(attempt, session, slot, spawn),
+        Some(AgentCall::Close { agent }) => closed(attempt, slot, *agent),
+        // What was to be sent may have been heard; `lost` says so.
+        Some(AgentCall::SendInput { .. }) | None => vec![],
+    });
+    follows.into_iter().find(|events: &Vec<Event>| !events.is_empty()).unwrap_or_default()
+}
+
+fn wanted(slot: &PendingCall) -> Option<&AgentCall> {
+    match &slot.inspection {
+        Inspection::Would(facts) => facts.agent.as_ref(),
+        Inspection::Invalid(_) | Inspection::Outside(_) => None,
+    }
+}
+
+fn awaited(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
+    let agents = waits_for(attempt, session, slot)?;
+    if !agents.iter().all(|agent| agent.rests()) {
+        return None;
+    }
+    let reports: Vec<_> = agents.into_iter().map(report).collect();
+    let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
+    Some(tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text)))
+}
+
+fn begun(attempt: &Attempt, session: &Session, slot: &PendingCall, spawn: &Spawn) -> Vec<Event> {
+    let there = attempt.sessions.values().find(|child| child.parent == Some(slot.id));
+    let said = |id: SessionId| {
+        let text = json!({ "agent": id.0, "state": "processing" }).to_string();
+        tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text))
+    };
+    match there {
+        Some(child) => vec![said(child.id)],
+        None => match spawned(attempt, session, slot.id, spawn) {
+            Ok((id, event)) => vec![event, said(id)],
+            Err(reason) => vec![tool_calls::finished(attempt, slot.id, &ToolOutput::error(reason))],
+        },
+    }
+}
+
+fn closed(attempt: &Attempt, slot: &PendingCall, agent: u32) -> Vec<Event> {
+    let mut events = ended_below(attempt, SessionId(agent), &SessionEnd::Closed);
+    let text = json!({ "agent": agent, "closed": true }).to_string();
+    events.push(tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text)));
+    events
+}
+
+fn waits_for<'a>(
+    attempt: &'a Attempt,
+    session: &Session,
+    slot: &PendingCall,
+) -> Option<Vec<&'a Session>> {
+    let Some(AgentCall::Wait { agents }) = wanted(slot) else { return None };
+    let named = |child: &&Session| agents.is_empty() || agents.contains(&child.id.0);
+    Some(children(attempt, session.id).filter(named).collect())
+}
+
+/// What a parent is told of an agent that rests.
+fn report(agent: &Session) -> serde_json::Value {
+    let fault = match &agent.end {
+        Some(SessionEnd::Failed { fault }) => Some(fault.what.clone()),
+        Some(_) => Some("it was closed".to_owned()),
+        None => agent.stopped.as_ref().map(|decision| decision.reason.clone()),
+    };
+    let mut report = json!({
+        "agent": agent.id.0,
+        "success": fault.is_none(),
+        "output": agent.last_words(),
+        "turnsUsed": agent.turns,
+    });
+    if let Some(fault) = fault {
+        report["error"] = fault.into();
+    }
+    report
+}
+
+/// Ends a conversation and everything below it, the deepest first.
+fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event> {
+    let mut events: Vec<Event> = children(attempt, id)
+        .flat_map(|child| ended_below(attempt, child.id, &SessionEnd::Closed))
+        .collect();
+    if attempt.sessions.get(&id).is_some_and(|session| session.end.is_none()) {
+        events.push(Event::SessionEnded { session: id, end: end.clone(), used: None });
+    }
+    events
+}
+
+/// Ends everything.
+pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
+    ended_below(attempt, SessionId::ROOT, end)
+}
+
+/// Whether a call is one that the conversation itself answers.
+pub(super) fn is_agent_call(slot: &PendingCall) -> bool {
+    wanted(slot).is_some() && matches!(slot.state, CallState::Started(_))
+}
+
+/// Whether something is going on below this conversation.
+pub(super) fn is_quiet(attempt: &Attempt) -> bool {
+    attempt.sessions.values().all(|session| {
+        session.rests()
+            || session.round.iter().any(|s| matches!(s.state, CallState::Asked(_)))
+            || (session.phase == SessionPhase::Answering && session.started().any(is_agent_call))
+    })
+}

@@ -1,0 +1,49 @@
+//! The coordination of many agents: a run as a machine. State below, stages in between, and here what drives them.
+
+mod cause;
+mod decide;
+mod pending;
+
+use types::{Effect, EffectId, Event, Input, Timestamp};
+
+use crate::state::Run;
+use crate::{InFlight, Machine};
+
+impl Machine for Run {
+    fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
+        decide::decide(self, input, now)
+    }
+
+    fn apply(&mut self, event: &Event, at: Timestamp) {
+        self.take(event, at);
+    }
+
+    fn pending(&self, in_flight: &InFlight) -> Vec<Effect> {
+        pending::pending(self, in_flight)
+    }
+
+    fn awaits(&self, effect: &EffectId) -> bool {
+        pending::awaits(self, effect)
+    }
+
+    fn winds_down(&self) -> bool {
+        Run::winds_down(self)
+    }
+
+    fn waits_for_a_person(&self) -> bool {
+        // A task that is retried later does not wait for anybody.
+        !self.winds_down() && self.open_question().is_some() && decide::only_the_deadline(self)
+    }
+
+    fn is_over(&self) -> bool {
+        Run::is_over(self)
+    }
+
+    fn listed(&self) -> Option<types::Listed> {
+        self.shown_in_lists()
+    }
+
+    fn last_view(&self) -> Option<types::RunView> {
+        self.ended().map(|ended| self.view(ended))
+    }
+}

@@ -1,0 +1,102 @@
+//! Which input may have led to a line of a run's log. Read off the line itself and the state before it; whether it
+//! did is found out by deciding again. Nothing here decides.
+
+use types::{
+    Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, FaultClass, Input, Outcome,
+    Settled, TimerId,
+};
+
+use crate::Machine as _;
+use crate::machine::Recorded;
+use crate::state::{Run, Stage, TaskState};
+
+impl Recorded for Run {
+    fn causes(&self, event: &Event) -> Vec<Input> {
+        causes(self, event)
+    }
+}
+
+fn causes(run: &Run, event: &Event) -> Vec<Input> {
+    match event {
+        Event::RunRequested { request, survey, policy, price } => {
+            vec![Input::Begin(Box::new(Begin {
+                run: run.id().clone(),
+                request: (**request).clone(),
+                survey: survey.clone(),
+                policy: *policy,
+                price: *price,
+            }))]
+        }
+        Event::RunCancelled { by, reason } => {
+            let (by, reason) = (by.clone(), reason.clone());
+            vec![Input::Command(Command::Cancel { by, reason })]
+        }
+        Event::QuestionAnswered { question, by, text, .. } => {
+            let (question, by, text) = (*question, by.clone(), text.clone());
+            vec![Input::Command(Command::Answer { by, question, text })]
+        }
+        Event::ResultSettled { how, commit, by } => {
+            let settled = Settled { how: *how, commit: commit.clone(), by: by.clone() };
+            vec![Input::Command(Command::Settle { settled })]
+        }
+        _ => outcome(run, event),
+    }
+}
+
+fn outcome(run: &Run, event: &Event) -> Vec<Input> {
+    let came = |effect, outcome| vec![Input::Outcome(effect, outcome)];
+    match event {
+        Event::SandboxProbed { proof, .. } => came(EffectId::Probe, Outcome::Probed(proof.clone())),
+        Event::AttemptFinished { attempt, result, spent, usage, turns, log_head, denied } => {
+            let end = AttemptEnd {
+                result: result.clone(),
+                spent: *spent,
+                usage: *usage,
+                turns: *turns,
+                log_head: *log_head,
+                denied: denied.clone(),
+            };
+            came(EffectId::Attempt(attempt.clone()), Outcome::Attempt(Box::new(end)))
+        }
+        Event::QuestionAsked { attempt: Some(attempt), text, decision, terms, .. } => {
+            let mut terms = terms.clone();
+            if let Some(terms) = &mut terms {
+                // When it expires is decided by the run.
+                terms.expires = None;
+            }
+            let asking = Asking {
+                question: asked(run, attempt),
+                text: text.clone(),
+                decision: decision.clone(),
+                files: vec![],
+                terms,
+            };
+            came(EffectId::Attempt(attempt.clone()), Outcome::Asked(Box::new(asking)))
+        }
+        Event::CheckFinished { check, end } => {
+            came(EffectId::Check(check.clone()), Outcome::Check(end.clone()))
+        }
+        Event::MergeFinished { task, end } => {
+            came(EffectId::Merge(task.clone()), Outcome::Merge(end.clone()))
+        }
+        Event::TaskRejected { fault, .. } if fault.class == FaultClass::Safety => {
+            // One of the checks that run could not be run safely.
+            let open = run.pending(&crate::InFlight::new()).into_iter().map(|effect| effect.id());
+            let checks = open.filter(|effect| matches!(effect, EffectId::Check(_)));
+            let broke = |effect| Input::Outcome(effect, Outcome::Broke(fault.clone()));
+            checks.map(broke).collect()
+        }
+        Event::RetryReleased { task } => {
+            came(EffectId::Timer(TimerId::Retry(task.clone())), Outcome::Fired)
+        }
+        _ => vec![],
+    }
+}
+
+/// How many questions the attempt had asked before, which is the number of its next one.
+fn asked(run: &Run, attempt: &AttemptId) -> u32 {
+    match run.task_state(&attempt.task).map(TaskState::stage) {
+        Some(Stage::Running(running)) => running.asked,
+        _ => 0,
+    }
+}

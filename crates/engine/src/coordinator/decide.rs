@@ -1,0 +1,233 @@
+//! What follows from an input, for a run. What came from outside is put on record; what is due because of the
+//! state is asked of the stations, in the order of the line, and the first that has an answer gives it.
+
+use types::{
+    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
+    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Millis, Outcome, Proof,
+    RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
+};
+
+use crate::Machine as _;
+use crate::stages::{
+    baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan, question,
+    report, review, route, schedule, verify,
+};
+use crate::state::{Run, Stage, TaskState};
+
+type Station = fn(&Run, Timestamp) -> Vec<Event>;
+
+/// The line that every request travels.
+const LINE: [Station; 16] = [
+    question::due,
+    intake::due,
+    route::due,
+    context::due,
+    isolation::due,
+    baseline::due,
+    intent::due,
+    plan::due,
+    budget::due,
+    failure::due,
+    review::due,
+    verify::due,
+    merge::due,
+    gate::due,
+    schedule::due,
+    report_due,
+];
+
+pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
+    if run.is_over() {
+        return settled(run, input);
+    }
+    match input {
+        Input::Woke { .. } | Input::Due => due(run, now),
+        Input::Begin(begin) if run.asked().is_none() => vec![Event::RunRequested {
+            request: Box::new(begin.request.clone()),
+            survey: begin.survey.clone(),
+            policy: begin.policy,
+            price: begin.price,
+        }],
+        Input::Command(command) if run.asked().is_some() => command_given(run, command),
+        Input::Outcome(effect, outcome) if run.awaits(effect) => {
+            outcome_of(run, effect, outcome, now)
+        }
+        Input::Begin(_) | Input::Brief(_) | Input::Command(_) | Input::Outcome(..) => vec![],
+    }
+}
+
+fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.asked().is_none() {
+        return vec![];
+    }
+    if run.winds_down() {
+        // What has landed on the branch is there, whatever ends the run.
+        let landed = merge::landed(run);
+        return if landed.is_empty() { report_due(run, now) } else { landed };
+    }
+    LINE.iter()
+        .map(|station| station(run, now))
+        .find(|events| !events.is_empty())
+        .unwrap_or_default()
+}
+
+/// After the end of a run, one thing can still be said of it: what became of its result.
+fn settled(run: &Run, input: &Input) -> Vec<Event> {
+    match input {
+        Input::Command(Command::Settle { settled }) if run.settlement().is_none() => {
+            let Settled { how, commit, by } = settled.clone();
+            vec![Event::ResultSettled { how, commit, by }]
+        }
+        _ => vec![],
+    }
+}
+
+fn command_given(run: &Run, command: &Command) -> Vec<Event> {
+    match command {
+        Command::Cancel { by, reason } if !run.winds_down() => {
+            vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
+        }
+        Command::Answer { by, question, text } => question::answered(run, *question, by, text),
+        // The rest is said to a conversation, and a run is none.
+        _ => vec![],
+    }
+}
+
+fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
+    match (effect, outcome) {
+        (EffectId::Probe, Outcome::Probed(proof)) => {
+            vec![isolation::judged(run.policy(), proof.clone())]
+        }
+        (EffectId::Probe, Outcome::Broke(fault)) => {
+            vec![isolation::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
+        }
+        (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
+        (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),
+        (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
+            vec![finished(attempt, &broken(fault))]
+        }
+        (EffectId::Check(check), Outcome::Check(end)) => {
+            vec![Event::CheckFinished { check: check.clone(), end: end.clone() }]
+        }
+        (EffectId::Check(CheckId { on, .. }), Outcome::Broke(fault))
+            if fault.class == FaultClass::Safety && tried(on).is_some() =>
+        {
+            // Nothing is known of the attempt's work, and nothing will be: it is not safe to look.
+            let attempt = tried(on).cloned().into_iter();
+            attempt.map(|attempt| Event::TaskRejected { attempt, fault: fault.clone() }).collect()
+        }
+        (EffectId::Check(check), Outcome::Broke(fault)) => {
+            let output =
+                Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
+            let mut end = CheckEnd::new(Ended::Stopped, output, Millis::default());
+            // On the untouched tree nobody's work can be the reason.
+            end.cannot_run = (check.on == Subject::Base).then(|| fault.what.clone());
+            vec![Event::CheckFinished { check: check.clone(), end }]
+        }
+        (EffectId::Merge(task), Outcome::Merge(end)) => {
+            vec![Event::MergeFinished { task: task.clone(), end: end.clone() }]
+        }
+        (EffectId::Merge(task), Outcome::Broke(fault)) => {
+            let end = MergeEnd::Failed { fault: fault.clone() };
+            vec![Event::MergeFinished { task: task.clone(), end }]
+        }
+        (EffectId::Timer(TimerId::Deadline), Outcome::Fired) => out_of_time(run, now),
+        (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),
+        _ => vec![],
+    }
+}
+
+/// The attempt whose work a check is about, where it is about one.
+fn tried(on: &Subject) -> Option<&AttemptId> {
+    match on {
+        Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {
+            Some(attempt)
+        }
+        Subject::Base | Subject::Without(_) | Subject::Merged => None,
+    }
+}
+
+/// An attempt cannot go on without a person; the run asks for it, once.
+fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
+    let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
+        Some(Stage::Running(running)) if !run.winds_down() => running.asked,
+        _ => return vec![],
+    };
+    if asking.question != asked {
+        return vec![];
+    }
+    let mut terms = asking.terms.clone();
+    if let Some(terms) = &mut terms {
+        terms.expires = question::expiry(run.policy(), now);
+    }
+    vec![Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: asking.text.clone(),
+        decision: asking.decision.clone(),
+        attempt: Some(attempt.clone()),
+        call: None,
+        files: vec![],
+        terms,
+    }]
+}
+
+fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
+    Event::AttemptFinished {
+        attempt: attempt.clone(),
+        result: end.result.clone(),
+        spent: end.spent,
+        usage: end.usage,
+        turns: end.turns,
+        log_head: end.log_head,
+        denied: end.denied.clone(),
+    }
+}
+
+fn broken(fault: &Fault) -> AttemptEnd {
+    AttemptEnd {
+        result: AttemptResult::Failed { fault: fault.clone(), commit: None },
+        spent: Spend::default(),
+        usage: Usage::default(),
+        turns: 0,
+        log_head: Digest::ZERO,
+        denied: vec![],
+    }
+}
+
+fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
+    match run.task_state(task).map(TaskState::stage) {
+        Some(Stage::Retrying { at, .. }) if *at <= now => {
+            vec![Event::RetryReleased { task: task.clone() }]
+        }
+        _ => vec![],
+    }
+}
+
+fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.winds_down()
+        || run.budget_state().asks_for_time()
+        || run.deadline().is_none_or(|deadline| now < deadline)
+    {
+        return vec![];
+    }
+    let time = run.ledger().budget().time_ms.unwrap_or_default();
+    let reason = format!("the run's time of {time} is up");
+    let decision = Decision::new(RuleId::fixed(budget::TIME), reason);
+    vec![budget::exhausted(run, None, decision, now)]
+}
+
+/// Whether all that could happen by itself is that the run's time is up.
+pub(super) fn only_the_deadline(run: &Run) -> bool {
+    let deadline = |effect: &Effect| effect.id() == EffectId::Timer(TimerId::Deadline);
+    run.pending(&crate::InFlight::new()).iter().all(deadline)
+}
+
+/// A run ends only when nothing is under way any more.
+fn report_due(run: &Run, now: Timestamp) -> Vec<Event> {
+    let events = report::due(run, now);
+    let quiet = || {
+        let effects = run.pending(&crate::InFlight::new());
+        effects.iter().all(|effect| matches!(effect, Effect::Wait { .. }))
+    };
+    if events.is_empty() || quiet() { events } else { vec![] }
+}

@@ -1,0 +1,216 @@
+//! What the state of a run asks of the outside world. Read off the lanes in which something is going on, so the
+//! cost does not depend on how much has already happened.
+
+use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
+
+use crate::InFlight;
+use crate::stages::{brief, isolation, merge, trials};
+use crate::state::{CheckState, Run, Running, Stage, TaskState, TrialState, current};
+
+pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
+    if run.is_over() || run.asked().is_none() {
+        return vec![];
+    }
+    let mut effects: Vec<Effect> = Vec::new();
+    if isolation::wanted(run) {
+        effects.push(Effect::Probe);
+    }
+    for (task, task_state) in run.busy() {
+        let attempt = current(&task, task_state);
+        match task_state.stage() {
+            Stage::Running(running)
+                if goes_on(run, running)
+                    && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
+            {
+                let brief = Box::new(brief::compose(run, &attempt, running));
+                let answers = running.answers.clone();
+                effects.push(Effect::RunAttempt { brief, answers });
+            }
+            Stage::Checking { .. } => {
+                effects.extend(open_trials(run, &attempt, task_state));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), task_state.checks()));
+            }
+            Stage::Landed { .. } => {
+                effects.extend(open_checks(run, &Subject::Landed(attempt), task_state.proofs()));
+            }
+            Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
+                message: merge::message(run, &task),
+                artifacts: merge::artifacts(run, &task),
+                task,
+                commit: commit.clone(),
+                onto: onto.clone(),
+                at: *since,
+            }),
+            Stage::Retrying { at, released: false, .. } if !run.winds_down() => {
+                effects.push(Effect::Wait { timer: TimerId::Retry(task), until: *at });
+            }
+            _ => {}
+        }
+    }
+    effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
+    effects.extend(of_ground(run));
+    if let Some(until) = run.deadline()
+        && !run.winds_down()
+        && !run.budget_state().asks_for_time()
+    {
+        effects.push(Effect::Wait { timer: TimerId::Deadline, until });
+    }
+    if !run.winds_down() {
+        effects.extend(run.open_questions().filter_map(|(number, question)| {
+            let timer = TimerId::Question(number);
+            question.expires().map(|until| Effect::Wait { timer, until })
+        }));
+    }
+    effects.retain(|effect| !in_flight.contains(&effect.id()));
+    effects
+}
+
+pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
+    if run.is_over() {
+        return false;
+    }
+    let stage = |task: &TaskId| run.task_state(task).map(|task_state| task_state.stage());
+    match effect {
+        EffectId::Probe => isolation::wanted(run),
+        EffectId::Attempt(AttemptId { task, n }) => {
+            run.task_state(task).is_some_and(|task_state| task_state.attempts() == *n)
+                && matches!(stage(task), Some(Stage::Running(running)) if goes_on(run, running))
+        }
+        EffectId::Check(CheckId { on: Subject::Merged, index }) => {
+            is_open(run.merged_checks(), *index)
+        }
+        EffectId::Check(CheckId { on: Subject::Base, index }) => {
+            is_open(run.check_results().baseline(), *index)
+        }
+        EffectId::Check(CheckId { on: Subject::Without(task), .. }) => {
+            run.check_results().without().get(task).is_some_and(|state| state.end.is_none())
+        }
+        EffectId::Check(CheckId { on: Subject::Trial { attempt, trial }, index }) => {
+            run.task_state(&attempt.task).is_some_and(|task_state| {
+                let is = |one: &TrialState| one.trial == *trial && one.index == *index;
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && task_state.trials().iter().any(|one| is(one) && one.state.end.is_none())
+            })
+        }
+        EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
+            run.task_state(&attempt.task).is_some_and(|task_state| {
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && is_open(task_state.checks(), *index)
+            })
+        }
+        EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
+            run.task_state(&attempt.task).is_some_and(|task_state| {
+                task_state.attempts() == attempt.n
+                    && matches!(task_state.stage(), Stage::Landed { .. })
+                    && is_open(task_state.proofs(), *index)
+            })
+        }
+        EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
+        EffectId::Timer(TimerId::Retry(task)) => {
+            !run.winds_down()
+                && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
+        }
+        EffectId::Timer(TimerId::Question(number)) => {
+            let question = run.questions().get(*number as usize);
+            !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
+        }
+        EffectId::Timer(TimerId::Session(..) | TimerId::Model(..)) => false,
+        EffectId::Timer(TimerId::Deadline) => {
+            !run.winds_down() && run.deadline().is_some() && !run.budget_state().asks_for_time()
+        }
+        EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
+    }
+}
+
+/// An attempt that waits for a person is left alone, until it is answered or everything is to end.
+fn goes_on(run: &Run, running: &Running) -> bool {
+    !running.waits() || run.winds_down()
+}
+
+fn is_open(checks: &[CheckState], index: u32) -> bool {
+    checks.get(index as usize).is_some_and(|check| check.end.is_none())
+}
+
+fn open_checks<'a>(
+    run: &'a Run,
+    on: &'a Subject,
+    checks: &'a [CheckState],
+) -> impl Iterator<Item = Effect> + 'a {
+    let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
+    open.map(|(check, index)| Effect::RunCheck {
+        against: Against {
+            setup: run.check_results().setup().to_vec(),
+            ..against(run, on, &check.what, index)
+        },
+        check: CheckId { on: on.clone(), index },
+        what: check.what.clone(),
+        commit: check.commit.clone(),
+        walls: run.rung(),
+    })
+}
+
+/// Checks that belong to no task.
+fn of_ground(run: &Run) -> Vec<Effect> {
+    let mut effects: Vec<Effect> =
+        open_checks(run, &Subject::Base, run.check_results().baseline()).collect();
+    for (task, state) in run.check_results().without() {
+        let on = Subject::Without(task.clone());
+        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
+    }
+    effects
+}
+
+fn open_trials<'a>(
+    run: &'a Run,
+    attempt: &'a AttemptId,
+    task_state: &'a TaskState,
+) -> impl Iterator<Item = Effect> + 'a {
+    let open = task_state.trials().iter().filter(|one| one.state.end.is_none());
+    open.map(|one| Effect::RunCheck {
+        check: CheckId {
+            on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
+            index: one.index,
+        },
+        what: one.state.what.clone(),
+        commit: one.state.commit.clone(),
+        walls: run.rung(),
+        against: Against {
+            setup: run.check_results().setup().to_vec(),
+            ..trials::against(run, attempt, one.trial, one.index)
+        },
+    })
+}
+
+/// What a check is compared with, and mixed with.
+fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
+    let of_task = |task: &TaskId| {
+        run.task_state(task)
+            .map(|task_state| trials::compared(run, task_state, what))
+            .unwrap_or_default()
+    };
+    match on {
+        Subject::Base => {
+            let goal = run.request().map(|request| request.text.clone());
+            Against { goal, ..Against::default() }
+        }
+        Subject::Trial { .. } => Against::default(),
+        Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
+        Subject::Without(task) => of_task(task),
+        Subject::Merged => {
+            let base = run.survey().map(|survey| survey.base.clone());
+            let before =
+                base.as_ref().and_then(|base| run.check_results().end(base, &what.command));
+            let goal = run.request().map(|request| request.text.clone());
+            Against {
+                report: before.and_then(trials::report_of),
+                base,
+                changes: run.changes().clone(),
+                test_files: run.test_files(),
+                goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
+                ..Against::default()
+            }
+        }
+    }
+}

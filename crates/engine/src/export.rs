@@ -1,0 +1,71 @@
+//! The log in other words, for programs that expect them: pure folds over its lines, used by nobody inside. Pieces of
+//! replies can be put between the lines while they come; without them the same words come out in one piece.
+
+mod audit;
+mod checks;
+mod coordinator;
+pub mod explain;
+mod junit;
+mod messages;
+pub mod proof;
+pub mod replay;
+mod response;
+mod sarif;
+mod session;
+pub mod spec_outcome;
+mod state;
+mod stats;
+mod strict;
+mod turns;
+
+pub use audit::AuditLog;
+pub use checks::{Reports, kept_reports};
+pub use coordinator::CoordinatorStream;
+pub use junit::junit;
+pub use messages::Message;
+pub use response::{
+    Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
+    next_steps, rejected, response,
+};
+pub use sarif::sarif;
+pub use session::SessionStream;
+pub use state::{ProjectState, project_state};
+pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
+pub use strict::{StrictLog, error_object, reason};
+pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
+
+use serde_json::{Value, json};
+use types::{BlobRef, Envelope, Event, Money, Usage};
+
+/// A piece of a reply on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Text(&'a str),
+    Thinking(&'a str),
+}
+
+/// Where the whole of a call's output is, if the line has only a part of it. Whoever feeds a projection looks it up.
+#[must_use]
+pub fn whole_output(line: &Envelope) -> Option<&BlobRef> {
+    match &line.event {
+        Event::ToolFinished { output, .. } => output.blob.as_ref(),
+        _ => None,
+    }
+}
+
+fn usage(usage: Usage, cost: Option<Money>) -> Value {
+    let mut value = json!({
+        "input": usage.input,
+        "output": usage.output,
+        "cacheRead": usage.cache_read,
+        "cacheWrite": usage.cache_write,
+        "total": usage.total(),
+    });
+    if let Some(cost) = cost {
+        value["cost"] = json!(cost);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests;

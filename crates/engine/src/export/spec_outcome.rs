@@ -1,0 +1,181 @@
+//! The spec that a run hands out: the one it was given, with tasks, decisions and blockers filled in and its status moved
+//! along. A pure function of the run, so it is there after a crash, while the run goes on, and when it ended badly.
+
+use serde_json::Value;
+use types::{
+    Blocker, BlockerStatus, Spec, SpecDecision, SpecStatus, SpecTask, SpecTaskStatus, Status, Task,
+    TaskStage, Timestamp, Uuid, Verified,
+};
+
+use crate::Run;
+use crate::stages::gate;
+use rules::spec::moved;
+
+/// The versions that a run has made of its spec so far, the newest last; none if it has no spec, or has not begun to
+/// work on it.
+#[must_use]
+pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
+    let (Some(given), true, false) = (given(run), run.is_admitted(), run.only_plans()) else {
+        return vec![];
+    };
+    let view = run.view(now);
+    let over = view.ended;
+    let verifying = run.all_settled().then(|| run.notes().last).flatten().or(over);
+    let (end, ended) = match view.status {
+        // A policy without the gate leaves it open whether sentences hold; then so does the spec.
+        Status::Done if sentences(run).any(|(_, by)| by.is_none()) => (SpecStatus::Done, None),
+        Status::Done => (SpecStatus::Done, over),
+        _ => (SpecStatus::Failed, over),
+    };
+    let steps = [
+        (SpecStatus::InProgress, Some(view.started)),
+        (SpecStatus::Verifying, verifying),
+        (end, ended),
+    ];
+    let mut made: Vec<Spec> = Vec::new();
+    for (to, at) in steps {
+        let (Some(at), before) = (at, made.last().unwrap_or(given)) else { break };
+        let Ok(mut next) = moved(before, to, at, Some(run.id())) else { break };
+        if to != SpecStatus::InProgress || verifying.is_none() {
+            fill(&mut next, given, run, now);
+        }
+        made.push(next);
+    }
+    made
+}
+
+fn given(run: &Run) -> Option<&Spec> {
+    run.request()?.spec.as_deref()
+}
+
+/// Everything that the run knows and a reader of the spec wants to.
+fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
+    let view = run.view(now);
+    let plan_tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let made = plan_tasks.iter().map(|task| task_of(run, task));
+    spec.tasks = given.tasks.iter().cloned().chain(made).collect();
+    spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
+    spec.blockers = given.blockers.iter().cloned().chain(blockers(run)).collect();
+    let checked = view.merged_checks.iter();
+    let checked = checked.filter_map(|check| Some(Verified::of(&check.check, check.ended?)));
+    let confirmed = sentences(run).filter_map(|(criterion, by)| {
+        let ended = match by {
+            Some(by) => format!("confirmed by {}", types::one_line(by, 80)),
+            None if view.ended.is_some() => "nobody has confirmed it".to_owned(),
+            None => return None,
+        };
+        Some(Verified { check: types::one_line(criterion, 120), passed: by.is_some(), ended })
+    });
+    spec.verification.results = checked.chain(confirmed).collect();
+}
+
+/// The criteria that no check shows, and who has confirmed them.
+fn sentences(run: &Run) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let by = gate::confirmed(run).and_then(|question| question.answer.as_ref());
+    let by = by.map(|answer| answer.said.by.as_str());
+    let all = run.request().map(|request| request.criteria.as_slice()).unwrap_or_default();
+    all.iter().map(move |criterion| (criterion.as_str(), by))
+}
+
+fn uuid(run: &Run, what: &str) -> Uuid {
+    Uuid::of(&format!("{}/{what}", run.id()))
+}
+
+fn task_of(run: &Run, task: &Task) -> SpecTask {
+    let result = run.task_result(&task.id);
+    let stage = run.task_state(&task.id).map(|task_state| task_state.shown());
+    let status = match (&result, stage) {
+        (Some(result), _) => result.status,
+        (None, None | Some(TaskStage::Waiting)) => SpecTaskStatus::Pending,
+        (None, Some(_)) => SpecTaskStatus::Running,
+    };
+    SpecTask {
+        id: uuid(run, task.id.as_str()),
+        name: Some(task.id.clone()),
+        title: Some(task.title.clone()),
+        status: Some(status),
+        depends_on: task.depends_on.iter().map(|other| uuid(run, other.as_str())).collect(),
+        result,
+    }
+}
+
+/// What was decided in the tasks, and what people said to questions.
+fn decisions(run: &Run) -> Vec<SpecDecision> {
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let in_tasks = tasks.iter().flat_map(|task| {
+        let (decisions, at) = run.notes().decisions(&task.id);
+        decisions.iter().enumerate().map(move |(place, text)| SpecDecision {
+            id: uuid(run, &format!("{}/decision/{place}", task.id)),
+            description: text.clone(),
+            decided_by: format!("{} of {}", task.role, task.id),
+            decided_at: at,
+            rationale: None,
+        })
+    });
+    let by_people = run.questions().iter().enumerate().filter_map(|(place, question)| {
+        let answer = question.answer.as_ref()?;
+        Some(SpecDecision {
+            id: uuid(run, &format!("question/{place}")),
+            description: nonempty(&answer.said.text),
+            decided_by: nonempty(&types::one_line(&answer.said.by, 80)),
+            decided_at: answer.at,
+            rationale: Some(nonempty(&question.text)),
+        })
+    });
+    in_tasks.chain(by_people).collect()
+}
+
+/// Questions and tasks that were given up: open, or resolved by an answer or by a later attempt.
+fn blockers(run: &Run) -> Vec<Blocker> {
+    let questions = run.questions().iter().enumerate().map(|(place, one)| {
+        let answer = one.answer.as_ref();
+        let said = answer.map(|answer| {
+            let by = types::one_line(&answer.said.by, 80);
+            (answer.at, nonempty(&format!("{by}: {}", answer.said.text)))
+        });
+        blocker(run, &format!("blocker/question/{place}"), &one.text, one.asked, said)
+    });
+    let failures = run.notes().failures();
+    let given_up = failures.iter().enumerate().map(|(place, failure)| {
+        let before = failures[..place].iter().filter(|one| one.task == failure.task).count();
+        let more = if before == 0 { String::new() } else { format!("/{before}") };
+        let text = format!("{}: {}", failure.task, failure.what);
+        let how = failure.resolved.map(|at| (at, "a later attempt finished the task".to_owned()));
+        blocker(run, &format!("blocker/{}{more}", failure.task), &text, failure.at, how)
+    });
+    questions.chain(given_up).collect()
+}
+
+fn blocker(
+    run: &Run,
+    what: &str,
+    text: &str,
+    at: Timestamp,
+    resolved: Option<(Timestamp, String)>,
+) -> Blocker {
+    let (resolved_at, resolution) = resolved.unzip();
+    let status = if resolved_at.is_some() { BlockerStatus::Resolved } else { BlockerStatus::Open };
+    Blocker {
+        id: uuid(run, what),
+        description: nonempty(text),
+        status,
+        reported_at: at,
+        resolved_at,
+        resolution,
+    }
+}
+
+/// A field of a spec is never empty, and never longer than the format takes.
+fn nonempty(text: &str) -> String {
+    let text: String = text.trim().chars().take(10_000).collect();
+    if text.is_empty() { "nothing was said".to_owned() } else { text }
+}
+
+/// A spec as plain data, for programs.
+#[must_use]
+pub fn value(spec: &Spec) -> Value {
+    serde_json::to_value(spec).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! The stages of a run, from admission to the report. Each reads the state and returns events; none changes anything, and
+//! none is known to the state below. `coordinator/decide.rs` has their order.
+
+pub(crate) mod baseline;
+pub(crate) mod brief;
+pub(crate) mod brief_json;
+pub(crate) mod budget;
+pub(crate) mod context;
+pub(crate) mod failure;
+pub mod gate;
+pub mod intake;
+pub(crate) mod intent;
+pub(crate) mod isolation;
+pub(crate) mod merge;
+pub(crate) mod plan;
+pub(crate) mod question;
+#[cfg(test)]
+mod question_tests;
+pub(crate) mod report;
+pub(crate) mod review;
+pub(crate) mod route;
+pub(crate) mod schedule;
+pub(crate) mod trials;
+pub(crate) mod verify;

@@ -1,0 +1,163 @@
+//! Every check runs on the untouched tree before anything is planned, so that what already fails is known, and what
+//! cannot run is a question before a token is spent. Runs nothing itself and never blames an agent.
+
+use types::{
+    About, Check, CheckEnd, CheckId, Choice, Decision, Escalation, Event, RuleId, Severity,
+    Subject, Terms, Timestamp,
+};
+
+use crate::stages::question::expiry;
+use crate::state::{Question, Run};
+use types::choices::STOP;
+
+use types::choices::{AGAIN, CHECK, LEAVE, SETUP};
+
+/// How many of a check's last lines are shown with the question.
+const LAST_LINES: usize = 8;
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if !wanted(run) || is_over(run) {
+        return vec![];
+    }
+    let checks = run.project_checks();
+    if checks.is_empty() {
+        return ask(run, None, now).into_iter().collect();
+    }
+    let tried = run.check_results().baseline();
+    if tried.iter().any(|check| check.end.is_none()) {
+        return vec![];
+    }
+    if let Some(what) = checks.get(tried.len()) {
+        let Ok(index) = u32::try_from(tried.len()) else { return vec![] };
+        let check = CheckId { on: Subject::Base, index };
+        let commit = run.survey().map(|survey| survey.base.clone()).unwrap_or_default();
+        return vec![Event::CheckStarted { check, what: what.clone(), commit }];
+    }
+    ask(run, first_that_cannot_run(run), now).into_iter().collect()
+}
+
+fn wanted(run: &Run) -> bool {
+    run.policy().verify.baseline
+        && run.documents().is_some()
+        && run.proof().is_some_and(|proof| proof.rung >= run.policy().sandbox.require)
+        && !run.winds_down()
+}
+
+/// Whether nothing is left to try or to ask; always so where the policy wants no baseline.
+pub(crate) fn is_over(run: &Run) -> bool {
+    if !run.policy().verify.baseline {
+        return true;
+    }
+    let checks = run.project_checks();
+    if checks.is_empty() {
+        return nobody_to_ask(run)
+            || brings_checks(run)
+            || run.questions().iter().any(|one| is_ours(one) && !one.is_open());
+    }
+    let tried = run.check_results().baseline();
+    tried.len() == checks.len()
+        && tried.iter().all(|check| check.end.is_some())
+        && (first_that_cannot_run(run).is_none() || nobody_to_ask(run))
+}
+
+fn nobody_to_ask(run: &Run) -> bool {
+    run.policy().headless
+}
+
+/// Whether the person handed in a plan or a spec that says how it is checked.
+fn brings_checks(run: &Run) -> bool {
+    run.request().is_some_and(|request| {
+        let given = request.planning.given.as_ref();
+        request.spec.is_some()
+            || given.is_some_and(|plan| plan.tasks.iter().any(|task| !task.checks.is_empty()))
+    })
+}
+
+fn first_that_cannot_run(run: &Run) -> Option<usize> {
+    let cannot = |end: &CheckEnd| end.cannot_run.is_some();
+    run.check_results().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
+}
+
+/// Whether a question is about the baseline. Where there is no check and one was answered, the person goes on without.
+fn is_ours(question: &Question) -> bool {
+    matches!(question.about(), Some(About::Baseline(_)))
+}
+
+/// Asks about a check that cannot run, or about there being none; not while such a question is open.
+fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
+    let open = |question: &Question| question.is_open() && is_ours(question);
+    if nobody_to_ask(run) || run.questions().iter().any(open) {
+        return None;
+    }
+    let index = index.and_then(|index| u32::try_from(index).ok());
+    let state = index.and_then(|index| run.check_results().baseline().get(index as usize));
+    let (text, decision) = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
+        Some((check, end)) => cannot_run(check, end),
+        None => no_checks(),
+    };
+    let choices = choices(index.is_some());
+    let (escalation, severity) = (Escalation::TechnicalBlocker, Severity::High);
+    let terms = Terms {
+        expires: expiry(run.policy(), now),
+        ..Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP)
+    };
+    Some(Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text,
+        decision,
+        attempt: None,
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    })
+}
+
+fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
+    let why = end.cannot_run.as_deref().unwrap_or_default().trim_end_matches('.');
+    let text = format!(
+        "the check {} (`{}`) cannot run on the untouched tree: {why}. Nothing was spent. What now?",
+        check.name, check.command
+    );
+    let reason = "a check that cannot run says nothing about anybody's work";
+    let mut decision = Decision::new(RuleId::fixed("baseline.cannot_run"), reason)
+        .seeing(format!("{}: {}", check.command, end.ended));
+    let lines: Vec<&str> = end.output.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
+        decision = decision.seeing(types::one_line(line, 200));
+    }
+    (text, decision)
+}
+
+fn no_checks() -> (String, Decision) {
+    let text = "no check was found in this repository, so nothing could show whether the result works. What now?";
+    let reason = "without a check there is no evidence";
+    (text.to_owned(), Decision::new(RuleId::fixed("baseline.no_checks"), reason))
+}
+
+fn choices(there_is_one: bool) -> Vec<Choice> {
+    let mut choices = vec![
+        Choice::new(CHECK, "run this command as the check, such as: check make test").with_words(),
+    ];
+    if there_is_one {
+        choices.push(
+            Choice::new(SETUP, "run this command first in every fresh checkout, then try again")
+                .with_words(),
+        );
+        choices.push(Choice::new(AGAIN, "it is put right: try again"));
+        choices.push(Choice::new(LEAVE, "go on without this check"));
+    } else {
+        choices.push(Choice::new(LEAVE, "go on without any check; the result stays unproven"));
+    }
+    choices.push(Choice::new(STOP, "end the run; nothing was changed"));
+    choices
+}
+
+/// Tests that fail on the untouched tree, with the check that says so; whoever is to mend them is told.
+pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
+    let failed = run.check_results().baseline().iter().filter_map(|state| {
+        let end = state.end.as_ref().filter(|end| !end.passed())?;
+        let tests = end.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
+        Some((&state.what, tests.iter().map(String::as_str).collect()))
+    });
+    failed.collect()
+}

@@ -1,0 +1,278 @@
+//! What an attempt is told: the role's prompt, the documents that the rules selected, the task, and what is handed
+//! over from earlier attempts. A pure function of the run, so the same run twice says the same bytes.
+
+use std::fmt::Write as _;
+
+use types::{
+    Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, Request, RoleId, Spec, Task,
+    TaskId, WorkPath,
+};
+
+use crate::stages::{baseline, brief_json, intent};
+use crate::state::{Run, Running};
+use rules::manifest;
+
+/// The most characters of an attachment that a planner is shown.
+const MOST_ATTACHED: usize = 20_000;
+/// The most failing tests that an agent is told of.
+const MOST_FAILING: usize = 20;
+
+pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
+    let role = run.policy().roles.get(&running.role);
+    let of_role = || role.and_then(|role| role.model.clone());
+    let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let (told, shows) = said(run, attempt, running);
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    Brief {
+        run: run.id().clone(),
+        attempt: attempt.clone(),
+        role: running.role.clone(),
+        model: model.unwrap_or_else(no_model),
+        system: match role {
+            // A role with a contract is told everything in its first message.
+            Some(role) if role.reply.is_some() => role.prompt.clone(),
+            role => {
+                let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
+                system(run, running, prompt, task)
+            }
+        },
+        task: told,
+        images: pictures(run, role.is_some_and(|role| role.reply.is_some())),
+        tools: role.map(manifest::effective_tools).unwrap_or_default(),
+        tool_specs: vec![],
+        ending: Ending::Submission,
+        effort: None,
+        window: None,
+        reply: role.and_then(|role| role.reply),
+        shows,
+        files: vec![],
+        price: None,
+        folder: None,
+        policy: None,
+        forked: None,
+        output: None,
+        instruction: None,
+        scope: running.scope.clone(),
+        walls: run.rung(),
+        start: running.start.clone(),
+        assignment: Assignment {
+            base: run.task_state(&attempt.task).and_then(|task_state| task_state.base()).cloned(),
+            goal: goal(run, task.map(|(_, task)| task)),
+            test_files: run.test_files(),
+            setup: run.check_results().setup().to_vec(),
+        },
+        budget: running.budget,
+        max_turns: role.map_or(1, |role| role.max_turns),
+        // What the model itself can say at once is known where the models are.
+        max_output_tokens: rules::ledger::output_limit(
+            role.and_then(|role| role.max_output_tokens),
+            None,
+        ),
+        output_chars: run.policy().limits.output_chars,
+    }
+}
+
+/// The first thing that is said to the model of an attempt.
+pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
+    said(run, attempt, running).0
+}
+
+fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkPath>) {
+    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
+    match (reply, task) {
+        (Some(reply), _) => brief_json::compose(run, attempt, running, reply.contract),
+        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, None) => (plan_text(run, running), vec![]),
+    }
+}
+
+/// What was asked for, of the run and of the task.
+fn goal(run: &Run, task: Option<&Task>) -> String {
+    let mut text = run.full_text();
+    if let Some(task) = task {
+        let _ =
+            write!(text, "\n{}\n{}\n{}", task.title, task.description, task.acceptance.join("\n"));
+    }
+    text
+}
+
+/// The documents that an agent in this role is given.
+pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+    intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
+}
+
+fn default_model(run: &Run) -> Option<ModelRef> {
+    run.asked().map(|asked| asked.request.model.clone())
+}
+
+#[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
+fn no_model() -> ModelRef {
+    "none/none".parse().expect("none/none names a model")
+}
+
+fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task)>) -> String {
+    let mut text = prompt.trim_end().to_owned();
+    if let Some((place, task)) = task {
+        let count = run.plan().map_or(0, |plan| plan.tasks.len());
+        let title = types::one_line(&task.title, 200);
+        let _ = write!(text, "\n\nThis is task {} of {count}: {title}", place + 1);
+    }
+    let selected = documents(run, &running.role);
+    let documents = run.asked().map(|asked| asked.survey.documents.as_slice()).unwrap_or_default();
+    for document in documents.iter().filter(|document| selected.contains(&document.path)) {
+        let _ = write!(text, "{}{}", heading(&document.path), document.text.trim_end());
+    }
+    text
+}
+
+/// What stands above a document in a prompt.
+pub(crate) fn heading(path: &WorkPath) -> String {
+    format!("\n\n# {path}\n\n")
+}
+
+fn plan_text(run: &Run, running: &Running) -> String {
+    // A spec is the first thing that a planner is told, as it is written.
+    let mut text = match spec(run) {
+        Some(spec) => format!("{}{}", spec.text(), answers(run)),
+        None => format!("# Goal\n\n{}\n", run.full_text().trim_end()),
+    };
+    if let Some(asked) = run.asked() {
+        append_attachments(&mut text, &asked.request);
+        let survey = &asked.survey;
+        let _ = write!(text, "\n# Files ({} in all)\n\n", survey.file_count);
+        for file in
+            survey.files.iter().filter(|file| !rules::context::is_of_registry(file.as_str()))
+        {
+            let _ = writeln!(text, "{file}");
+        }
+        text.push_str("\n# Checks that will decide\n\n");
+        for check in run.project_checks() {
+            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
+        }
+    }
+    append_baseline(&mut text, run);
+    append_feedback(&mut text, running);
+    text
+}
+
+/// What fails before anything is done, so that nobody looks for it in their own work.
+fn append_baseline(text: &mut String, run: &Run) {
+    let failing = baseline::failing(run);
+    if failing.is_empty() {
+        return;
+    }
+    text.push_str("\n# Failing before any change\n\n");
+    for (check, tests) in failing {
+        let _ = writeln!(
+            text,
+            "{}: `{}` does not pass on the untouched tree",
+            check.name, check.command
+        );
+        for test in tests.iter().take(MOST_FAILING) {
+            let _ = writeln!(text, "- {}", types::one_line(test, 200));
+        }
+    }
+    text.push_str("Those that are not about your task are not held against it.\n");
+}
+
+fn spec(run: &Run) -> Option<&Spec> {
+    run.request()?.spec.as_deref()
+}
+
+/// What was said to our questions about the spec.
+fn answers(run: &Run) -> String {
+    let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    match run.full_text().strip_prefix(asked).map(str::trim) {
+        None | Some("") => String::new(),
+        Some(answers) => format!("\n# What was said to questions about it\n\n{answers}\n"),
+    }
+}
+
+/// What holds for every task of a spec.
+fn append_bounds(text: &mut String, run: &Run) {
+    let Some(spec) = spec(run) else { return };
+    if !spec.constraints.is_empty() {
+        text.push_str("\n# Constraints\n\n");
+        for constraint in &spec.constraints {
+            let _ = writeln!(text, "- {}: {}", constraint.id, constraint.description);
+        }
+    }
+    if !spec.out_of_scope.is_empty() {
+        text.push_str("\n# Out of scope\n\n");
+        for what in &spec.out_of_scope {
+            let _ = writeln!(text, "- {what}");
+        }
+    }
+}
+
+fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String {
+    let count = run.plan().map_or(0, |plan| plan.tasks.len());
+    let mut text = format!("# Task {} of {count}: {}\n", place + 1, task.title);
+    let _ = write!(text, "\nPart of this goal: {}\n", run.full_text().trim_end());
+    if !task.description.is_empty() {
+        let _ = write!(text, "\n{}\n", task.description.trim_end());
+    }
+    if !task.rationale.is_empty() {
+        let _ = write!(text, "\nWhy it is a task of its own: {}\n", task.rationale.trim_end());
+    }
+    if !task.acceptance.is_empty() {
+        text.push_str("\n# It is done when\n\n");
+        for criterion in &task.acceptance {
+            let _ = writeln!(text, "- {criterion}");
+        }
+    }
+    append_bounds(&mut text, run);
+    let _ = write!(text, "\n# You may write only here\n\n{}\n", running.scope);
+    let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
+    if !checks.is_empty() {
+        text.push_str("\n# What will be run to see whether it is done\n\n");
+        for check in checks {
+            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
+        }
+    }
+    append_baseline(&mut text, run);
+    append_feedback(&mut text, running);
+    text
+}
+
+/// The pictures that came with the request, for planners and for those who carry its tasks out. Who answers with a
+/// contract is told only what that says.
+fn pictures(run: &Run, by_contract: bool) -> Vec<types::Source> {
+    let attached = run.request().filter(|_| !by_contract).map(|request| &request.attachments);
+    attached.into_iter().flatten().filter_map(types::Attachment::picture).collect()
+}
+
+/// What came with the request: files as they are, pages by their address, pictures by what is said of them.
+fn append_attachments(text: &mut String, request: &Request) {
+    for attachment in &request.attachments {
+        let description = attachment.description.trim();
+        let content = attachment.content.trim_end();
+        let shown: String = content.chars().take(MOST_ATTACHED).collect();
+        let _ = match attachment.kind {
+            AttachmentKind::File => write!(text, "\n# Attached: {description}\n\n{shown}\n"),
+            AttachmentKind::Url => write!(text, "\n# Attached: {description}\n\nSee {shown}\n"),
+            AttachmentKind::Image if attachment.picture().is_some() => {
+                write!(text, "\n# Attached: a picture, shown below: {description}\n")
+            }
+            AttachmentKind::Image => {
+                write!(text, "\n# Attached: a picture, which cannot be shown here: {description}\n")
+            }
+        };
+        if shown.len() < content.len() && attachment.kind != AttachmentKind::Image {
+            text.push_str("[the rest of it is left out]\n");
+        }
+    }
+}
+
+fn append_feedback(text: &mut String, running: &Running) {
+    if let Some(feedback) = &running.feedback {
+        let _ = write!(text, "\n# Feedback on the previous attempt\n\n{feedback}\n");
+    }
+}
+
+/// The commit message for what an attempt leaves behind.
+pub(crate) fn seal_message(brief: &Brief) -> String {
+    let what = if brief.attempt.task == TaskId::plan() { "plan" } else { "task" };
+    format!("Bosun: {what} {}\n\nBosun-Run: {}\n", brief.attempt, brief.run)
+}

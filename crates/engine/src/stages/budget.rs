@@ -1,0 +1,69 @@
+//! Money, tokens and calls: what may be spent, what is set aside, what is gone. Nothing is begun whose estimate, on the
+//! high side, does not fit. How it is shared out is in `tree`, what happens when it is spent in `appeal`, what was expected
+//! in `forecast`.
+
+mod appeal;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use types::{Budget, Decision, Event, Fault, FaultClass, RuleId, Spend, TaskId, Timestamp};
+
+use rules::ledger::past;
+
+use crate::Run;
+
+pub(crate) use appeal::{ASK, exhausted, is_ours, offer, unpaid_task};
+pub(crate) use tree::{Allotment, allot};
+
+/// A call whose worst case is more than what is left of its attempt's share.
+pub(crate) const CALL: &str = "budget.call_does_not_fit";
+/// Nobody knows what a call would cost, and money is limited. More of it would not help.
+pub(crate) const UNPRICED: &str = "budget.price_unknown";
+/// The run's time is up.
+pub(crate) const TIME: &str = "budget.time";
+
+/// Is there more to be had, is somebody to be asked for it, or is most of something spent? The last is said once, of the
+/// run and of each task that has a share of its own.
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    let appeal = appeal::due(run, now);
+    if !appeal.is_empty() {
+        return appeal;
+    }
+    let percent = run.policy().limits.warn_at_percent;
+    let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
+        let of = task.as_ref().map_or("the budget".to_owned(), |task| format!("{task}'s share"));
+        let reason = format!("{percent} % of {of} is spent: {}", what.join(", "));
+        let decision = Decision::new(RuleId::fixed("budget.warn"), reason);
+        vec![Event::BudgetWarned { spent, budget, decision, task }]
+    };
+    let ledger = run.ledger();
+    let mut spent = past(ledger.budget(), ledger.spent(), percent);
+    spent.extend(past_time(run, now, percent));
+    if !ledger.is_warned() && !spent.is_empty() {
+        return warned(None, ledger.spent(), ledger.budget(), &spent);
+    }
+    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.is_warned()) {
+        let share = tree::share_of_task(run, &task);
+        let spent = past(share, task_state.spent(), percent);
+        if !spent.is_empty() {
+            return warned(Some(task), task_state.spent(), share, &spent);
+        }
+    }
+    vec![]
+}
+
+fn past_time(run: &Run, now: Timestamp, percent: u64) -> Option<String> {
+    let (all, until) = (run.ledger().budget().time_ms?, run.deadline()?);
+    if run.budget_state().asks_for_time() {
+        return None;
+    }
+    let gone = all.0.saturating_sub(until.since(now).0);
+    let past = u128::from(gone) * 100 >= u128::from(all.0) * u128::from(percent);
+    past.then(|| format!("{} of {all}", types::Millis(gone)))
+}
+
+/// What is said of a task that cannot be paid for.
+fn unpaid(code: &'static str, what: impl Into<String>) -> Fault {
+    Fault::new(FaultClass::Resource, code, what)
+}

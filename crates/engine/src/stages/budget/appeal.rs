@@ -1,0 +1,193 @@
+//! What happens when the next thing does not fit: by policy the run ends in order, or a person is asked for more and the
+//! work waits with everything it has. Never more than one such question at a time.
+
+use types::{
+    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
+    Severity, TaskId, Terms, Timestamp,
+};
+
+use super::tree::{least, part};
+use super::{CALL, TIME, unpaid};
+use crate::Run;
+use crate::stages::question;
+use crate::state::Stage;
+use types::choices::STOP;
+
+/// The rule under which a person is asked.
+pub(crate) const ASK: &str = "budget.ask_for_more";
+
+/// What a person answers to have it go on.
+const RAISE: &str = "raise";
+
+/// What follows from the answer that came, or for the next task that cannot pay for its call.
+pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if let Some(appeal) = run.budget_state().appeal() {
+        let question = run.questions().get(appeal.question as usize);
+        let answer = question.and_then(|question| Some((question, question.answer.as_ref()?)));
+        let Some((question, answer)) = answer else { return vec![] };
+        let by = answer.said.by.clone();
+        if answer.choice.as_deref() != Some(RAISE) {
+            return stopped(run, appeal.task.as_ref(), &by);
+        }
+        let mut add = appeal.add;
+        let named = question.words().and_then(|words| types::tokens_in(&words));
+        add.tokens = named.or(add.tokens);
+        let reason = format!("{by} gave more: {}", shown(add));
+        let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
+        return vec![Event::BudgetRaised { by, add, task: appeal.task.clone(), decision }];
+    }
+    if !may_ask(run) {
+        return vec![];
+    }
+    let broke = run.busy().find_map(|(task, task_state)| match task_state.stage() {
+        Stage::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
+        _ => None,
+    });
+    let Some((task, fault, commit)) = broke else { return vec![] };
+    if run.budget_state().is_granted(&task) {
+        let reason = format!("there is more to spend, so {task} goes on from its files");
+        return vec![Event::RetryScheduled {
+            task,
+            at: now,
+            left: 1,
+            start: commit.clone(),
+            feedback: Some(format!(
+                "It ran out of budget ({}). There is more now; go on.",
+                fault.what
+            )),
+            role: None,
+            model: None,
+            decision: Decision::new(RuleId::fixed("budget.raised"), reason),
+        }];
+    }
+    let decision = Decision::new(RuleId::fixed(CALL), fault.what.clone());
+    vec![exhausted(run, Some(&task), decision, now)]
+}
+
+/// Whether a fault waits for what a person says about the budget.
+pub(crate) fn is_ours(run: &Run, fault: &types::Fault) -> bool {
+    may_ask(run) && fault.code == CALL
+}
+
+fn may_ask(run: &Run) -> bool {
+    run.policy().budget.on_exhausted == OnExhausted::Ask && !run.policy().headless
+}
+
+/// What does not fit ends the run, or makes it ask. `task` is the one that cannot go on; none when time is up.
+pub(crate) fn exhausted(
+    run: &Run,
+    task: Option<&TaskId>,
+    decision: Decision,
+    now: Timestamp,
+) -> Event {
+    if !may_ask(run) {
+        return Event::BudgetExhausted { decision };
+    }
+    let add = offer(run, task);
+    let what = task.map_or_else(|| "The run".to_owned(), ToString::to_string);
+    let text = format!("{what} cannot go on: {}. May it have more?", decision.reason);
+    let choices = vec![
+        Choice::new(RAISE, &format!("go on with {}; raise N for N tokens", shown(add)))
+            .with_words(),
+        Choice::new(STOP, "end in order, with what is merged"),
+    ];
+    let escalation = Escalation::ResourceExhaustion;
+    let mut terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
+    terms.expires = question::expiry(run.policy(), now);
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text,
+        decision: Decision::new(RuleId::fixed(ASK), decision.reason)
+            .seeing(decision.rule.to_string()),
+        attempt: task.map(|task| AttemptId::new(task.clone(), stuck(run, task))),
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+/// The number of the attempt that cannot go on, or cannot begin.
+fn stuck(run: &Run, task: &TaskId) -> u32 {
+    run.task_state(task).map_or(1, |task_state| {
+        let next = u32::from(!matches!(task_state.stage(), Stage::Rejected { .. }));
+        task_state.attempts().saturating_add(next)
+    })
+}
+
+/// What does not fit into its task's or phase's share ends the task alone, or makes the run ask.
+pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Timestamp) -> Event {
+    if may_ask(run) {
+        return exhausted(run, Some(task), decision, now);
+    }
+    let fault = unpaid("budget.attempt_does_not_fit", decision.reason.clone());
+    Event::TaskFailed { task: task.clone(), fault, decision, halts: false }
+}
+
+/// What a person is asked to add: a part of the run's budget if the run itself is short, and otherwise nothing but that
+/// the task may use what the run has.
+pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
+    let (budget, percent) = (run.ledger().budget(), run.policy().budget.raise_percent.max(1));
+    match task {
+        None => {
+            let more = |time: Millis| Millis(time.0.saturating_mul(percent).div_ceil(100).max(1));
+            Budget { time_ms: budget.time_ms.map(more), ..Budget::default() }
+        }
+        Some(task) if is_short(run, task) => part(budget, percent),
+        Some(_) => Budget::default(),
+    }
+}
+
+/// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task that was freed had
+/// all that there is, so it is always the run that is short.
+fn is_short(run: &Run, task: &TaskId) -> bool {
+    if run.budget_state().is_lifted(task) {
+        return true;
+    }
+    let free = run.ledger().free();
+    let share = run.task_state(task).map(|task_state| task_state.share()).unwrap_or_default();
+    let role = match run.place(task).and_then(|place| run.task(place)) {
+        Some(task) => Some(&task.role),
+        None => run.route(),
+    };
+    let least = role.and_then(|role| run.policy().roles.get(role)).map_or(1, least);
+    free.tokens.is_some_and(|left| left < share.tokens.unwrap_or(0).max(least))
+        || free.calls.is_some_and(|left| left < share.calls.unwrap_or(0).max(1))
+        || free.money.is_some_and(|left| {
+            left == types::Money::ZERO || left < share.money.unwrap_or_default()
+        })
+}
+
+/// The person said no: the run ends, unless it was only the task that may not have more.
+fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
+    let reason = format!("{by} gave no more");
+    match task {
+        None => {
+            vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed(TIME), reason) }]
+        }
+        Some(task) if is_short(run, task) => {
+            let decision = Decision::new(RuleId::fixed("budget.not_raised"), reason);
+            vec![Event::BudgetExhausted { decision }]
+        }
+        Some(task) => {
+            let fault = match run.task_state(task).map(|task_state| task_state.stage()) {
+                Some(Stage::Rejected { fault, .. }) => fault.clone(),
+                _ => unpaid("budget.not_raised", reason.clone()),
+            };
+            let decision = Decision::new(RuleId::fixed("budget.not_raised"), reason);
+            vec![Event::TaskFailed { task: task.clone(), fault, decision, halts: false }]
+        }
+    }
+}
+
+fn shown(add: Budget) -> String {
+    let parts: Vec<String> = [
+        add.tokens.map(|tokens| format!("{} more", types::count(tokens, "token"))),
+        add.money.map(|money| format!("${money} more")),
+        add.calls.map(|calls| format!("{} more", types::count(calls, "call"))),
+        add.time_ms.map(|time| format!("{time} more")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() { "as much as the run has left".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,308 @@
+//! Shares, limits, warnings, and what happens when something does not fit.
+
+use super::*;
+use crate::testing::{crew, only, planned_with, run_with, same, submission};
+use rules::ledger::{Ledger, lacking, share, worst};
+use types::Money;
+
+fn tokens(tokens: u64) -> Spend {
+    Spend { tokens, ..Spend::default() }
+}
+
+fn fits(ledger: &Ledger, amount: u64) -> bool {
+    lacking(ledger.free(), tokens(amount)).is_none()
+}
+
+#[test]
+fn what_is_set_aside_cannot_be_set_aside_twice() {
+    let mut ledger = Ledger::new(Budget { tokens: Some(100), ..Budget::default() });
+    assert!(fits(&ledger, 100));
+    ledger.hold(tokens(60));
+    assert!(fits(&ledger, 40) && !fits(&ledger, 41));
+    ledger.settle(tokens(60), tokens(10));
+    assert_eq!(ledger.free().tokens, Some(90));
+    assert!(!ledger.is_overspent());
+}
+
+#[test]
+fn a_budget_that_names_no_limit_does_not_bind() {
+    assert!(fits(&Ledger::new(Budget::default()), u64::MAX));
+}
+
+#[test]
+fn a_share_is_equal_and_below_the_roles_limit() {
+    let free = Budget { tokens: Some(100), ..Budget::default() };
+    let role = Budget { tokens: Some(30), ..Budget::default() };
+    assert_eq!(share(free, role, 2).tokens, Some(30));
+    assert_eq!(share(free, role, 4).tokens, Some(25));
+    assert_eq!(share(Budget::default(), role, 4).tokens, Some(30));
+    assert_eq!(share(free, Budget::default(), 0).tokens, Some(100));
+}
+
+fn in_money(nanos: u64) -> Budget {
+    Budget { money: Some(Money::nanos(nanos)), ..Budget::default() }
+}
+
+const PRICE: types::PriceCap =
+    types::PriceCap { input: Money::nanos(1_000_000), output: Money::nanos(2_000_000) };
+
+/// X33: one meter for tokens, calls and money; what is set aside is the worst case in each.
+#[test]
+fn the_worst_case_of_a_call_is_known_in_tokens_and_in_money() {
+    let spend = worst(in_money(9), Some(PRICE), (1_000, 500)).expect("a price is known");
+    assert_eq!((spend.tokens, spend.calls), (1_500, 1));
+    assert_eq!(spend.money, Money::nanos(1_000 + 1_000));
+    assert_eq!(worst(Budget::default(), None, (1, 1)).expect("no limit").money, Money::ZERO);
+    let unknown = worst(in_money(9), None, (1, 1)).expect_err("unknown is not nothing");
+    assert!(unknown.contains("price is not known"), "{unknown}");
+}
+
+#[test]
+fn what_is_lacking_is_named_with_both_numbers() {
+    let wanted = Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1 };
+    let lacks = |free: Budget| lacking(free, wanted).unwrap_or_default();
+    let tokens = lacks(Budget { tokens: Some(9), ..Budget::default() });
+    assert!(tokens.contains("10 tokens, and 9 are left"), "{tokens}");
+    assert!(lacks(in_money(1)).contains("$5.0000, and $0.000000001 is left"));
+    assert!(lacks(Budget { calls: Some(0), ..Budget::default() }).contains("none is left"));
+    assert_eq!(lacking(in_money(5_000_000_000), wanted), None);
+}
+
+/// What a plan of one task is, with an estimate.
+fn estimated(estimate: u64) -> serde_json::Value {
+    let mut plan = crate::testing::plan("T1 a");
+    plan["tasks"][0]["estimate_tokens"] = estimate.into();
+    plan
+}
+
+fn planned_at(policy: types::Policy, estimate: u64) -> crate::testing::Bench<Run> {
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI");
+    bench.send(&submission("plan.1", estimated(estimate)));
+    bench
+}
+
+fn given(bench: &crate::testing::Bench<Run>, attempt: &str) -> Budget {
+    let found = bench.log.iter().rev().find_map(|(event, _)| match event {
+        Event::AttemptStarted { attempt: started, budget, .. }
+            if started.to_string() == attempt =>
+        {
+            Some(*budget)
+        }
+        _ => None,
+    });
+    found.expect("the attempt was started")
+}
+
+/// P60: most of a task's own share is said once, with its numbers.
+#[test]
+fn a_task_with_an_estimate_has_a_share_of_its_own_and_is_warned_about() {
+    let mut policy = crew();
+    policy.budget.estimate_percent = Some(100);
+    let mut bench = planned_at(policy, 40_000);
+    assert_eq!(given(&bench, "T1.1").tokens, Some(40_000), "the estimate binds");
+    let spent = Spend { tokens: 33_000, calls: 1, ..Spend::default() };
+    let events = bench.send(&ended_with("T1.1", spent));
+    let warned = events.iter().find_map(|event| match event {
+        Event::BudgetWarned { task, decision, .. } => Some((task.clone(), decision.reason.clone())),
+        _ => None,
+    });
+    let (task, reason) = warned.expect("a warning");
+    assert_eq!(task.map(|task| task.to_string()).as_deref(), Some("T1"));
+    assert_eq!(reason, "80 % of T1's share is spent: 33000 of 40000 tokens");
+}
+
+/// An attempt that did not pass its checks would be tried again; here it breaks down.
+fn ended_with(attempt: &str, spent: Spend) -> types::Input {
+    failed_with(attempt, Fault::structural("session.no_submission", "it said nothing"), spent)
+}
+
+fn failed_with(attempt: &str, fault: Fault, spent: Spend) -> types::Input {
+    let end = types::AttemptEnd {
+        result: types::AttemptResult::Failed { fault, commit: None },
+        spent,
+        usage: types::Usage::default(),
+        turns: 1,
+        log_head: types::Digest::ZERO,
+        denied: vec![],
+    };
+    let id = types::EffectId::Attempt(attempt.parse().expect("an attempt"));
+    types::Input::Outcome(id, types::Outcome::Attempt(Box::new(end)))
+}
+
+#[test]
+fn a_task_that_has_used_up_its_share_ends_as_not_paid_for() {
+    let mut policy = crew();
+    policy.budget.estimate_percent = Some(100);
+    let mut bench = planned_at(policy, 40_000);
+    bench.send(&ended_with("T1.1", Spend { tokens: 39_000, calls: 1, ..Spend::default() }));
+    let events = bench.tell("timer T1 fires");
+    same(
+        &only(&events, &["task", "run"]),
+        "task.failed T1 budget.task_share\nrun.finished out of budget, gate.execution",
+    );
+}
+
+#[test]
+fn an_estimate_that_leaves_no_room_for_a_try_is_not_taken_at_its_word() {
+    let mut policy = crew();
+    policy.budget.estimate_percent = Some(100);
+    assert_eq!(given(&planned_at(policy, 10), "T1.1").tokens, Some(32_000));
+}
+
+#[test]
+fn a_phase_takes_no_more_than_its_part() {
+    let mut policy = crew();
+    policy.budget.tokens = Some(100_000);
+    policy.budget.phases = [(types::Phase::Planning, 10)].into();
+    let mut bench = run_with(policy.clone());
+    bench.tell("begin Build a CLI");
+    assert_eq!(given(&bench, "plan.1").tokens, Some(10_000));
+    policy.budget.phases = [(types::Phase::Planning, 1)].into();
+    let events = run_with(policy).tell("begin Build a CLI");
+    same(
+        &only(&events, &["task", "run.f"]),
+        "task.failed plan budget.phase_share\nrun.finished out of budget, gate.planning",
+    );
+}
+
+fn asking() -> types::Policy {
+    let mut policy = crew();
+    policy.budget.on_exhausted = types::OnExhausted::Ask;
+    policy
+}
+
+/// P23: what cannot be paid for is asked about, and goes on from its files with what was given.
+#[test]
+fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
+    let mut bench = planned_with(asking(), "T1 a");
+    let before = bench.machine.ledger().budget();
+    same(
+        &bench.tell("T1.1 fails resource budget.call_does_not_fit"),
+        "attempt.finished T1.1 failed resource budget.call_does_not_fit
+         question.asked 0 budget.ask_for_more",
+    );
+    assert_eq!(bench.machine.status(), types::Status::Waiting);
+    same(
+        &only(
+            &bench.tell("answer 0 raise\ntimer T1 fires"),
+            &["budget", "retry", "attempt", "task"],
+        ),
+        "budget.raised budget.raised
+         retry.scheduled T1 budget.raised 1 left, from c-T1.1, told why
+         retry.released T1
+         attempt.started T1.2 coder",
+    );
+    // The run had more than the role's limit, so only that is lifted.
+    assert_eq!(bench.machine.ledger().budget(), before);
+    assert!(given(&bench, "T1.2").tokens > given(&bench, "T1.1").tokens);
+}
+
+/// A first call that is larger than all that there is: each answer gives more of it, not the same again.
+#[test]
+fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
+    let mut bench = planned_with(asking(), "T1 a");
+    let broke = |attempt: &str| failed_with(attempt, unpaid(CALL, "too much"), Spend::default());
+    bench.send(&broke("T1.1"));
+    bench.tell("answer 0 raise\ntimer T1 fires");
+    let before = bench.machine.ledger().budget().tokens.expect("a limit");
+    bench.send(&broke("T1.2"));
+    bench.tell("answer 1 raise\ntimer T1 fires");
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(before + before / 2));
+    assert!(given(&bench, "T1.3").tokens > given(&bench, "T1.2").tokens);
+}
+
+#[test]
+fn what_is_no_number_of_tokens_gives_nothing() {
+    let mut bench = planned_with(asking(), "T1 a");
+    bench.tell("T1.1 fails resource budget.call_does_not_fit");
+    same(&bench.tell("answer 0 raise $1\nanswer 0 raise as you like"), "");
+    let before = bench.machine.ledger().budget().tokens.expect("a limit");
+    bench.tell("answer 0 raise 50k");
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(before + 50_000));
+}
+
+#[test]
+fn a_person_who_gives_no_more_ends_the_task_as_not_paid_for() {
+    let mut bench = planned_with(asking(), "T1 a");
+    bench.tell("T1.1 fails resource budget.call_does_not_fit");
+    same(
+        &only(&bench.tell("answer 0 stop"), &["budget", "task", "run"]),
+        "task.failed T1 budget.not_raised\nrun.finished out of budget, gate.execution",
+    );
+}
+
+#[test]
+fn a_run_that_is_short_asks_for_more_before_it_begins_an_attempt() {
+    let mut policy = asking();
+    policy.budget.tokens = Some(10_000);
+    policy.budget.phases.clear();
+    let mut bench = planned_with(policy, "T1 a");
+    // Planning took 1000 of it; an attempt that takes half leaves too little for the next.
+    bench.send(&ended_with("T1.1", Spend { tokens: 8_000, calls: 1, ..Spend::default() }));
+    same(
+        &only(&bench.tell("timer T1 fires"), &["question", "attempt"]),
+        "question.asked 0 budget.ask_for_more",
+    );
+    same(&bench.tell("due\ndue"), "");
+    same(
+        &only(&bench.tell("answer 0 raise 20,000"), &["budget.r", "attempt"]),
+        "budget.raised budget.raised\nattempt.started T1.2 coder",
+    );
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(30_000));
+}
+
+#[test]
+fn time_can_be_given_too_and_nothing_new_begins_before_the_answer() {
+    let mut policy = asking();
+    policy.limits.parallel_tasks = 1;
+    let mut bench = planned_with(policy, "T1 a; T2 b");
+    same(&bench.tell("timer deadline fires"), "question.asked 0 budget.ask_for_more");
+    let events = bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0");
+    assert!(!events.contains("attempt.started"), "{events}");
+    let events = bench.tell("answer 0 raise");
+    same(
+        &only(&events, &["budget.r", "attempt"]),
+        "budget.raised budget.raised\nattempt.started T2.1 coder",
+    );
+    same(
+        &only(&bench.tell("timer deadline fires\nanswer 1 stop"), &["budget"]),
+        "budget.exhausted budget.time",
+    );
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_can_be() {
+    let mut policy = asking();
+    policy.headless = true;
+    let events = planned_with(policy, "T1 a").tell("T1.1 fails resource budget.call_does_not_fit");
+    same(
+        &only(&events, &["question", "task", "run"]),
+        "task.failed T1 failure.resource\nrun.finished out of budget, gate.execution",
+    );
+}
+
+/// P14: a forecast has its reserve; afterwards it stands beside what it took.
+#[test]
+fn a_run_is_forecast_from_its_plan_and_measured_against_it() {
+    let mut bench = planned_at(crew(), 10_000);
+    let forecast = bench.machine.view(bench.now).forecast.expect("a forecast");
+    assert_eq!((forecast.tokens, forecast.from), (12_000, types::ForecastBasis::Plan));
+    bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+    let view = bench.machine.view(bench.now);
+    let took: Vec<(String, Option<u64>, u64)> = view
+        .variance
+        .iter()
+        .map(|one| (one.task.to_string(), one.estimate_tokens, one.spent.tokens))
+        .collect();
+    assert_eq!(took, [("plan".to_owned(), None, 1_000), ("T1".to_owned(), Some(10_000), 1_000)]);
+}
+
+#[test]
+fn before_there_is_a_plan_the_sort_of_project_tells() {
+    let mut bench = run_with(crew());
+    bench.tell("begin Build a CLI");
+    let forecast = bench.machine.view(bench.now).forecast.expect("a forecast");
+    assert_eq!(forecast.from, types::ForecastBasis::ProjectType);
+    assert!(forecast.tokens > 0);
+}

@@ -1,0 +1,145 @@
+//! How a run's budget is shared out: run, phase, task, attempt. Each level can only narrow what the one above leaves; a
+//! task that a person has freed is bound by the run alone.
+
+use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
+
+use crate::Run;
+use crate::state::Stage;
+use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
+
+/// What an attempt may be given.
+pub(crate) enum Allotment {
+    Of(Budget),
+    /// Others hold what is needed and may give it back, or are about to be finished without needing any more.
+    Later,
+    /// It does not fit into the run's budget.
+    Never(Decision),
+    /// It does not fit into what its task or its phase may take; the run has more.
+    NotHere(Decision),
+}
+
+pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
+    let free = run.ledger().free();
+    let running = run
+        .busy()
+        .filter(|(_, task_state)| matches!(task_state.stage(), Stage::Running(_)))
+        .count();
+    let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
+    let waiting = run.unfinished().saturating_sub(running).max(1);
+    let lifted = run.budget_state().is_lifted(task);
+    let among = if run.plan().is_some() && !lifted { places.min(waiting) } else { 1 };
+    let least = least(role);
+    let mut limit = role.budget;
+    if lifted {
+        limit = Budget { time_ms: role.budget.time_ms, ..Budget::default() };
+    } else {
+        for (rule, whose, left) in [of_task(run, task), of_phase(run, task)].into_iter().flatten() {
+            limit = narrower(limit, left);
+            if !is_enough(left, least) {
+                if running > 0 && rule == PHASE {
+                    return Allotment::Later;
+                }
+                let reason = format!("{}; {} of {whose}", needs(least), rest(left));
+                return Allotment::NotHere(Decision::new(RuleId::fixed(rule), reason));
+            }
+        }
+    }
+    // An equal share if that is enough to begin with, and otherwise all that there is.
+    for among in [among as u64, 1] {
+        let share = share(free, limit, among);
+        if is_enough(share, least) {
+            return Allotment::Of(share);
+        }
+    }
+    if running > 0 || run.busy().any(|(_, task_state)| task_state.goes_on_by_itself()) {
+        return Allotment::Later;
+    }
+    let reason = format!("{}; {}", needs(least), rest(free));
+    Allotment::Never(Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason))
+}
+
+/// Less than two replies' worth is not worth starting with.
+pub(super) fn least(role: &Role) -> u64 {
+    role.max_output_tokens.unwrap_or(LEAST_REPLY).min(LEAST_REPLY).saturating_mul(2)
+}
+
+pub(super) fn is_enough(share: Budget, least: u64) -> bool {
+    share.tokens.is_none_or(|tokens| tokens >= least)
+        && share.calls != Some(0)
+        && share.money != Some(Money::ZERO)
+}
+
+fn needs(least: u64) -> String {
+    format!("an attempt needs at least {least} tokens and 1 call")
+}
+
+fn rest(left: Budget) -> String {
+    let tokens = left.tokens.map(|tokens| types::count(tokens, "token"));
+    let money = left.money.map(|money| format!("${money}"));
+    let calls = left
+        .calls
+        .map(|calls| if calls == 0 { "no calls".to_owned() } else { types::count(calls, "call") });
+    let parts: Vec<String> = [tokens, money, calls].into_iter().flatten().collect();
+    format!("{} are left", parts.join(" and "))
+}
+
+const TASK: &str = "budget.task_share";
+const PHASE: &str = "budget.phase_share";
+
+/// What is left of a level, with the rule that binds there and whose share it is.
+type Level = (&'static str, String, Budget);
+
+/// The most that all attempts at a task may take together; without an estimate or a policy for it, nothing binds.
+pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
+    let estimate =
+        run.place(task).and_then(|place| run.task(place)).and_then(crate::state::estimate);
+    let percent =
+        run.policy().budget.estimate_percent.filter(|_| !run.budget_state().is_lifted(task));
+    let tokens = estimate.zip(percent).map(|(estimate, percent)| {
+        let share = u128::from(estimate) * u128::from(percent) / 100;
+        // An estimate that leaves no room for one good try is not taken at its word.
+        u64::try_from(share).unwrap_or(u64::MAX).max(floor(run, task))
+    });
+    Budget { tokens, ..Budget::default() }
+}
+
+/// Four times what an attempt needs at the least.
+fn floor(run: &Run, task: &TaskId) -> u64 {
+    let role = run.place(task).and_then(|place| run.task(place)).map(|task| &task.role);
+    let role = role.and_then(|role| run.policy().roles.get(role));
+    role.map_or(0, |role| least(role).saturating_mul(4))
+}
+
+fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
+    let budget = share_of_task(run, task);
+    budget.tokens?;
+    let ledger = Ledger::with_spent(budget, run.task_state(task)?.spent());
+    Some((TASK, format!("{task}'s share"), ledger.free()))
+}
+
+fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
+    let phase = if *task == TaskId::plan() { Phase::Planning } else { Phase::Execution };
+    let percent = *run.policy().budget.phases.get(&phase)?;
+    let budget = part(run.ledger().budget(), percent);
+    let planning = run.planning().spent();
+    let spent = match phase {
+        Phase::Planning => planning,
+        _ => run.ledger().spent().plus(run.ledger().held()).less(planning),
+    };
+    let ledger = Ledger::with_spent(budget, spent);
+    Some((PHASE, format!("what {} may take", phase.as_str()), ledger.free()))
+}
+
+/// So many percent of each limit. Time is not shared out.
+pub(super) fn part(budget: Budget, percent: u64) -> Budget {
+    let part = |all: u64| {
+        let part = u128::from(all) * u128::from(percent);
+        u64::try_from(part.div_ceil(100)).unwrap_or(u64::MAX)
+    };
+    Budget {
+        tokens: budget.tokens.map(part),
+        money: budget.money.map(|all| Money::nanos(part(all.as_nanos()))),
+        calls: budget.calls.map(part),
+        time_ms: None,
+    }
+}

@@ -1,0 +1,158 @@
+//! A failure that a person has to decide about: the question with everything they need to know, and what follows from
+//! the answer.
+
+use types::{
+    About, Choice, Decision, Escalation, Event, FailureRule, Package, Remedy, RuleId, Severity,
+    TaskId, Terms, Timestamp,
+};
+
+use super::{Failed, Next, evidence, executions, retry, rule_for};
+use crate::agent::BLOCKED;
+use crate::stages::brief;
+use crate::stages::question::expiry;
+use crate::state::{Run, current};
+use rules::truncate::head_and_tail;
+use types::choices::STOP;
+
+use types::choices::RETRY;
+const SKIP: &str = "skip";
+const ACCEPT: &str = "accept";
+
+/// Hands the failure to a person. Where nobody can be asked, the task is given up.
+pub(super) fn ask(
+    run: &Run,
+    failed: &Failed<'_>,
+    rule: Option<&FailureRule>,
+    decision: Decision,
+    now: Timestamp,
+) -> Event {
+    if run.policy().headless {
+        return failed.given_up(decision.seeing("nobody can be asked"), false);
+    }
+    let escalation = rule.and_then(|rule| rule.escalation).unwrap_or(Escalation::Unknown);
+    let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
+    let about = About::Task(failed.task.clone());
+    let terms = Terms {
+        expires: expiry(run.policy(), now),
+        package: package(run, failed).map(Box::new),
+        ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
+    };
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: text(failed),
+        decision,
+        attempt: None,
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+fn text(failed: &Failed<'_>) -> String {
+    let (task, fault) = (&failed.task, failed.fault);
+    if is_doubt(failed) {
+        return format!("{task} is in doubt: {}. What now?", fault.what);
+    }
+    if fault.code == BLOCKED {
+        return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
+    }
+    format!("{task} failed ({}): {}. What now?", fault.class.as_str(), fault.what)
+}
+
+fn choices(failed: &Failed<'_>) -> Vec<Choice> {
+    let task = &failed.task;
+    let mut choices = vec![
+        Choice::new(RETRY, "one more attempt; what you say with it is handed over").with_words(),
+    ];
+    if is_doubt(failed) {
+        choices.push(Choice::new(ACCEPT, "you have looked at it, and it is good: take it"));
+    }
+    // Without a plan there is nothing to go on with.
+    if *task != TaskId::plan() {
+        choices.push(Choice::new(SKIP, "leave this task out and go on with the others"));
+    }
+    choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
+    choices
+}
+
+/// Whether the checks passed and only the evidence for it is in doubt.
+fn is_doubt(failed: &Failed<'_>) -> bool {
+    failed.fault.code.starts_with("evidence.") && failed.commit.is_some()
+}
+
+/// What the agent was told and given, what it made of it, and what is wrong with that.
+fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
+    let last = failed.task_state.last()?;
+    let most = run.policy().limits.report_chars;
+    let cut = |text: &str| head_and_tail(text, most, None).text;
+    let attempt = current(&failed.task, failed.task_state);
+    Some(Package {
+        input: cut(&brief::told(run, &attempt, &last.running)),
+        documents: brief::documents(run, &last.running.role),
+        output: match &last.output {
+            Some(output) => cut(&output.to_string()),
+            None => cut(&failed.fault.evidence),
+        },
+        commit: failed.commit.cloned(),
+        changes: last.changes.clone(),
+        fault: failed.fault.clone(),
+        evidence: cut(evidence(run, failed.task_state.checks()).trim()),
+        attempt,
+    })
+}
+
+/// What follows for a task from what the person said.
+pub(super) fn follow(
+    run: &Run,
+    failed: &Failed<'_>,
+    question: u32,
+    now: Timestamp,
+) -> Option<Event> {
+    let question = run.questions().get(question as usize)?;
+    let said = &question.answer.as_ref()?.said;
+    let by = |word: &'static str, what: &str| {
+        Decision::new(RuleId::fixed(word), format!("{} {what}", said.by)).seeing(&said.text)
+    };
+    Some(match question.choice() {
+        Some(RETRY) => {
+            let words = question.words().map(|words| format!("{} says: {words}", said.by));
+            let next = Next { left: 0, at: now, words };
+            once_more(run, failed, next, by("person.retry", "wants one more attempt"))
+        }
+        Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
+            attempt: current(&failed.task, failed.task_state),
+            commit: failed.commit.cloned().unwrap_or_default(),
+            decision: by("person.accept", "looked at it and takes it"),
+            evidence: None,
+        },
+        Some(SKIP) => Event::TaskSkipped {
+            task: failed.task.clone(),
+            decision: by("person.skip", "leaves this task out"),
+        },
+        _ => failed.given_up(by("person.stop", "ends the run"), true),
+    })
+}
+
+/// An attempt that goes on from the files of the failed one only where the rule says that failures of this sort do.
+fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
+    let rule = rule_for(run, failed.fault);
+    let decision = match rule {
+        Some(rule) => decision.seeing(format!(
+            "execution {} of {} by {}",
+            executions(run, failed.task_state, rule),
+            rule.max_executions,
+            rule.id
+        )),
+        None => decision,
+    };
+    let Some(rule) = rule else {
+        let (task, at, left) = (failed.task.clone(), next.at, next.left);
+        let (start, feedback, role, model) = (None, next.words, None, None);
+        return Event::RetryScheduled { task, at, left, start, feedback, role, model, decision };
+    };
+    let how = match rule.action {
+        Remedy::RetryWithFeedback => Remedy::RetryWithFeedback,
+        _ => Remedy::RetryFresh,
+    };
+    retry(run, failed, how, rule, next, decision)
+}

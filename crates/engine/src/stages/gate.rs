@@ -1,0 +1,191 @@
+//! Go or no-go at the end of each phase, from evidence alone: what must be there, how good it is, risks, blockers, what
+//! is left to spend. Where the policy says so a no-go is put to a person, and the gate is judged again.
+
+mod card;
+mod evidence;
+pub mod report;
+
+use types::{
+    About, Choice, Decision, Escalation, Event, GateRule, GateView, OnNoGo, Phase, RuleId,
+    Scorecard, Severity, Terms, Timestamp, Verdict,
+};
+
+use crate::stages::question::expiry;
+use crate::stages::{baseline, plan, verify};
+use crate::state::{Question, Run};
+use types::choices::STOP;
+
+use types::choices::{AGAIN, GO, RETRY};
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if let Some(blocked) = run.blocked() {
+        return if asks(run, blocked) { vec![ask(run, blocked, now)] } else { vec![] };
+    }
+    let phase = run.phase();
+    if run.verdict(phase).is_some() || !is_over(run, phase) {
+        return vec![];
+    }
+    let rules = run.policy().gates.iter().filter(|gate| gate.phase == phase);
+    // What is told is the rule that stops it; or else the first that went on a person's word; or else the first.
+    let mut told: Option<(&GateRule, Scorecard)> = None;
+    for rule in rules {
+        let card = card::judge(run, rule);
+        let stops = !goes(&card, accepted(run, rule));
+        let says_more = |(_, other): &(_, Scorecard)| {
+            other.verdict == Verdict::Go && card.verdict != Verdict::Go
+        };
+        if stops || told.as_ref().is_none_or(says_more) {
+            told = Some((rule, card));
+        }
+        if stops {
+            break;
+        }
+    }
+    let Some((rule, card)) = told else {
+        let reason = format!("nothing has to be shown at the end of {}", phase.as_str());
+        let decision = Decision::new(RuleId::fixed("gate.none"), reason);
+        return vec![Event::GatePassed { phase, decision, card: None }];
+    };
+    vec![verdict(run, rule, card)]
+}
+
+/// What a person said to this very rule, if it was go and no work was done again since.
+fn accepted<'a>(run: &'a Run, rule: &GateRule) -> Option<&'a Question> {
+    let mut since = questions(run, rule.phase).rev().take_while(|one| one.choice() != Some(RETRY));
+    since.find(|asked| asked.rule == rule.id).filter(|asked| asked.choice() == Some(GO))
+}
+
+/// Who has confirmed at the end of monitoring that what no check can show is good, and when.
+pub(crate) fn confirmed(run: &Run) -> Option<&Question> {
+    let rules = run.policy().gates.iter().filter(|rule| rule.phase == Phase::Monitoring);
+    rules.filter_map(|rule| accepted(run, rule)).next()
+}
+
+fn goes(card: &Scorecard, accepted: Option<&Question>) -> bool {
+    match card.verdict {
+        Verdict::Go => true,
+        Verdict::ConditionalGo => accepted.is_some(),
+        Verdict::NoGo => false,
+    }
+}
+
+fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
+    let (phase, seen) = (rule.phase, card::seen(&card));
+    let accepted = accepted(run, rule);
+    let goes = goes(&card, accepted);
+    let (rule, reason) = match (card.verdict, accepted) {
+        (Verdict::Go, _) => {
+            let reason = format!("everything that {} must show is there", phase.as_str());
+            (rule.id.clone(), reason)
+        }
+        (Verdict::ConditionalGo, Some(question)) => {
+            let by = question.answer.as_ref().map_or("somebody", |answer| &answer.said.by);
+            (RuleId::fixed("person.go"), format!("{by} says that what was to be done is done"))
+        }
+        (Verdict::ConditionalGo, None) => {
+            let below = rule.conditional_below.is_some_and(|below| card.score < below);
+            let score = format!("the score is {} of 100; first these are to be done: ", card.score);
+            let reason = format!("{}{}", if below { &score } else { "" }, card.actions.join("; "));
+            (rule.id.clone(), reason)
+        }
+        (Verdict::NoGo, _) => (rule.id.clone(), card.issues.first().cloned().unwrap_or_default()),
+    };
+    let decision = Decision { rule, reason, seen };
+    let card = Some(Box::new(card));
+    if goes {
+        Event::GatePassed { phase, decision, card }
+    } else {
+        Event::GateBlocked { phase, decision, card }
+    }
+}
+
+/// The no-go that ends the run, because nobody is asked about it, or it was answered with that.
+pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
+    let blocked = run.blocked()?;
+    let open = questions(run, blocked.phase).any(Question::is_open);
+    (!open && !asks(run, blocked)).then_some(blocked)
+}
+
+/// Whether a person has taken the risks of the plan that there is.
+fn risks_taken(run: &Run) -> bool {
+    let last = questions(run, Phase::Planning).next_back();
+    plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))
+}
+
+fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
+    run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
+}
+
+/// Whether a person is still to be asked about this no-go; each is asked about once.
+fn asks(run: &Run, blocked: &GateView) -> bool {
+    let phase = blocked.phase;
+    // A critical risk may always be taken by a person.
+    let risky = phase == Phase::Planning && card::risks(run).next().is_some();
+    let wanted = run.policy().gates.iter().any(|gate| {
+        let asks = gate.on_no_go == OnNoGo::Ask || conditional(blocked) || risky;
+        gate.id == blocked.decision.rule && asks
+    });
+    let verdicts = run.gates().iter().filter(|gate| gate.phase == phase && !gate.go).count();
+    wanted && !run.policy().headless && questions(run, phase).count() < verdicts
+}
+
+fn conditional(blocked: &GateView) -> bool {
+    blocked.card.as_ref().is_some_and(|card| card.verdict == Verdict::ConditionalGo)
+}
+
+fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
+    let phase = blocked.phase;
+    let mut choices = vec![if conditional(blocked) {
+        Choice::new(GO, "you have looked, and it is good: go on")
+    } else {
+        Choice::new(AGAIN, "what was missing is there now: judge again")
+    }];
+    let again = match phase {
+        Phase::Planning => Some("have another plan made"),
+        Phase::Execution => Some("try the tasks again that did not finish"),
+        Phase::Monitoring => Some("have what is wrong fixed on top of everything"),
+        Phase::Initiation | Phase::Closure => None,
+    };
+    if phase == Phase::Planning && card::risks(run).next().is_some() {
+        choices.push(Choice::new(GO, "you know the risks and take them: go on"));
+    }
+    choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
+    choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
+    let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
+    let terms = Terms {
+        expires: expiry(run.policy(), now),
+        ..Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP)
+    };
+    let word = if conditional(blocked) { "go on condition" } else { "no-go" };
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: format!("{word} after {}: {}. What now?", phase.as_str(), blocked.decision.reason),
+        decision: blocked.decision.clone(),
+        attempt: None,
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+/// Whether all work of a phase has ended, well or not.
+fn is_over(run: &Run, phase: Phase) -> bool {
+    match phase {
+        Phase::Initiation => {
+            run.documents().is_some() && run.proof().is_some() && baseline::is_over(run)
+        }
+        Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
+        Phase::Execution => run.all_settled(),
+        Phase::Monitoring => {
+            let checks = run.merged_checks();
+            let all = checks.len() == run.final_checks().len();
+            let taken_out = run.check_results().without().values().all(|check| check.end.is_some());
+            let all = all && taken_out && verify::taken_out(run).is_empty();
+            run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
+        }
+        Phase::Closure => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! The card of a gate. The score is the mean of the measures, weighted as the policy says, in whole points; each measure
+//! is a share that was counted. Whatever is on the card can be counted again from the log. Every count goes over the
+//! tasks once.
+
+use types::{
+    CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
+    Scorecard, Severity, Unproven, Verdict,
+};
+
+use super::evidence::{missing, word};
+use crate::stages::trials;
+use crate::state::{Run, TaskState};
+
+/// How many things to do are named on a card.
+const MOST_ACTIONS: usize = 3;
+
+pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
+    let deliverables: Vec<Deliverable> = rule
+        .requires
+        .iter()
+        .map(|evidence| Deliverable { evidence: *evidence, missing: missing(run, *evidence) })
+        .collect();
+    let criteria = measured(run, rule, &deliverables);
+    let score = score(&criteria);
+    let mut issues: Vec<String> =
+        deliverables.iter().filter_map(|one| one.missing.clone()).collect();
+    issues.extend(risks(run).map(|risk| {
+        format!(
+            "no task deals with a critical risk, and no person approved the plan: {}",
+            types::one_line(&risk.description, 120)
+        )
+    }));
+    issues.extend(blockers(run));
+    issues.extend(too_little_left(run, rule));
+    if score < rule.min_score {
+        issues.push(format!("the quality is {score} of 100, below {}", rule.min_score));
+    }
+    let doubts = doubts(run, rule);
+    let verdict = match rule.conditional_below {
+        _ if !issues.is_empty() => Verdict::NoGo,
+        _ if !doubts.is_empty() => Verdict::ConditionalGo,
+        Some(below) if score < below => Verdict::ConditionalGo,
+        _ => Verdict::Go,
+    };
+    let actions = match verdict {
+        Verdict::Go => vec![],
+        Verdict::ConditionalGo if !doubts.is_empty() => doubts,
+        _ => actions(&deliverables, &criteria),
+    };
+    let threshold = rule.min_score;
+    Scorecard { verdict, score, threshold, criteria, deliverables, issues, actions }
+}
+
+/// What the decision says that it saw.
+pub(super) fn seen(card: &Scorecard) -> Vec<String> {
+    let there = card.deliverables.iter().filter(|one| one.missing.is_none());
+    let mut seen: Vec<String> = there.map(|one| word(one.evidence).to_owned()).collect();
+    seen.push(format!("score {} of 100, at least {}", card.score, card.threshold));
+    seen.extend(card.issues.iter().skip(1).cloned());
+    seen
+}
+
+fn measured(run: &Run, rule: &GateRule, deliverables: &[Deliverable]) -> Vec<Criterion> {
+    let only = (Measure::Deliverables, 1);
+    let named = rule.measures.iter().map(|(measure, weight)| (*measure, *weight));
+    let all: Vec<(Measure, u32)> =
+        if rule.measures.is_empty() { vec![only] } else { named.collect() };
+    let one = |(measure, weight)| {
+        let (there, of, what) = count(run, rule.phase, measure, deliverables);
+        let value = share(there, of);
+        Criterion { measure, weight, value, seen: format!("{there} of {of} {what}") }
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// In whole points; what there is nothing of is not lacking.
+fn share(there: u64, of: u64) -> u32 {
+    if of == 0 {
+        return 100;
+    }
+    u32::try_from(there.min(of).saturating_mul(100) / of).unwrap_or(100)
+}
+
+fn score(criteria: &[Criterion]) -> u32 {
+    let weights: u64 = criteria.iter().map(|one| u64::from(one.weight)).sum();
+    let points: u64 = criteria.iter().map(|one| u64::from(one.weight) * u64::from(one.value)).sum();
+    u32::try_from(points.checked_div(weights).unwrap_or(100)).unwrap_or(100)
+}
+
+/// How many there are, of how many, and what is counted.
+fn count(
+    run: &Run,
+    phase: Phase,
+    measure: Measure,
+    deliverables: &[Deliverable],
+) -> (u64, u64, &'static str) {
+    let task_states = run.task_states();
+    let (there, of, what) = match measure {
+        Measure::Deliverables => {
+            let there = deliverables.iter().filter(|one| one.missing.is_none()).count();
+            (there, deliverables.len(), "deliverables are there")
+        }
+        Measure::Tested => {
+            let known = run.final_checks().len().max(run.project_checks().len());
+            (known.min(1), 1, "sorts of checks could show that it does not work")
+        }
+        Measure::Checks if phase >= Phase::Monitoring => {
+            let checks = run.merged_checks();
+            let base = run.survey().map(|survey| &survey.base);
+            let good = checks.iter().filter(|check| trials::stands(run, base, check).is_none());
+            (good.count(), checks.len().max(1), "checks passed on the merged tree")
+        }
+        Measure::Checks => {
+            let checks = task_states.iter().flat_map(|task_state| {
+                task_state
+                    .checks()
+                    .iter()
+                    .map(|check| trials::stands(run, task_state.base(), check))
+            });
+            let (good, all) = checks.fold((0, 0), |(good, all), complaint| {
+                (good + usize::from(complaint.is_none()), all + 1)
+            });
+            (good, all.max(1), "checks passed for the tasks alone")
+        }
+        Measure::Tasks => {
+            let finished = task_states.iter().filter(|task_state| task_state.is_finished()).count();
+            (finished, task_states.len(), "tasks are finished")
+        }
+        Measure::FirstTry if phase <= Phase::Planning => {
+            let attempts = run.planning().attempts() as usize;
+            (attempts.min(1), attempts, "attempts at a plan were needed")
+        }
+        Measure::FirstTry => {
+            let tried = task_states.iter().filter(|task_state| task_state.attempts() > 0).count();
+            let attempts: usize =
+                task_states.iter().map(|task_state| task_state.attempts() as usize).sum();
+            (tried, attempts, "attempts were needed")
+        }
+        Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
+            planned(run, measure)
+        }
+        Measure::Budget => {
+            let all = run.ledger().budget().tokens;
+            let left = run.ledger().free().tokens.filter(|_| all.is_some());
+            return (left.unwrap_or(0), all.unwrap_or(0), "tokens are left");
+        }
+        Measure::Walls => match run.rung() {
+            IsolationLevel::Full => (2, 2, "rungs hold the commands"),
+            IsolationLevel::Landlock => (1, 2, "rungs hold the commands"),
+            IsolationLevel::None => (0, 2, "rungs hold the commands"),
+        },
+    };
+    (there as u64, of as u64, what)
+}
+
+/// What is counted in the plan.
+fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    match measure {
+        Measure::Artifacts => {
+            let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
+            (promised.saturating_sub(run.missing().len()), promised, "artifacts are there")
+        }
+        Measure::Acceptance => {
+            let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
+            (said, tasks.len(), "tasks say how one will see that they are done")
+        }
+        Measure::Estimates => {
+            let said = tasks.iter().filter(|task| task.estimate_tokens.is_some()).count();
+            (said, tasks.len(), "tasks say what they will take")
+        }
+        _ => {
+            let risks = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
+            let answered = risks.iter().filter(|risk| risk.is_mitigated()).count();
+            (answered, risks.len(), "risks have an answer")
+        }
+    }
+}
+
+/// What nothing proves about the result, once it is all together.
+fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
+    if rule.phase != Phase::Monitoring {
+        return vec![];
+    }
+    let mut doubts = criteria(run);
+    let verify = &run.policy().verify;
+    if !verify.trials || verify.unproven == Unproven::Allow {
+        return doubts;
+    }
+    doubts.extend(trials::unproven_tasks(run));
+    let proven = run
+        .task_states()
+        .iter()
+        .filter_map(TaskState::evidence)
+        .any(|one| one.level == Level::Proven);
+    let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    if !proven && ends().any(CheckEnd::is_excused) {
+        let what = "tests that failed before still fail, and nothing that was done is proven";
+        doubts.push(what.to_owned());
+    }
+    let ends = ends();
+    let left_out: Vec<&str> = ends.flat_map(|end| &end.left_out).map(String::as_str).collect();
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        doubts.push(format!("the goal names {names}, and nothing in the result has it"));
+    }
+    doubts
+}
+
+/// Criteria of the spec that only a person can confirm.
+fn criteria(run: &Run) -> Vec<String> {
+    let all = run.request().map(|request| request.criteria.as_slice()).unwrap_or_default();
+    let told = all.iter().map(|one| types::one_line(one, 200));
+    told.map(|one| format!("no check shows the criterion \"{one}\"; see whether it holds"))
+        .collect()
+}
+
+/// Critical risks that nothing is done about. What a planner says of it counts for nothing: a task of the plan has to
+/// deal with it, which is checked like any other, or a person has written the plan, approved it,
+/// or taken its risks.
+pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
+    let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
+    let by_a_person = super::risks_taken(run);
+    let dealt_with = |risk: &Risk| risk.tasks.iter().any(|task| run.place(task).is_some());
+    all.iter().filter(move |risk| {
+        risk.severity == Severity::Critical && !by_a_person && !dealt_with(risk)
+    })
+}
+
+/// Critical questions that nobody has answered.
+fn blockers(run: &Run) -> impl Iterator<Item = String> {
+    let open = run.questions().iter().zip(0_u32..).filter(|(question, _)| {
+        let critical = |terms: &types::Terms| terms.severity == Severity::Critical;
+        question.is_open() && question.terms.as_deref().is_some_and(critical)
+    });
+    open.map(|(question, number)| {
+        format!("question {number} is critical and open: {}", types::one_line(&question.text, 120))
+    })
+}
+
+/// The phases that come need something to spend; after the last there is none.
+fn too_little_left(run: &Run, rule: &GateRule) -> Option<String> {
+    let least = rule.min_tokens.filter(|_| rule.phase != Phase::Closure)?;
+    let left = run.ledger().free().tokens?;
+    (left < least).then(|| format!("{left} tokens are left, and the next phase needs {least}"))
+}
+
+/// What is missing, and then what would raise the score most.
+fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> {
+    let missing = deliverables.iter().filter(|one| one.missing.is_some());
+    let missing = missing.map(|one| format!("see to it: {}", word(one.evidence)));
+    let mut low: Vec<&Criterion> = criteria
+        .iter()
+        .filter(|one| one.value < 100 && one.measure != Measure::Deliverables)
+        .collect();
+    let gain = |one: &Criterion| u64::from(one.weight) * u64::from(100 - one.value);
+    low.sort_by_key(|one| std::cmp::Reverse(gain(one)));
+    let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.as_str(), one.seen));
+    missing.chain(low).take(MOST_ACTIONS).collect()
+}

@@ -1,0 +1,87 @@
+//! What a phase must show, and whether it is there: read off the run's own record, never off what an agent says.
+
+use types::Evidence;
+
+use crate::stages::trials;
+use crate::state::{Run, TaskState};
+
+/// Why the evidence is not there; nothing when it is.
+pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
+    let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
+    match evidence {
+        Evidence::RequestAccepted => unless(run.is_admitted(), "the request was not accepted"),
+        Evidence::RequestRouted => unless(run.route().is_some(), "the request was not routed"),
+        Evidence::ContextSelected => {
+            unless(run.documents().is_some(), "nobody has chosen what the agents are given")
+        }
+        Evidence::WallsHeld => {
+            let held = run.proof().is_some_and(|proof| proof.rung >= run.policy().sandbox.require);
+            unless(held, "what holds the commands was not proved")
+        }
+        Evidence::PlanAdopted => unless(run.plan().is_some(), "there is no valid plan"),
+        Evidence::TasksOrdered => unless(
+            run.plan().is_some_and(|plan| run.order_of_merging() == plan.tasks.len()),
+            "there is no order in which the tasks could be done",
+        ),
+        Evidence::TasksFinished => tasks_finished(run),
+        Evidence::MergedChecksPassed => merged_checks(run),
+        Evidence::ArtifactsPresent => {
+            let missing: Vec<String> = run.missing().iter().map(ToString::to_string).collect();
+            unless(missing.is_empty(), &format!("promised but not there: {}", missing.join(", ")))
+        }
+        Evidence::WithinBudget => {
+            unless(!run.ledger().is_overspent(), "more was spent than the budget allows")
+        }
+    }
+}
+
+fn tasks_finished(run: &Run) -> Option<String> {
+    let finished = run.task_states().iter().filter(|task_state| task_state.is_finished()).count();
+    // What a person left out is not missing, as long as something is left.
+    let waived = run
+        .task_states()
+        .iter()
+        .filter(|task_state| finished > 0 && task_state.is_waived())
+        .count();
+    let all = run.task_states().len() - waived;
+    (finished < all).then(|| {
+        let failed =
+            run.task_states().iter().filter(|task_state| TaskState::is_failed(task_state)).count();
+        let skipped = all - finished - failed;
+        let mut reason = format!("{finished} of {all} tasks are finished");
+        for (count, word) in [(failed, "failed"), (skipped, "skipped")] {
+            if count > 0 {
+                reason.push_str(&format!(", {count} {word}"));
+            }
+        }
+        reason
+    })
+}
+
+fn merged_checks(run: &Run) -> Option<String> {
+    let checks = run.merged_checks();
+    if checks.is_empty() {
+        return Some(
+            "there is no check that could tell whether it works; name one with --check".to_owned(),
+        );
+    }
+    let base = run.survey().map(|survey| &survey.base);
+    let failed = checks.iter().filter(|check| trials::stands(run, base, check).is_some());
+    let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("on the merged tree {} did not pass", names.join(", ")))
+}
+
+pub(super) const fn word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::RequestAccepted => "request accepted",
+        Evidence::RequestRouted => "request routed",
+        Evidence::ContextSelected => "context selected",
+        Evidence::WallsHeld => "walls held",
+        Evidence::PlanAdopted => "plan adopted",
+        Evidence::TasksOrdered => "tasks ordered",
+        Evidence::TasksFinished => "all tasks finished",
+        Evidence::MergedChecksPassed => "checks passed on the merged tree",
+        Evidence::ArtifactsPresent => "artifacts present",
+        Evidence::WithinBudget => "within budget",
+    }
+}

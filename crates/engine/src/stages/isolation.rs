@@ -1,0 +1,125 @@
+//! Are the walls around commands good enough for this policy? What they hold was tried outside, by attacking them;
+//! here it is only judged. Nobody starts before that, and where less is there than the policy accepts, nobody does.
+
+use types::{Attack, Decision, Event, IsolationLevel, Policy, Proof, RuleId, Timestamp};
+
+use crate::Run;
+
+pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+    let Some(proof) = run.proof() else { return vec![] };
+    if proof.rung >= run.policy().sandbox.require {
+        return vec![];
+    }
+    vec![Event::RunRefused { decision: decision(run.policy(), proof) }]
+}
+
+/// Whether it is time to try the walls: the request is worth it, and nothing has been tried yet.
+pub(crate) fn wanted(run: &Run) -> bool {
+    run.documents().is_some() && run.proof().is_none() && !run.winds_down()
+}
+
+/// What came of trying, with what it means under this policy.
+pub(crate) fn judged(policy: &Policy, proof: Proof) -> Event {
+    let decision = decision(policy, &proof);
+    Event::SandboxProbed { proof, decision }
+}
+
+fn decision(policy: &Policy, proof: &Proof) -> Decision {
+    let (require, rung) = (policy.sandbox.require, proof.rung);
+    let missing = proof.missing.join("; ");
+    let (rule, reason) = if rung < require {
+        let reason = format!(
+            "commands would be held by {} here, and the policy requires {}: {missing}. \
+             `bosun doctor` shows what is there; put that right, or accept less with `require` in [sandbox]",
+            rung.as_str(),
+            require.as_str()
+        );
+        ("sandbox.refused", reason)
+    } else if rung < IsolationLevel::Full {
+        let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
+        let open = if open.is_empty() { "anything".to_owned() } else { open.join(", ") };
+        let reason = format!(
+            "the policy accepts {}, and there is {}: {missing}. A command could {open}",
+            require.as_str(),
+            rung.as_str(),
+        );
+        ("sandbox.degraded", reason)
+    } else {
+        ("sandbox.walls_held", "every attack from inside was held".to_owned())
+    };
+    let seen = proof.attacks.iter().map(|Attack { what, through }| match through {
+        None => format!("{what}: held"),
+        Some(how) => format!("{what}: {how}"),
+    });
+    Decision { rule: RuleId::fixed(rule), reason, seen: seen.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{IsolationLevel, Status};
+
+    use crate::Run;
+    use crate::testing::{Bench, crew, only, run_with, same};
+
+    fn begun(require: IsolationLevel) -> Bench<Run> {
+        let mut policy = crew();
+        policy.sandbox.require = require;
+        let mut bench = Bench { walled: false, ..run_with(policy) };
+        bench.tell("begin Build a CLI");
+        bench
+    }
+
+    #[test]
+    fn nobody_starts_before_the_walls_were_tried() {
+        let mut bench = begun(IsolationLevel::Full);
+        assert_eq!(bench.asked().len(), 2, "the walls and the deadline: {:?}", bench.asked());
+        same(
+            &bench.tell("walls full"),
+            "sandbox.probed full, sandbox.walls_held
+             gate.passed initiation
+             attempt.started plan.1 planner",
+        );
+        same(&bench.tell("walls none"), "");
+    }
+
+    #[test]
+    fn less_than_the_policy_requires_ends_the_run_and_says_what_is_missing() {
+        let mut bench = begun(IsolationLevel::Full);
+        same(
+            &bench.tell("walls landlock"),
+            "sandbox.probed landlock, sandbox.refused
+             run.refused sandbox.refused
+             run.finished refused, sandbox.refused",
+        );
+        let why = bench.machine.view(bench.now).why.expect("a reason");
+        assert!(why.reason.contains("no user namespaces"), "{}", why.reason);
+        assert!(why.reason.contains("bosun doctor"), "{}", why.reason);
+    }
+
+    #[test]
+    fn what_the_policy_accepts_is_used_and_its_gaps_are_on_record() {
+        let mut bench = begun(IsolationLevel::Landlock);
+        let said = bench.tell("walls landlock");
+        same(
+            &only(&said, &["sandbox", "attempt"]),
+            "sandbox.probed landlock, sandbox.degraded
+             attempt.started plan.1 planner",
+        );
+        let asked = format!("{:?}", bench.asked());
+        assert!(asked.contains("walls: Landlock"), "{asked}");
+        let mut bench = begun(IsolationLevel::None);
+        bench.tell("walls none");
+        assert_eq!(bench.machine.status(), Status::Running);
+    }
+
+    #[test]
+    fn walls_that_could_not_be_tried_are_none() {
+        let mut bench = begun(IsolationLevel::Landlock);
+        bench.send(&types::Input::Outcome(
+            types::EffectId::Probe,
+            types::Outcome::Broke(types::Fault::structural("env.exec", "no helper")),
+        ));
+        assert!(bench.machine.is_over());
+        assert_eq!(bench.machine.status(), Status::Refused);
+    }
+}

@@ -1,0 +1,160 @@
+//! Is a proposed plan one that can be executed? It is read strictly and every problem is named, so that whoever
+//! made it can mend it in one go. A plan may be given instead of made, and a person may have to approve it first.
+
+use serde_json::Value;
+use types::{
+    About, AttemptId, Choice, Decision, Event, Fault, Phase, Plan, PlanApproval, QuestionKind,
+    Request, RuleId, Severity, TaskId, Terms, Timestamp,
+};
+
+use crate::stages::question;
+use crate::state::{Question, Run, Stage};
+
+const APPROVAL: &str = "plan.approval";
+const APPROVE: &str = "approve";
+const REJECT: &str = "reject";
+/// The rule by which a plan goes back because a person wants it otherwise. That is nobody's failure.
+pub(crate) const SENT_BACK: &str = "plan.sent_back";
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    if run.plan().is_some() {
+        return vec![];
+    }
+    let Some(request) = run.request() else { return vec![] };
+    if let Some(plan) = &request.planning.given {
+        let ready = run.passed(Phase::Initiation) && run.proof().is_some();
+        return if ready { given(run, plan, now) } else { vec![] };
+    }
+    let Stage::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let shown = approval(run, &attempt);
+    if shown.is_some_and(Question::is_open) {
+        return vec![];
+    }
+    // What a person was shown is what is adopted, however much later.
+    let room = shown.map_or_else(|| run.headroom(now), |question| question.room);
+    match rules::plan::judged(run.policy(), request, submission, &room) {
+        Ok(plan) => approved(run, request, plan, (attempt, shown), now),
+        Err(problems) => {
+            let reason = "a plan must be valid before anything is executed";
+            let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
+            vec![Event::PlanRefused { attempt, problems, decision }]
+        }
+    }
+}
+
+/// The fault of an attempt that handed in a plan with problems.
+pub(crate) fn fault(problems: &[String]) -> Fault {
+    Fault::structural("plan.invalid", format!("the plan is not valid: {}", problems.join("; ")))
+}
+
+fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
+    let Some(request) = run.request() else { return vec![] };
+    let room = run.headroom(now);
+    let problems = rules::plan::problems(run.policy(), plan, &room);
+    if problems.is_empty() {
+        let plan = rules::plan::complete(run.policy(), request, plan.clone(), &room);
+        return vec![adopted(plan, "plan.given", "the plan was given and is valid")];
+    }
+    let reason = format!("the plan that was given is not valid: {}", rules::plan::named(&problems));
+    let decision = Decision::new(RuleId::fixed("plan.given_invalid"), reason);
+    vec![Event::RunRefused { decision }]
+}
+
+/// A plan that code has made of a spec is judged like any other; what is wrong with it nobody can mend.
+pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, String> {
+    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    let problems = rules::plan::problems(run.policy(), &plan, &run.headroom(now));
+    if problems.is_empty() { Ok(plan) } else { Err(rules::plan::named(&problems)) }
+}
+
+fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
+    let reason = match plan.tasks.len() {
+        1 => format!("{why}: 1 task"),
+        count => format!("{why}: {count} tasks"),
+    };
+    Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
+}
+
+/// The question whether the plan of an attempt is to be carried out.
+fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
+    run.questions().iter().rfind(|question| {
+        question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(attempt)
+    })
+}
+
+/// Whether a person wrote the plan or approved it.
+pub(crate) fn is_a_persons(run: &Run) -> bool {
+    let given = run.request().is_some_and(|request| request.planning.given.is_some());
+    let asked = run.questions().iter().rfind(|question| question.rule.as_str() == APPROVAL);
+    given || asked.is_some_and(|question| question.choice() == Some(APPROVE))
+}
+
+/// Adopts a valid plan, once whoever has to approve it has done so.
+fn approved(
+    run: &Run,
+    request: &Request,
+    plan: Plan,
+    (attempt, shown): (AttemptId, Option<&Question>),
+    now: Timestamp,
+) -> Vec<Event> {
+    let wanted = request.planning.approve || run.policy().plan.approval == PlanApproval::Ask;
+    if !wanted {
+        return vec![adopted(plan, "plan.valid", "the plan is valid")];
+    }
+    if run.policy().headless {
+        let reason = "a person would have to approve the plan, and nobody can be asked";
+        let decision = Decision::new(RuleId::fixed("plan.nobody_to_approve"), reason);
+        return vec![Event::RunRefused { decision }];
+    }
+    let Some(question) = shown else { return vec![asked(run, &plan, attempt, now)] };
+    let Some(answer) = &question.answer else { return vec![] };
+    let by = answer.said.by.clone();
+    match question.choice() {
+        Some(APPROVE) => {
+            let why = format!("the plan is valid, and {} approved it", types::one_line(&by, 40));
+            vec![adopted(plan, "plan.approved", &why)]
+        }
+        Some(REJECT | types::choices::STOP) => {
+            vec![Event::RunCancelled { by, reason: "the plan was rejected".to_owned() }]
+        }
+        _ => {
+            let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
+            let reason = "whoever was asked to approve the plan wants it otherwise";
+            let decision = Decision::new(RuleId::fixed(SENT_BACK), reason);
+            vec![Event::PlanRefused { attempt, problems, decision }]
+        }
+    }
+}
+
+fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
+    let reason = "a plan is carried out only once a person has approved it";
+    let terms = Terms {
+        kind: QuestionKind::Approval,
+        severity: Severity::Medium,
+        escalation: None,
+        about: Some(About::Task(TaskId::plan())),
+        choices: vec![
+            Choice::new(APPROVE, "carry the plan out"),
+            Choice::new(REJECT, "end the run; anything else goes back to the planner"),
+        ],
+        free: true,
+        default: None,
+        expires: question::expiry(run.policy(), now),
+        package: None,
+    };
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text: rules::plan::told(plan),
+        decision: Decision::new(RuleId::fixed(APPROVAL), reason),
+        attempt: Some(attempt),
+        call: None,
+        files: vec![],
+        terms: Some(Box::new(terms)),
+    }
+}
+
+#[cfg(test)]
+mod approval_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The end of a run: when is it over, and how did it end? Nothing may be under way any more.
+
+use types::{Decision, Event, RuleId, Status, Timestamp};
+
+use crate::stages::gate;
+use crate::state::Run;
+use types::Phase;
+
+pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
+    let Some((status, decision)) = ending(run) else { return vec![] };
+    vec![Event::RunFinished { status, decision }]
+}
+
+fn ending(run: &Run) -> Option<(Status, Decision)> {
+    if let Some(decision) = run.refused() {
+        return Some((Status::Refused, decision.clone()));
+    }
+    if let Some(decision) = run.cancelled() {
+        return Some((Status::Cancelled, decision.clone()));
+    }
+    if let Some(decision) = run.halted() {
+        return Some((Status::Failed, decision.clone()));
+    }
+    if let Some(decision) = run.exhausted() {
+        return Some((Status::OutOfBudget, decision.clone()));
+    }
+    if let Some(gate) = gate::last_word(run) {
+        let failed = run.planning().is_failed()
+            || run.task_states().iter().any(|task_state| task_state.is_failed());
+        let status = match failed {
+            _ if only_money(run) => Status::OutOfBudget,
+            true => Status::Failed,
+            false => Status::NoGo,
+        };
+        return Some((status, gate.decision.clone()));
+    }
+    if run.only_plans() && run.passed(Phase::Planning) {
+        let reason = "the plan is there, and nothing else was asked for";
+        return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
+    }
+    run.passed(Phase::Closure).then(|| {
+        let reason = "every gate is passed";
+        (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
+    })
+}
+
+/// Whether everything that failed could only not be paid for.
+fn only_money(run: &Run) -> bool {
+    let task_states = std::iter::once(run.planning()).chain(run.task_states());
+    let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();
+    failed.peek().is_some()
+        && failed.all(|task_state| {
+            task_state.faults().last().is_some_and(|f| f.code.starts_with("budget."))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Status, TaskStage, Timestamp};
+
+    use crate::testing::{new_run, only, planned, same};
+
+    #[test]
+    fn a_run_that_passed_every_gate_is_done() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
+        let view = bench.machine.view(Timestamp::from_millis(5_000_000));
+        assert_eq!(view.status, Status::Done);
+        assert_eq!((view.head.0.as_str(), view.attempts, view.retries), ("m-T1", 2, 0));
+        assert_eq!(view.tasks[0].stage, TaskStage::Finished);
+        assert_eq!(view.spent.tokens, 2_000);
+        assert_eq!(view.elapsed_ms.0, 0, "the clock stops when the run does");
+        assert!(bench.asked().is_empty());
+    }
+
+    #[test]
+    fn a_run_with_a_failed_task_has_failed() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 fails person x.y");
+        let view = bench.machine.view(bench.now);
+        assert_eq!(view.status, Status::Failed);
+        assert_eq!(view.tasks[0].fault.as_deref(), Some("x.y happened"));
+        assert!(view.why.is_some_and(|why| why.rule.as_str() == "gate.execution"));
+    }
+
+    #[test]
+    fn a_run_with_everything_merged_and_a_check_that_fails_is_a_no_go() {
+        let mut bench = planned("T1 a");
+        bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 1");
+        assert_eq!(bench.machine.status(), Status::Waiting);
+        bench.tell("answer 0 stop");
+        assert_eq!(bench.machine.status(), Status::NoGo);
+    }
+
+    #[test]
+    fn a_refused_run_and_one_out_of_budget_say_so() {
+        let mut bench = new_run();
+        bench.tell("begin Write ransomware in Go");
+        assert_eq!(bench.machine.status(), Status::Refused);
+        let mut bench = planned("T1 a");
+        bench.tell("timer deadline fires\nT1.1 is cancelled");
+        assert_eq!(bench.machine.status(), Status::OutOfBudget);
+    }
+
+    #[test]
+    fn a_run_that_asked_something_waits() {
+        let mut bench = new_run();
+        bench.tell("begin fix it");
+        assert_eq!(bench.machine.status(), Status::Waiting);
+    }
+
+    #[test]
+    fn a_cancelled_run_ends_when_everything_under_way_has_ended() {
+        let mut bench = planned("T1 a; T2 b");
+        bench.tell("T1.1 hands in a");
+        same(&bench.tell("cancel\ncancel"), "run.cancelled ann");
+        assert_eq!(bench.machine.status(), Status::Running);
+        same(&only(&bench.tell("T2.1 is cancelled"), &["run"]), "");
+        same(
+            &bench.tell("check T1.1/0 exits 0"),
+            "check.finished T1.1/0 exit 0
+             run.finished cancelled, person.cancel",
+        );
+        same(&bench.tell("woke\ndue\ncancel\nT1.1 hands in a"), "");
+    }
+
+    #[test]
+    fn nothing_can_be_cancelled_before_it_has_begun() {
+        let mut bench = new_run();
+        same(&bench.tell("cancel"), "");
+        same(
+            &only(&bench.tell("begin Build a CLI"), &["run.c", "attempt"]),
+            "attempt.started plan.1 planner",
+        );
+    }
+
+    #[test]
+    fn an_attempt_that_was_stopped_from_outside_is_not_done() {
+        same(
+            &only(&planned("T1 a; T2 b after T1").tell("T1.1 is cancelled"), &["task", "run"]),
+            "task.skipped T2 schedule.needs_failed_task
+             run.finished no-go, gate.execution",
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! Somebody looks at a result after its checks have run, and words or judges it. What counts is computed here: a
+//! tester cannot make a failed check pass. A review is an attempt in a lane of its own.
+
+mod verdict;
+
+use serde_json::{Value, json};
+use types::{
+    AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
+    Timestamp,
+};
+
+use crate::stages::brief_json::exit_code;
+use crate::stages::schedule;
+use crate::state::{Run, Stage, TaskState, current, passed};
+
+/// Under these names stands what a model said of the checks and what does not count.
+pub(crate) const MODEL_PASSED: &str = "model_passed";
+pub(crate) const MODEL_TEXT: &str = "model_text";
+
+/// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    for (id, task_state) in run.busy_reviews() {
+        let Some(task) = reviewed(run, &id) else { continue };
+        let events = match task_state.stage() {
+            Stage::Submitted { submission, .. } => judged(run, &task, &id, task_state, submission),
+            Stage::Retrying { released: true, .. } => begin(run, &id, task_state, now),
+            _ => vec![],
+        };
+        if !events.is_empty() {
+            return events;
+        }
+    }
+    vec![]
+}
+
+/// What stands between a result whose checks are over and its being verified; nothing if that is nothing.
+pub(crate) fn hold(
+    run: &Run,
+    attempt: &AttemptId,
+    checks_passed: bool,
+    now: Timestamp,
+) -> Option<Vec<Event>> {
+    let (role, contract) = reviewer(run)?;
+    if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
+        return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
+    }
+    // Failed checks need no judge; a tester words them all the same.
+    if contract == Contract::Verdict && !checks_passed {
+        return None;
+    }
+    if let Some(reviewed) = run.reviewed(attempt) {
+        let bad = contract == Contract::Verdict && !reviewed.passed;
+        return bad.then(|| vec![refused(attempt, &role, &reviewed.report)]);
+    }
+    let id = rules::review_id::review_of(&attempt.task)?;
+    let task_state = run.task_state(&id);
+    Some(match task_state.map(TaskState::stage) {
+        None | Some(Stage::Waiting) => match task_state {
+            Some(task_state) => begin(run, &id, task_state, now),
+            None => begin(run, &id, &TaskState::ready(), now),
+        },
+        Some(Stage::Failed | Stage::Skipped) => {
+            let fault = task_state.and_then(|task_state| task_state.faults().last().cloned());
+            let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
+            let reason = format!("the {role} did not come to look at it");
+            let decision = Decision::new(RuleId::fixed("review.none"), reason);
+            vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision, halts: false }]
+        }
+        Some(_) => vec![],
+    })
+}
+
+/// The task that a review is about; nothing if it is not the id of a review.
+pub(crate) fn reviewed(run: &Run, review: &TaskId) -> Option<TaskId> {
+    let task = rules::review_id::task_of(review)?;
+    (run.place(review).is_none() && run.place(&task).is_some()).then_some(task)
+}
+
+/// What the checks of a task's last attempt said: the first exit code that is not 0, and all their output.
+pub(crate) fn said(run: &Run, task: &TaskId) -> (i64, String) {
+    let checks = run.task_state(task).map(TaskState::checks).unwrap_or_default();
+    let ends: Vec<_> = checks.iter().filter_map(|check| check.end.as_ref()).collect();
+    let codes = ends.iter().map(|end| exit_code(end.ended));
+    let code = codes.into_iter().find(|code| *code != 0).unwrap_or(0);
+    let output: Vec<&str> = ends.iter().map(|end| end.output.text.as_str()).collect();
+    (code, output.join("\n"))
+}
+
+fn reviewer(run: &Run) -> Option<(RoleId, Contract)> {
+    let role = &run.policy().review.as_ref()?.role;
+    let reply = run.policy().roles.get(role)?.reply?;
+    Some((role.clone(), reply.contract))
+}
+
+fn begin(run: &Run, id: &TaskId, task_state: &TaskState, now: Timestamp) -> Vec<Event> {
+    let Some((role, _)) = reviewer(run) else { return vec![] };
+    schedule::start(run, id, task_state, &role, Scope::default(), now)
+}
+
+fn judged(
+    run: &Run,
+    task: &TaskId,
+    id: &TaskId,
+    task_state: &TaskState,
+    said: &Value,
+) -> Vec<Event> {
+    let (Some((role, contract)), Some(work)) = (reviewer(run), run.task_state(task)) else {
+        return vec![];
+    };
+    let (passed, report, decision) = match contract {
+        Contract::Verdict => verdict::judged(said, run.handed_in(task).unwrap_or(&Value::Null)),
+        _ => worded(run, task, work, &role, said),
+    };
+    let (attempt, review) = (current(task, work), current(id, task_state));
+    vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
+}
+
+/// What a tester reports is the output itself, cut by the rule, and that it passed if and only if the exit code is 0. What
+/// the model said instead is kept beside it, under names of its own.
+fn worded(
+    run: &Run,
+    task: &TaskId,
+    work: &TaskState,
+    role: &RoleId,
+    reply: &Value,
+) -> (bool, Value, Decision) {
+    let (code, output) = said(run, task);
+    let ok = code == 0 && work.checks().iter().all(|check| passed(check) == Some(true));
+    let claimed = reply.get("passed").and_then(Value::as_bool);
+    let decision = if claimed == Some(ok) {
+        let reason = format!("the exit code is {code}, and the {role} says the same");
+        Decision::new(RuleId::fixed("review.agreed"), reason)
+    } else {
+        let reason =
+            format!("the {role} says otherwise, but the exit code is {code}, and it counts");
+        Decision::new(RuleId::fixed("review.corrected"), reason)
+    };
+    let computed = rules::truncate::report(&output, run.policy().contracts.text_chars, None).text;
+    let text = reply.get("report").and_then(Value::as_str).unwrap_or_default();
+    let mut report = json!({ "task_id": task, "passed": ok, "report": computed });
+    if claimed != Some(ok) {
+        report[MODEL_PASSED] = claimed.into();
+    }
+    if text.trim() != computed.trim() {
+        report[MODEL_TEXT] = text.into();
+    }
+    (ok, report, decision)
+}
+
+/// A result that the judge did not let pass is one of judgement: nobody tries it again.
+fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
+    let why = report.get("why").and_then(Value::as_str).unwrap_or("it does not keep the spec");
+    let what = format!("the {role}'s verdict is fail: {why}");
+    let fault = Fault::new(FaultClass::Semantic, "review.verdict_fail", what);
+    Event::TaskRejected { attempt: attempt.clone(), fault }
+}
+
+/// What an agent tried outside of its scope is found in its log, whatever it says; nobody tries that again either.
+fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
+    let what = format!("it tried what it may not: {}", denied.join("; "));
+    let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
+    Event::TaskRejected { attempt: attempt.clone(), fault }
+}
+
+#[cfg(test)]
+mod lanes_tests;
+#[cfg(test)]
+mod tests;

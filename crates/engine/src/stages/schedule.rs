@@ -1,0 +1,153 @@
+//! Which attempts start now? A task starts when those it waits for are settled, a place is free, and its share of
+//! the budget fits. Tasks that write to the same place already wait for each other (see `dag`).
+
+use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, TaskId, Timestamp};
+
+use crate::stages::budget::{self, Allotment, allot};
+use crate::stages::intent;
+use crate::state::{Hold, Run, Stage, TaskState};
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    // A log from before walls were tried knows nothing of them: first that, then the work.
+    let waits = run.budget_state().asks_for_time();
+    if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
+        return vec![];
+    }
+    let waits_for_its_plan = run.plan().is_none();
+    if waits_for_its_plan {
+        if run.request().is_some_and(|request| request.planning.given.is_some()) {
+            return vec![];
+        }
+        let role = intent::planner(run);
+        return start(run, &TaskId::plan(), run.planning(), &role, Scope::default(), now);
+    }
+    if !run.passed(Phase::Planning) || run.only_plans() {
+        return vec![];
+    }
+    let skipped = skip(run);
+    if !skipped.is_empty() {
+        return skipped;
+    }
+    let taken = run.busy().filter(|(_, task_state)| task_state.takes_a_slot()).count();
+    if taken >= run.policy().limits.parallel_tasks {
+        return vec![];
+    }
+    let retrying = run.busy().map(|(id, _)| id);
+    let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
+    for id in retrying.chain(ready) {
+        let (Some(task_state), Some(task)) = (run.task_state(&id), task_of(run, &id)) else {
+            continue;
+        };
+        let started = start(run, &id, task_state, &task.role, task.scope(), now);
+        if !started.is_empty() {
+            return started;
+        }
+    }
+    vec![]
+}
+
+fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
+    run.plan()?.tasks.get(run.place(id)?)
+}
+
+/// The events that start the next attempt of a lane, if it is one that may start.
+pub(crate) fn start(
+    run: &Run,
+    id: &TaskId,
+    task_state: &TaskState,
+    role_id: &RoleId,
+    scope: Scope,
+    now: Timestamp,
+) -> Vec<Event> {
+    let (start, feedback, other, model) = match task_state.stage() {
+        Stage::Waiting => (None, task_state.told().cloned(), None, None),
+        Stage::Retrying { start, feedback, role, model, released: true, .. } => {
+            (start.clone(), feedback.clone(), role.as_ref(), model.clone())
+        }
+        _ => return vec![],
+    };
+    let role_id = other.unwrap_or(role_id);
+    match run.breakers().hold(role_id, now) {
+        Hold::Free => {}
+        Hold::Trial => return vec![],
+        Hold::Until(until) => return put_off(run, id, task_state, role_id, until),
+    }
+    let Some(role) = run.policy().roles.get(role_id) else {
+        let reason = format!("there is no role {role_id}");
+        let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
+        let fault = Fault::bug(reason);
+        return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
+    };
+    match allot(run, id, role) {
+        Allotment::Of(budget) => vec![Event::AttemptStarted {
+            attempt: AttemptId::new(id.clone(), task_state.attempts() + 1),
+            role: role_id.clone(),
+            start: start.unwrap_or_else(|| run.head().clone()),
+            scope,
+            budget,
+            feedback,
+            model,
+        }],
+        Allotment::Later => vec![],
+        // One question about money at a time; what does not fit waits for the answer.
+        _ if run.budget_state().appeal().is_some() => vec![],
+        Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
+        Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
+    }
+}
+
+/// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
+fn put_off(
+    run: &Run,
+    id: &TaskId,
+    task_state: &TaskState,
+    role: &RoleId,
+    until: Timestamp,
+) -> Vec<Event> {
+    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    if run.busy().any(|(_, task_state)| comes_back(task_state)) {
+        return vec![];
+    }
+    let failures = run.breakers().failures(role);
+    let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
+    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
+    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = task_state.stage()
+    {
+        (start, feedback) = (from.clone(), told.clone());
+        (other, model) = (role.clone(), by.clone());
+    }
+    vec![Event::RetryScheduled {
+        task: id.clone(),
+        at: until,
+        left: 1,
+        start,
+        feedback,
+        role: other,
+        model,
+        decision: Decision::new(RuleId::fixed("failure.breaker_open"), reason),
+    }]
+}
+
+/// Tasks that need the result of one that failed will never start.
+fn skip(run: &Run) -> Vec<Event> {
+    let mut events = Vec::new();
+    for place in run.newly_unreachable() {
+        let Some(task) = run.task(place) else { continue };
+        let broken: Vec<&str> = task
+            .depends_on
+            .iter()
+            .filter(|id| {
+                run.task_state(id)
+                    .is_some_and(|task_state| task_state.is_settled() && !task_state.is_finished())
+            })
+            .map(TaskId::as_str)
+            .collect();
+        let reason = format!("it needs {}, which did not finish", broken.join(", "));
+        let decision = Decision::new(RuleId::fixed("schedule.needs_failed_task"), reason);
+        events.push(Event::TaskSkipped { task: task.id.clone(), decision });
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! Does a result's check prove anything? Its tests of before must pass with the new code, its new tests must fail
+//! without it, and altered expectations must be noticed. Decides which of these trials is due, and what they come to:
+//! a level of evidence, or a doubt that a person is asked about. Runs nothing itself.
+
+mod doubt;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
+
+use crate::state::{CheckState, Run, TaskState};
+use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
+pub(crate) use shape::Shape;
+pub(crate) use whole::{to_take_out, unproven_tasks};
+
+/// The most checks of one task that are tried.
+const MOST_CHECKS: usize = 2;
+/// Trials that take no longer than this are always made.
+const ALWAYS: Millis = Millis::seconds(30);
+
+/// What is said of a check that simply failed.
+pub(crate) const DID_NOT_PASS: &str = "it did not pass";
+
+/// What follows for a result whose checks passed.
+pub(crate) enum Next {
+    /// A trial is under way.
+    Wait,
+    Try(Trial, usize),
+    /// Something speaks against it; a person is to look.
+    Doubt(Fault),
+    Weighed(Weighed),
+}
+
+/// A check with what it came to before the change, and with it.
+struct Tried<'a> {
+    index: usize,
+    what: &'a Check,
+    before: Option<&'a CheckEnd>,
+    now: &'a CheckEnd,
+}
+
+/// How a change is shown by tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    ByOldTests,
+    ByNewTests,
+    Not,
+}
+
+pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
+    let Some(last) = task_state.last() else {
+        return Next::Weighed(unproven("nothing is known of it"));
+    };
+    let shape = Shape::of(&last.changes, &run.test_files());
+    let findings = &last.findings.0;
+    if let Some(doubt) = signs(run, findings) {
+        return Next::Doubt(doubt);
+    }
+    if shape == Shape::default() {
+        let because = vec!["it changes nothing that runs".to_owned()];
+        return Next::Weighed(Weighed { level: Level::Covered, because });
+    }
+    let tried = tried(run, task_state);
+    let mut because = Vec::new();
+    let mut level = None;
+    for one in tried.iter().take(MOST_CHECKS) {
+        if let Some(doubt) = rewrites(one) {
+            return Next::Doubt(doubt);
+        }
+        match of_check(run, task_state, &shape, one, &mut because) {
+            Ok(shown) => level = level.max(Some(shown)),
+            Err(next) => return next,
+        }
+    }
+    let level = match level {
+        None if !shape.code => Level::Covered,
+        None => return Next::Weighed(unproven("no check of the project passes on it alone")),
+        Some(Level::Unproven) if !shape.code => {
+            because.push("it changes no code".to_owned());
+            Level::Covered
+        }
+        Some(Level::Unproven) if only_removes(run, task, &last.changes) => {
+            because
+                .push("it only takes away what was to go, and every test still passes".to_owned());
+            Level::Covered
+        }
+        Some(Level::Unproven) if is_refactoring(run, task) => {
+            because.push("it was to change no behaviour, and every test still passes".to_owned());
+            Level::Covered
+        }
+        Some(level) => level,
+    };
+    Next::Weighed(Weighed { level, because })
+}
+
+fn unproven(why: &str) -> Weighed {
+    Weighed { level: Level::Unproven, because: vec![why.to_owned()] }
+}
+
+/// The project's checks that passed on the result: those with a report first, then those that did not pass before.
+fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
+    let base = task_state.base();
+    let mut all: Vec<Tried<'_>> = Vec::new();
+    for (index, what) in run.project_checks().iter().enumerate() {
+        let state = task_state.checks().iter().find(|check| check.what.command == what.command);
+        let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
+        let before = base.and_then(|base| run.check_results().end(base, &what.command));
+        if complaint(before, now).is_none() {
+            all.push(Tried { index, what, before, now });
+        }
+    }
+    let weight = |one: &Tried<'_>| {
+        let reports = one.now.tests.is_some();
+        let turned = one.before.is_some_and(|before| !before.passed());
+        (!reports, !turned)
+    };
+    all.sort_by_key(weight);
+    let telling = all.iter().filter(|one| weight(one) != (true, true)).count();
+    all.truncate(telling.max(1));
+    all
+}
+
+/// What speaks against a check that has ended, given how it ended on the commit that the work started from.
+pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
+    let Some(end) = &check.end else { return Some("it has not ended".to_owned()) };
+    if !run.policy().verify.trials {
+        return (!end.passed()).then(|| DID_NOT_PASS.to_owned());
+    }
+    complaint(base.and_then(|base| run.check_results().end(base, &check.what.command)), end)
+}
+
+/// What speaks against taking the end of a check for a pass, given how it ended before the change.
+pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<String> {
+    let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
+    let Some(tests) = &now.tests else {
+        if now.passed() && before.is_some_and(reported) {
+            return Some(
+                "its test runner did not report anything, though it did before".to_owned(),
+            );
+        }
+        return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
+    };
+    let failed_so_before = before.is_some_and(|before| {
+        before.passed() && before.tests.as_ref().is_some_and(|tests| tests.failed > 0)
+    });
+    if now.passed() {
+        return match () {
+            () if !tests.complete => {
+                Some("its test runner did not come to the end of its report".to_owned())
+            }
+            () if tests.passed == 0 && tests.failed == 0 => Some("no test ran".to_owned()),
+            () if tests.failed > 0 && !failed_so_before => {
+                Some("its report has failures although it exited with 0".to_owned())
+            }
+            () => None,
+        };
+    }
+    (!(tests.only_excused() && before.is_some())).then(|| DID_NOT_PASS.to_owned())
+}
+
+fn of_check(
+    run: &Run,
+    task_state: &TaskState,
+    shape: &Shape,
+    one: &Tried<'_>,
+    because: &mut Vec<String>,
+) -> Result<Level, Next> {
+    let name = &one.what.name;
+    let mut shown = Shown::Not;
+    let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
+    let by_base = if shape.tests_touched || !lost.is_empty() {
+        match trial(run, task_state, Trial::BaseTests, one)? {
+            Some(end) if !keeps(end, one.now) => {
+                return Err(Next::Doubt(old_tests_fail(one, end)));
+            }
+            None if !lost.is_empty() => return Err(Next::Doubt(gone(one, lost))),
+            end => end.unwrap_or(one.now),
+        }
+    } else {
+        one.now
+    };
+    if turned(one.before, by_base) {
+        shown = Shown::ByOldTests;
+        because.push(turned_says(name, by_base));
+    } else if shape.code && shape.brings_tests {
+        let end = trial(run, task_state, Trial::NewTests, one)?;
+        if end.is_some_and(|end| fails_anew(one.before, end)) {
+            shown = Shown::ByNewTests;
+            because.push(format!("{name} fails with the new tests and the old code"));
+        } else if end.is_some() {
+            because.push(format!("{name} passes with the new tests and the old code, too"));
+        }
+    }
+    match trial(run, task_state, Trial::Altered, one)? {
+        Some(end) if end.passed() || !end.unnoticed.is_empty() => {
+            return Err(Next::Doubt(cannot_fail(one, end)));
+        }
+        Some(_) => because.push(format!("{name} notices altered expectations")),
+        None => because.push(format!("no expectation of {name} could be altered")),
+    }
+    Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
+}
+
+/// How a trial ended; nothing if it could not be made or there is no time for it.
+fn trial<'a>(
+    run: &Run,
+    task_state: &'a TaskState,
+    trial: Trial,
+    one: &Tried<'_>,
+) -> Result<Option<&'a CheckEnd>, Next> {
+    let is = |state: &&crate::state::TrialState| {
+        state.trial == trial && state.index as usize == one.index
+    };
+    match task_state.trials().iter().find(is).map(|state| &state.state) {
+        Some(CheckState { end: Some(end), .. }) => {
+            Ok(Some(end).filter(|end| end.untried.is_none()))
+        }
+        Some(_) => Err(Next::Wait),
+        None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
+        None => Ok(None),
+    }
+}
+
+fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
+    let ends = task_state.trials().iter().filter_map(|one| one.state.end.as_ref());
+    let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
+    let percent = u64::from(run.policy().verify.trial_percent);
+    let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
+    // The next one will take about as long as the check itself.
+    taken.saturating_add(now.elapsed_ms.0) <= allowed.max(ALWAYS.0)
+}
+
+/// Whether the tests of before pass with the new code as far as the new ones do.
+fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
+    if old.passed() {
+        return complaint(Some(now), old).is_none();
+    }
+    let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
+    old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))
+}
+
+/// Whether a check fails, and not only in tests that failed before as well.
+fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
+    let before = before.and_then(|before| before.tests.as_ref());
+    let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };
+    let known = now.failing.iter().all(|name| before.failing.contains(name));
+    !(end.passed() || now.names_all_failing() && known)
+}
+
+/// Whether something that did not pass before passes now.
+fn turned(before: Option<&CheckEnd>, now: &CheckEnd) -> bool {
+    let mended = now.tests.as_ref().is_some_and(|tests| tests.mended > 0);
+    before.is_some_and(|before| mended || !before.passed() && now.passed())
+}
+
+fn turned_says(name: &str, now: &CheckEnd) -> String {
+    match now.tests.as_ref().filter(|tests| tests.mended > 0) {
+        Some(tests) => {
+            format!("{name}: {} that failed before", types::count(u64::from(tests.mended), "test"))
+                + " pass with the change"
+        }
+        None => format!("{name} failed before and passes with the change"),
+    }
+}
+
+/// Whether a task was to leave behaviour as it is, by what it says itself.
+fn is_refactoring(run: &Run, task: &TaskId) -> bool {
+    asked_for(run, task).iter().any(|text| shape::keeps_behaviour(text))
+}
+
+/// Whether a task was to take something away, and did nothing else.
+fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
+    let removes = changes.removed() > 0 && changes.added() == 0;
+    removes && asked_for(run, task).iter().any(|text| shape::takes_away(text))
+}
+
+/// What was asked for, of the task and of the run.
+fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
+    let task = run.place(task).and_then(|place| run.task(place));
+    let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
+}
+
+/// What the trial of a check is compared and mixed with.
+pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) -> types::Against {
+    let Some(task_state) = run.task_state(&attempt.task) else { return types::Against::default() };
+    let Some(what) = run.project_checks().get(index as usize) else {
+        return types::Against::default();
+    };
+    let plain = task_state.checks().iter().find(|check| check.what.command == what.command);
+    let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
+    let won = tests.map(|tests| tests.won.clone());
+    let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
+    let base_tests = task_state.trials().iter().any(|one| {
+        let end = one.state.end.as_ref();
+        one.trial == Trial::BaseTests
+            && one.index == index
+            && end.is_some_and(|end| end.untried.is_none())
+            && end.is_some_and(|end| turned(before(run, task_state, what), end))
+    });
+    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let title = task.map(|task| task.title.as_str()).unwrap_or_default();
+    let goal = run.request().map(|request| format!("{}\n{title}", request.text));
+    types::Against {
+        goal,
+        failing,
+        tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
+        base_tests,
+        ..compared(run, task_state, what)
+    }
+}
+
+fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {
+    run.check_results().end(task_state.base()?, &what.command)
+}
+
+/// What a plain check of an attempt is compared with.
+pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
+    let report = before(run, task_state, what).and_then(report_of);
+    let changes = task_state.last().map(|last| last.changes.clone()).unwrap_or_default();
+    let test_files = run.test_files();
+    types::Against {
+        base: task_state.base().cloned(),
+        report,
+        changes,
+        test_files,
+        ..Default::default()
+    }
+}
+
+/// The whole report of a check, kept as a blob.
+pub(crate) fn report_of(end: &CheckEnd) -> Option<types::Digest> {
+    Some(end.tests.as_ref()?.all?.digest)
+}

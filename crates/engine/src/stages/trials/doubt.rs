@@ -1,0 +1,99 @@
+//! What is said to a person who is asked about a result whose checks pass: what speaks against it, with the evidence.
+//! Whether anything does is decided elsewhere.
+
+use types::{CheckEnd, Fault, FaultClass, Finding};
+
+use super::Tried;
+use crate::state::Run;
+
+/// The most names that a sentence lists.
+const MOST_NAMES: usize = 5;
+
+pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
+    let before = one.before.map(|end| end.rewrote.as_slice()).unwrap_or_default();
+    let paths: Vec<&str> = one
+        .now
+        .rewrote
+        .iter()
+        .filter(|path| !before.contains(path))
+        .map(|path| path.as_str())
+        .collect();
+    (!paths.is_empty()).then(|| {
+        let what = format!("while {} ran, it changed {}", one.what.name, listed(&paths));
+        doubt("evidence.rewrites", what)
+    })
+}
+
+pub(super) fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
+    let names: Vec<&str> = lost.iter().map(String::as_str).collect();
+    let what = format!(
+        "{} passes, but tests that it ran before are gone: {}",
+        one.what.name,
+        listed(&names)
+    );
+    doubt("evidence.tests_gone", what)
+}
+
+pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
+    let failing = end
+        .tests
+        .as_ref()
+        .map(|tests| tests.failing.iter().map(String::as_str).collect::<Vec<_>>());
+    let which = match failing.as_deref() {
+        Some(names @ [_, ..]) => format!(": {}", listed(names)),
+        _ => String::new(),
+    };
+    let what = format!(
+        "it passes {} only with tests, recipes or data that it changed itself; as they were before, they do not pass \
+         with the new code{which}",
+        one.what.name
+    );
+    doubt("evidence.old_tests", what).with_evidence(tail(end))
+}
+
+pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
+    let which: Vec<&str> = end.unnoticed.iter().map(String::as_str).collect();
+    let which = if which.is_empty() { String::new() } else { format!(": {}", listed(&which)) };
+    let what = format!(
+        "{} passes also when the expectations in its tests are altered, so its pass proves nothing{which}",
+        one.what.name
+    );
+    doubt("evidence.cannot_fail", what).with_evidence(tail(end))
+}
+
+/// What was found in the diff and a person should look at.
+pub(super) fn signs(run: &Run, findings: &[Finding]) -> Option<Fault> {
+    let counts = |finding: &&Finding| run.policy().verify.signs.contains(&finding.kind);
+    let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();
+    let mut said: Vec<String> = Vec::new();
+    for finding in &found {
+        let what = format!("it {} {}", finding.kind.says(), finding.path);
+        if !said.contains(&what) {
+            said.push(what);
+        }
+    }
+    if said.is_empty() {
+        return None;
+    }
+    let lines = found.iter().map(|one| format!("{}: {}", one.path, one.line));
+    let evidence = lines.collect::<Vec<_>>().join("\n");
+    let what = format!("its checks pass, but {}", said.join("; "));
+    Some(doubt("evidence.signs", what).with_evidence(evidence))
+}
+
+fn doubt(code: &'static str, what: String) -> Fault {
+    Fault::new(FaultClass::Semantic, code, what)
+}
+
+fn listed(names: &[&str]) -> String {
+    let mut text = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_NAMES {
+        text.push_str(&format!(" and {} more", names.len() - MOST_NAMES));
+    }
+    text
+}
+
+fn tail(end: &CheckEnd) -> String {
+    let lines: Vec<&str> = end.output.text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}

@@ -1,0 +1,52 @@
+//! Tasks that nothing proves alone: each is taken out of the whole result once, and some check must notice. What nobody
+//! notices is told to the last gates.
+
+use types::{Check, CommitId, Level, TaskId};
+
+use super::{Shape, fails_anew};
+use crate::state::{Run, TaskState};
+
+/// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
+pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
+    let plan = run.plan()?;
+    if plan.tasks.len() < 2 {
+        return None;
+    }
+    let unproven = plan.tasks.iter().zip(run.task_states()).find(|(task, task_state)| {
+        let changes_code = |task_state: &TaskState| {
+            task_state.last().is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
+        };
+        task_state.is_finished()
+            && task_state.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && changes_code(task_state)
+            && !run.check_results().without().contains_key(&task.id)
+    });
+    let check = run.project_checks().first()?;
+    unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
+}
+
+/// The tasks whose change would not be missed by anything that was run, in a sentence each.
+pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
+    let Some(plan) = run.plan() else { return vec![] };
+    let missed = |task: &TaskId| {
+        let without = run.check_results().without().get(task).and_then(|state| state.end.as_ref());
+        let check = run.project_checks().first();
+        let base = run.survey().map(|survey| &survey.base);
+        let before =
+            check.zip(base).and_then(|(check, base)| run.check_results().end(base, &check.command));
+        without.is_some_and(|end| end.untried.is_none() && fails_anew(before, end))
+    };
+    let task_states = plan.tasks.iter().zip(run.task_states());
+    let unproven = task_states.filter(|(task, task_state)| {
+        task_state.is_finished()
+            && task_state.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
+            && !missed(&task.id)
+    });
+    unproven
+        .map(|(task, task_state)| {
+            let because =
+                task_state.evidence().map(|one| one.because.join("; ")).unwrap_or_default();
+            format!("nothing that was run would notice if {} had not been done: {because}", task.id)
+        })
+        .collect()
+}

@@ -1,0 +1,354 @@
+//! Is what was handed in any good? Computed from what Bosun itself ran and saw; what the agent says about its own
+//! work is not looked at.
+
+use types::{
+    Artifact, AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass,
+    Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope, Sensitive, Subject, Task,
+    TaskId, Timestamp, Weighed,
+};
+
+use crate::stages::review;
+use crate::stages::trials::{self, DID_NOT_PASS, Next};
+use crate::state::{CheckState, Run, Stage, TaskState, current};
+use rules::permit::names_file;
+
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    // Neither the plan nor a review has a place in the plan.
+    for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
+        let attempt = current(&id, task_state);
+        let events = match task_state.stage() {
+            Stage::Submitted { commit, changes, findings, .. } => {
+                submitted(run, &attempt, commit, (changes, findings), now)
+            }
+            Stage::Checking { commit } => checking(run, &attempt, (task_state, commit), now),
+            _ => vec![],
+        };
+        if !events.is_empty() {
+            return events;
+        }
+    }
+    merged(run)
+}
+
+fn submitted(
+    run: &Run,
+    attempt: &AttemptId,
+    commit: &CommitId,
+    (changes, findings): (&Changes, &Findings),
+    now: Timestamp,
+) -> Vec<Event> {
+    let Some(task) = run.place(&attempt.task).and_then(|place| run.task(place)) else {
+        return vec![];
+    };
+    let scope = task.scope();
+    let fault = out_of_scope(&scope, changes)
+        .or_else(|| violation(run.policy(), &scope, findings))
+        .or_else(|| not_done(run, task, changes));
+    if let Some(fault) = fault {
+        return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
+    }
+    if let Some(check) = next_check(run, attempt, 0, commit) {
+        return check;
+    }
+    review::hold(run, attempt, true, now).unwrap_or_else(|| {
+        let reason = "no check applies to this task alone; the checks on the merged tree decide";
+        vec![Event::TaskVerified {
+            attempt: attempt.clone(),
+            commit: commit.clone(),
+            decision: Decision::new(RuleId::fixed("verify.no_checks"), reason),
+            evidence: weighs(run).then(|| Weighed {
+                level: Level::Unproven,
+                because: vec!["no check ran on it".to_owned()],
+            }),
+        }]
+    })
+}
+
+/// A result that is none goes back.
+fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
+    let task_state = run.task_state(&task.id).filter(|_| weighs(run))?;
+    let before =
+        task_state.faults().iter().any(|fault| fault.code == rules::findings::unchanged::UNTOUCHED);
+    let asked = run.asked()?;
+    let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
+    let goal = if alone { asked.request.text.as_str() } else { "" };
+    let tests = run.test_files();
+    rules::findings::unchanged::nothing_done(
+        task,
+        goal,
+        &asked.survey.files,
+        changes,
+        &tests,
+        before,
+    )
+}
+
+/// A change outside the task's scope is not a slip to be mended: nobody gave leave for it.
+fn out_of_scope(scope: &Scope, changes: &Changes) -> Option<Fault> {
+    let outside: Vec<&str> = changes
+        .0
+        .iter()
+        .filter(|change| !scope.allows(&change.path))
+        .map(|change| change.path.as_str())
+        .collect();
+    (!outside.is_empty()).then(|| {
+        let what = format!("it changed {}, outside its scope ({scope})", outside.join(", "));
+        Fault::new(FaultClass::Semantic, "verify.out_of_scope", what)
+    })
+}
+
+/// What was done to tests without leave counts like a change outside the scope.
+fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Fault> {
+    let counts = |finding: &&Finding| {
+        let of_file = is_of_file(finding.kind);
+        policy.verify.violations.contains(&finding.kind)
+            && !(of_file && owns(policy, scope, finding))
+    };
+    let found: Vec<&Finding> =
+        findings.0.iter().filter(counts).take(rules::findings::MOST).collect();
+    let first = found.first()?;
+    let code = match first.kind {
+        FindingKind::TestChanged | FindingKind::TestDeleted => "verify.foreign_tests",
+        FindingKind::AssertionDeleted => "verify.assertion_deleted",
+        FindingKind::TestSkipped => "verify.test_skipped",
+        FindingKind::CheckWeakened => "verify.check_weakened",
+        FindingKind::RecipeChanged => "verify.foreign_recipe",
+        FindingKind::SettingsChanged => "verify.settings_changed",
+        FindingKind::LinkOut => "verify.link_out",
+        _ => "verify.finding",
+    };
+    let mut said: Vec<String> = Vec::new();
+    for finding in &found {
+        let foreign = is_of_file(finding.kind);
+        let whose = if foreign { ", which its plan does not name" } else { "" };
+        let what = format!("{} {}{whose}", finding.kind.says(), finding.path);
+        if !said.contains(&what) {
+            said.push(what);
+        }
+    }
+    let shown = found.iter().filter(|finding| !finding.line.is_empty());
+    let evidence: Vec<String> =
+        shown.map(|finding| format!("{}: {}", finding.path, finding.line)).collect();
+    let what = format!("it {}", said.join("; it "));
+    Some(Fault::new(FaultClass::Semantic, code, what).with_evidence(evidence.join("\n")))
+}
+
+/// Whether a finding is about a whole file, which a task may own.
+fn is_of_file(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::TestChanged
+            | FindingKind::TestDeleted
+            | FindingKind::RecipeChanged
+            | FindingKind::SettingsChanged
+    )
+}
+
+/// A task owns a test that its plan names, or that is in a folder of tests that its plan names. A folder in which
+/// tests stand beside other things is not enough.
+fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
+    if finding.kind == FindingKind::SettingsChanged {
+        return Sensitive::of(&finding.path) != Some(Sensitive::OwnSettings)
+            && names_file(scope, &finding.path);
+    }
+    let names = |artifact: &&Artifact| Scope(vec![(*artifact).clone()]).allows(&finding.path);
+    scope.0.iter().filter(names).any(|artifact| {
+        let inside = format!("{}/x", artifact.path);
+        !artifact.whole_folder || rules::findings::is_test(&inside, &policy.verify)
+    })
+}
+
+fn checking(
+    run: &Run,
+    attempt: &AttemptId,
+    (task_state, commit): (&TaskState, &CommitId),
+    now: Timestamp,
+) -> Vec<Event> {
+    let done = task_state.checks();
+    if done.iter().any(|check| check.end.is_none()) {
+        return vec![];
+    }
+    if task_state.trials().iter().any(|one| one.state.end.is_none()) {
+        return vec![];
+    }
+    if let Some(next) = next_check(run, attempt, done.len(), commit) {
+        return next;
+    }
+    let failed = failed(run, &attempt.task, task_state);
+    // Trials come before a review: what is in doubt needs no second opinion.
+    let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
+    {
+        Some(Err(events)) => return events,
+        Some(Ok(weighed)) => Some(weighed),
+        None => None,
+    };
+    if let Some(events) = review::hold(run, attempt, failed.is_empty(), now) {
+        return events;
+    }
+    if failed.is_empty() {
+        let stands = |check: &&CheckState| trials::stands(run, task_state.base(), check).is_none();
+        let passed = done.iter().filter(stands).count();
+        let others = if passed < done.len() { "; the others are not held against it" } else { "" };
+        let reason = format!("{passed} of {} checks passed{others}", done.len());
+        let decision = Decision::new(RuleId::fixed("verify.checks_passed"), reason);
+        return vec![Event::TaskVerified {
+            attempt: attempt.clone(),
+            commit: commit.clone(),
+            decision,
+            evidence: weighed,
+        }];
+    }
+    let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
+    let mut what: Vec<String> = odd.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    if !plain.is_empty() {
+        let names: Vec<&str> = plain.iter().map(|(name, _)| name.as_str()).collect();
+        what.insert(0, format!("{} did not pass", names.join(", ")));
+    }
+    let fault = Fault::new(FaultClass::CheckFailed, "verify.check_failed", what.join("; "));
+    vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
+}
+
+/// Whether this policy wants results weighed.
+fn weighs(run: &Run) -> bool {
+    run.policy().verify.trials
+}
+
+/// The checks that count against a result, by name, with the reason. A task with checks of its own is held to those;
+/// the project's count against it only where it breaks what worked.
+fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
+    let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
+    let mut failed = Vec::new();
+    for (index, check) in task_state.checks().iter().enumerate() {
+        let Some(end) = &check.end else { continue };
+        let why = trials::stands(run, task_state.base(), check);
+        let breaks =
+            end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
+        let held = own == 0 || index < own || breaks;
+        if let Some(why) = why.filter(|_| held) {
+            failed.push((check.what.name.clone(), why));
+        }
+    }
+    failed
+}
+
+/// How far a result is proven, or what has to happen before that is known.
+fn weigh(
+    run: &Run,
+    attempt: &AttemptId,
+    task_state: &TaskState,
+    commit: &CommitId,
+) -> Option<Result<Weighed, Vec<Event>>> {
+    if !weighs(run) {
+        return None;
+    }
+    Some(match trials::next(run, &attempt.task, task_state) {
+        Next::Weighed(weighed) => Ok(weighed),
+        Next::Wait => Err(vec![]),
+        Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
+        Next::Try(trial, index) => {
+            let what = run.project_checks().get(index)?.clone();
+            let on = Subject::Trial { attempt: attempt.clone(), trial };
+            let check = CheckId { on, index: u32::try_from(index).ok()? };
+            Err(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+        }
+    })
+}
+
+fn names(checks: &[&CheckState]) -> String {
+    checks.iter().map(|check| check.what.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// What follows for a result that is on the branch with others: its checks run again, on all of them together. Nothing
+/// while they run; nothing said is that they passed.
+pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Option<Vec<Event>> {
+    let done = run.task_state(&attempt.task)?.proofs();
+    if done.iter().any(|check| check.end.is_none()) {
+        return Some(vec![]);
+    }
+    let task_state = run.task_state(&attempt.task)?;
+    let failed: Vec<&CheckState> = done
+        .iter()
+        .filter(|check| trials::stands(run, task_state.base(), check).is_some())
+        .collect();
+    if !failed.is_empty() {
+        let what =
+            format!("merged with the results of other tasks, {} did not pass", names(&failed));
+        let said = failed.iter().filter_map(|check| {
+            let end = check.end.as_ref()?;
+            let (name, command) = (&check.what.name, &check.what.command);
+            Some(format!("{name} (`{command}`): {}\n{}", end.ended, end.output.text))
+        });
+        let evidence = said.collect::<Vec<_>>().join("\n\n");
+        let fault = Fault::new(FaultClass::CheckFailed, "merge.check_failed", what);
+        let fault = fault.with_evidence(evidence);
+        return Some(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]);
+    }
+    let what = checks_of(run, &attempt.task)?.get(done.len())?.clone();
+    let index = u32::try_from(done.len()).ok()?;
+    let check = CheckId { on: Subject::Landed(attempt.clone()), index };
+    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+}
+
+fn checks_of<'a>(run: &'a Run, task: &TaskId) -> Option<&'a [Check]> {
+    let task = run.task(run.place(task)?)?;
+    Some(if task.checks.is_empty() { run.project_checks() } else { &task.checks })
+}
+
+fn next_check(
+    run: &Run,
+    attempt: &AttemptId,
+    index: usize,
+    commit: &CommitId,
+) -> Option<Vec<Event>> {
+    let of_task = checks_of(run, &attempt.task)?;
+    // Where results are weighed, the project's checks run on every one of them.
+    let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
+    let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
+    let what = of_task.iter().chain(project).nth(index)?.clone();
+    let check =
+        CheckId { on: Subject::Attempt(attempt.clone()), index: u32::try_from(index).ok()? };
+    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+}
+
+/// Once everything is merged, all checks run again, on the merged tree.
+fn merged(run: &Run) -> Vec<Event> {
+    let judged = run.verdict(Phase::Monitoring).is_some();
+    if !run.passed(Phase::Execution) || judged || !run.all_settled() {
+        return vec![];
+    }
+    let started = run.merged_checks();
+    if started.iter().any(|check| check.end.is_none()) {
+        return vec![];
+    }
+    let Some(what) = run.final_checks().get(started.len()).cloned() else {
+        return taken_out(run);
+    };
+    let Ok(index) = u32::try_from(started.len()) else { return vec![] };
+    let check = CheckId { on: Subject::Merged, index };
+    vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
+}
+
+/// A task that nothing has proven is taken out of the result, to see whether somebody notices.
+pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
+    let base = run.survey().map(|survey| &survey.base);
+    let all_passed =
+        run.merged_checks().iter().all(|check| trials::stands(run, base, check).is_none());
+    let open = run.check_results().without().values().any(|check| check.end.is_none());
+    if !weighs(run) || !all_passed || open {
+        return vec![];
+    }
+    let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };
+    let check = CheckId { on: Subject::Without(task), index: 0 };
+    vec![Event::CheckStarted { check, what: what.clone(), commit }]
+}
+
+/// The project's checks and those of its tasks, each command once.
+pub(crate) fn all_checks(project: &[Check], tasks: &[Task]) -> Vec<Check> {
+    let of_tasks = tasks.iter().flat_map(|task| &task.checks);
+    let mut seen = std::collections::BTreeSet::new();
+    let all = project.iter().chain(of_tasks);
+    all.filter(|check| seen.insert(check.command.as_str())).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! How what checks and merges came to changes the state of a run: part of `apply`, and called by nobody else.
+
+use types::{CheckEnd, CheckId, Decision, MergeEnd, RuleId, Subject, TaskId};
+
+use super::Run;
+use super::apply::{change, reject};
+use super::task_state::{Before, CheckState, Stage, TaskState, TrialState};
+use types::choices::STOP;
+use types::choices::{CHECK, LEAVE, SETUP};
+
+/// A result that turned out not to work with the others is taken off the branch again.
+pub(super) fn take_off(run: &mut Run, task: &TaskId) {
+    let Some(Stage::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
+        return;
+    };
+    let Before { head, changes, missing } = (**before).clone();
+    change(run, task, |task_state| task_state.base = Some(head.clone()));
+    (run.head, run.changes, run.missing) = (head, changes, missing);
+}
+
+pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
+    match &check.on {
+        Subject::Base => run.check_results.baseline.push(state),
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
+            task_state.trials.push(TrialState { trial: *trial, index: check.index, state });
+        }),
+        Subject::Without(task) => {
+            run.check_results.without.insert(task.clone(), state);
+        }
+        Subject::Merged => run.merged_checks.push(state),
+        Subject::Landed(attempt) => {
+            change(run, &attempt.task, |task_state| task_state.proofs.push(state))
+        }
+        Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
+            task_state.stage = Stage::Checking { commit: state.commit.clone() };
+            task_state.checks.push(state);
+        }),
+    }
+}
+
+pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
+    let index = check.index as usize;
+    let mut ended = None;
+    let mut finish = |state: Option<&mut CheckState>| {
+        if let Some(state) = state {
+            state.end = Some(end.clone());
+            ended = Some(state.clone());
+        }
+    };
+    match &check.on {
+        Subject::Base => finish(run.check_results.baseline.get_mut(index)),
+        Subject::Merged => finish(run.merged_checks.get_mut(index)),
+        Subject::Landed(attempt) => {
+            change(run, &attempt.task, |task_state| finish(task_state.proofs.get_mut(index)));
+        }
+        Subject::Attempt(attempt) => {
+            change(run, &attempt.task, |task_state| finish(task_state.checks.get_mut(index)));
+        }
+        Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
+            let is = |one: &&mut TrialState| one.trial == *trial && one.index == check.index;
+            finish(task_state.trials.iter_mut().find(is).map(|one| &mut one.state));
+        }),
+        Subject::Without(task) => finish(run.check_results.without.get_mut(task)),
+    }
+    // Trials are about trees that no commit has.
+    let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
+    if let Some(state) = ended.filter(|_| plain) {
+        run.check_results.ended(&state);
+    }
+}
+
+/// A person's answer about a check on the untouched tree.
+pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
+    let index = index.map(|index| index as usize);
+    match choice {
+        CHECK if !words.is_empty() => run.check_results.name(index, words),
+        SETUP if !words.is_empty() => {
+            run.check_results.setup.push(words.to_owned());
+            run.check_results.baseline.clear();
+        }
+        LEAVE => run.check_results.leave(index),
+        STOP => {
+            let reason = "a person ends the run at its baseline";
+            run.halted = Some(Decision::new(RuleId::fixed("person.stop"), reason));
+        }
+        _ => run.check_results.baseline.clear(),
+    }
+}
+
+pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
+    match end {
+        MergeEnd::Merged { commit, changes, missing } => {
+            // What the task promised was looked for anew; what others promised was not.
+            let promised = crate::stages::merge::artifacts(run, task);
+            let others = run.missing.iter().filter(|one| !promised.contains(one)).cloned();
+            let missing = others.chain(missing).collect();
+            let before = Box::new(Before {
+                head: std::mem::replace(&mut run.head, commit.clone()),
+                changes: std::mem::replace(&mut run.changes, changes),
+                missing: std::mem::replace(&mut run.missing, missing),
+            });
+            // On the very commit it started from, a result's files are those that were checked.
+            let task_state = run.task_state(task);
+            let checked = task_state.and_then(|task_state| match &task_state.stage {
+                Stage::Merging { commit, .. } if task_state.base.as_ref() == Some(&before.head) => {
+                    Some(commit.clone())
+                }
+                _ => None,
+            });
+            if let Some(checked) = checked {
+                run.check_results.same_files(&checked, &commit);
+            }
+            run.tip = Some(commit.clone());
+            change(run, task, |task_state| task_state.stage = Stage::Landed { commit, before });
+        }
+        MergeEnd::Conflict { paths, hunks } => {
+            reject(run, task, crate::stages::merge::conflict(&paths, &hunks), None);
+        }
+        MergeEnd::Failed { fault } => reject(run, task, fault, None),
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
+//! took. Figures for people; nothing is decided by them.
+
+use types::{Forecast, ForecastBasis, Millis, Money, Task, TaskId, Variance};
+
+use super::Run;
+
+/// What a task is expected to take, in tokens.
+pub(crate) fn estimate(task: &Task) -> Option<u64> {
+    task.estimate_tokens
+}
+
+/// What the run is expected to take, as far as that is known: first from the sort of project, then from the plan.
+pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
+    let (from, tokens) = match of_plan(run) {
+        Some(tokens) => (ForecastBasis::Plan, tokens),
+        None => (ForecastBasis::ProjectType, of_project(run)?),
+    };
+    let budget = &run.policy().budget;
+    let tokens = budget.with_reserve(tokens);
+    let money = cost(run, tokens);
+    let time_ms = time(run);
+    Some(Forecast { from, tokens, money, time_ms, reserve_percent: budget.reserve_percent })
+}
+
+/// What so many tokens cost at the most, where the price of the run's model is known.
+pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
+    // Conversations are mostly read: three tokens in to one out.
+    run.budget_state().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
+}
+
+/// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.
+fn time(run: &Run) -> Option<Millis> {
+    let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
+    let sum =
+        seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
+    sum.map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
+}
+
+/// The sum of the estimates; a task without one counts as much as the others on average.
+fn of_plan(run: &Run) -> Option<u64> {
+    let tasks = &run.plan()?.tasks;
+    let known: Vec<u64> = tasks.iter().filter_map(estimate).collect();
+    let sum = known.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let mean = sum.checked_div(known.len() as u64)?;
+    let unknown = (tasks.len() - known.len()) as u64;
+    Some(sum.saturating_add(mean.saturating_mul(unknown)))
+}
+
+fn of_project(run: &Run) -> Option<u64> {
+    let request = &run.asked()?.request;
+    let text = run.full_text();
+    rules::admission::read(run.policy(), request, &text, run.ledger().budget()).facts.estimate
+}
+
+/// What the plan and each task took, against what was expected of it.
+pub(crate) fn variance(run: &Run) -> Vec<Variance> {
+    let plan =
+        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };
+    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
+        task: task.id.clone(),
+        estimate_tokens: estimate(task),
+        spent: task_state.spent(),
+    });
+    let began =
+        |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();
+    std::iter::once(plan).chain(tasks).filter(began).collect()
+}

@@ -1,0 +1,136 @@
+//! The questions of a run, how its state changes with them, and the time that it spent waiting for a person, which is
+//! nobody's fault and is not taken off its time.
+
+use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
+
+use super::Run;
+use super::apply::change_running;
+use crate::stages::question::nobody_answered;
+use rules::plan::Headroom;
+use types::choices::STOP;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) rule: RuleId,
+    /// The attempt that asks, if it is not the run itself.
+    pub(crate) from: Option<AttemptId>,
+    pub(crate) terms: Option<Box<Terms>>,
+    pub(crate) asked: Timestamp,
+    /// What there was to spend when it was asked.
+    pub(crate) room: Headroom,
+    pub(crate) answer: Option<Answered>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub(crate) said: Answer,
+    /// Which of the answers that were offered it is.
+    pub(crate) choice: Option<String>,
+    pub(crate) at: Timestamp,
+}
+
+impl Question {
+    pub(crate) fn is_open(&self) -> bool {
+        self.answer.is_none()
+    }
+
+    /// What waits for the answer, if it is not an attempt or the request itself.
+    pub(crate) fn about(&self) -> Option<&About> {
+        self.terms.as_ref()?.about.as_ref()
+    }
+
+    /// Whether its answer belongs to what was asked of the run.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        self.from.is_none() && self.about().is_none()
+    }
+
+    /// When it is no longer waited for.
+    pub(crate) fn expires(&self) -> Option<Timestamp> {
+        self.terms.as_ref()?.expires.filter(|_| self.is_open())
+    }
+
+    /// The words that were said with a choice.
+    pub(crate) fn words(&self) -> Option<String> {
+        let answer = self.answer.as_ref()?;
+        let chosen = self.terms.as_ref()?.choose(&answer.said.text).ok()?;
+        Some(chosen.words).filter(|words| !words.is_empty())
+    }
+
+    /// The answer as it was given.
+    pub(crate) fn said(&self) -> Option<&str> {
+        Some(self.answer.as_ref()?.said.text.as_str())
+    }
+
+    /// The choice that was taken.
+    pub(crate) fn choice(&self) -> Option<&str> {
+        self.answer.as_ref()?.choice.as_deref()
+    }
+}
+
+impl Run {
+    pub(crate) fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// The first question that nobody has answered.
+    pub(crate) fn open_question(&self) -> Option<usize> {
+        self.open.first().copied()
+    }
+
+    /// All questions that nobody has answered; those that were cost nothing.
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = (u32, &Question)> {
+        let open = self.open.iter();
+        open.filter_map(|place| Some((u32::try_from(*place).ok()?, self.questions.get(*place)?)))
+    }
+}
+
+pub(super) fn asked(run: &mut Run, question: Question) {
+    run.open.insert(run.questions.len());
+    run.questions.push(question);
+}
+
+pub(super) fn answered(run: &mut Run, number: u32, answer: Answered) {
+    let Some(question) = run.questions.get_mut(number as usize) else { return };
+    run.open.remove(&(number as usize));
+    question.answer = Some(answer.clone());
+    let (from, about) = (question.from.clone(), question.about().cloned());
+    let nobody = answer.said.by == Answer::POLICY && question.choice() == Some(STOP);
+    let words = question.words();
+    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
+        super::reopen::answered(run, *phase, choice, words.as_deref());
+        return;
+    }
+    if let (Some(About::Baseline(index)), Some(choice)) = (&about, &answer.choice) {
+        super::checks::baseline_answered(run, *index, choice, words.as_deref().unwrap_or(""));
+        return;
+    }
+    if nobody && about.is_none() {
+        run.halted = Some(nobody_answered(&question.text));
+    }
+    if let Some(attempt) = from {
+        change_running(run, &attempt, |running| running.answers.push(answer.said));
+    }
+}
+
+/// How long the run has stood still because only a person could bring it on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Standstill {
+    over: Millis,
+    since: Option<Timestamp>,
+}
+
+impl Standstill {
+    /// Notes whether the run stands still from this moment on.
+    pub(super) fn note(&mut self, still: bool, at: Timestamp) {
+        if let Some(since) = self.since {
+            self.over = Millis(self.over.0.saturating_add(at.since(since).0));
+        }
+        self.since = still.then_some(at);
+    }
+
+    /// How long it stood still, if it does not do so now.
+    pub(super) fn over(&self) -> Option<Millis> {
+        self.since.is_none().then_some(self.over)
+    }
+}

@@ -1,0 +1,168 @@
+//! A person wants a gate judged again, or the work before it done again: what is undone in the state for that. Nothing
+//! that is on the branch is taken off it.
+
+use types::Phase;
+
+use super::Run;
+use super::task_state::{Stage, TaskState};
+use types::choices::{AGAIN, GO, RETRY};
+
+/// Takes an answer to a gate's question into the state.
+pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, words: Option<&str>) {
+    if ![AGAIN, GO, RETRY].contains(&choice) {
+        return;
+    }
+    let told = run.gates.iter().rev().find(|gate| gate.phase == phase).map(|gate| {
+        let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
+        format!("{}{words}", gate.decision.reason)
+    });
+    for gate in run.gates.iter_mut().filter(|gate| gate.phase == phase && !gate.go) {
+        gate.reopened = true;
+    }
+    match (phase, choice) {
+        (Phase::Planning, RETRY) => plan_again(run, told),
+        (Phase::Execution, RETRY) => work_again(run, told.as_ref()),
+        (Phase::Monitoring, RETRY) => mend(run, told),
+        (Phase::Monitoring, AGAIN) => run.merged_checks.clear(),
+        _ => {}
+    }
+}
+
+fn plan_again(run: &mut Run, told: Option<String>) {
+    run.plan = None;
+    run.task_states.clear();
+    run.places.clear();
+    run.order.clear();
+    run.ready.clear();
+    plan_once_more(run, told);
+}
+
+/// Another plan is wanted, as often as a person says so; none of the planner's failures are counted for it.
+pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
+    run.retries += 1;
+    run.planning.stage = once_more(run, told, None);
+}
+
+/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count,
+/// those of its review do not.
+fn work_again(run: &mut Run, told: Option<&String>) {
+    for review in run.reviews.reviews.values_mut().filter(|review| review.is_settled()) {
+        review.stage = Stage::Waiting;
+        review.faults.clear();
+    }
+    let lost = |task_state: &TaskState| {
+        task_state.is_settled() && !task_state.is_finished() && !task_state.is_waived()
+    };
+    let places: Vec<usize> =
+        (0..run.task_states.len()).filter(|at| lost(&run.task_states[*at])).collect();
+    for place in &places {
+        let task_state = &mut run.task_states[*place];
+        task_state.stage = Stage::Waiting;
+        task_state.told = told.cloned();
+        run.retries += u32::from(task_state.attempts > 0);
+        unsettle(run, *place);
+    }
+    // Nobody starts before those it waits for, as at the beginning.
+    let mut waits_for = vec![0_usize; run.task_states.len()];
+    for (place, task_state) in run.task_states.iter().enumerate() {
+        let followers = run.dag.followers[place].iter().filter(|_| !task_state.is_settled());
+        let dependants = run.dag.dependants[place].iter().filter(|_| !task_state.is_finished());
+        followers.chain(dependants).for_each(|waiter| waits_for[*waiter] += 1);
+    }
+    for place in places {
+        run.task_states[place].waits_for = waits_for[place];
+        let priority = run.plan.as_ref().map(|plan| plan.tasks[place].priority);
+        if waits_for[place] == 0 {
+            run.ready.insert((priority.unwrap_or_default(), place));
+        }
+    }
+}
+
+/// The parts are good and the whole is not: whoever promised what is missing mends it, or whoever came last, on top of
+/// everything.
+fn mend(run: &mut Run, told: Option<String>) {
+    let Some(place) = culprit(run) else { return };
+    let evidence = crate::stages::failure::evidence(run, &run.merged_checks);
+    let told = told.map(|told| format!("{told}{evidence}"));
+    // A task that is mended is not finished, so what was said of all of them no longer holds.
+    for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
+        gate.reopened = true;
+    }
+    run.merged_checks.clear();
+    run.retries += 1;
+    let stage = once_more(run, told, Some(run.head.clone()));
+    run.task_states[place].stage = stage;
+    run.busy.insert(place);
+    unsettle(run, place);
+}
+
+fn culprit(run: &Run) -> Option<usize> {
+    let plan = run.plan.as_ref()?;
+    let promised = |task: &types::Task| task.artifacts.iter().any(|one| run.missing.contains(one));
+    let owner = plan.tasks.iter().position(promised);
+    let finished =
+        |place: &&usize| run.task_states.get(**place).is_some_and(TaskState::is_finished);
+    owner.or_else(|| run.order.iter().rev().find(finished).copied())
+}
+
+fn once_more(run: &Run, told: Option<String>, start: Option<types::CommitId>) -> Stage {
+    let at = run.started;
+    Stage::Retrying { at, start, feedback: told, role: None, model: None, released: true }
+}
+
+fn unsettle(run: &mut Run, place: usize) {
+    run.done = run.done.saturating_sub(1);
+    run.unreachable.remove(&place);
+    if let Some(turn) = run.order.iter().position(|other| *other == place) {
+        run.settled = run.settled.min(turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Run;
+    use crate::testing::{Bench, only, planned, same};
+
+    const GATES: [&str; 2] = ["gate", "run.finished"];
+
+    /// A run in which T1 is to write what it promised and did not.
+    fn to_be_mended() -> Bench<Run> {
+        let mut bench = planned("T1 a,b; T2 c");
+        bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");
+        bench.tell("T2.1 hands in c\ncheck T2.1/0 exits 0\nmerge T2 lands");
+        let events = bench.tell("check landed:T2.1/0 exits 0\ncheck merged/0 exits 0");
+        assert!(events.contains("gate.blocked monitoring: promised but not there: b"), "{events}");
+        same(&only(&bench.tell("answer 0 retry"), &["attempt"]), "attempt.started T1.2 coder");
+        bench
+    }
+
+    #[test]
+    fn a_task_that_could_not_be_mended_is_not_finished() {
+        same(
+            &only(&to_be_mended().tell("T1.2 fails person x.y"), &GATES),
+            "gate.blocked execution: 1 of 2 tasks are finished, 1 failed
+             run.finished failed, gate.execution",
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_missing_until_it_has_landed() {
+        let mut bench = to_be_mended();
+        same(
+            &only(
+                &bench.tell("T1.2 fails semantic x.y\nanswer 1 skip\ncheck merged/0 exits 0"),
+                &GATES,
+            ),
+            "gate.passed execution
+             gate.blocked monitoring: promised but not there: b",
+        );
+        let mut bench = to_be_mended();
+        bench.tell("T1.2 hands in b\ncheck T1.2/0 exits 0\nmerge T1 lands");
+        same(
+            &only(&bench.tell("check merged/0 exits 0"), &GATES),
+            "gate.passed monitoring
+             gate.passed closure
+             run.finished done, report.done",
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Patterns for commands, as rules name them: `git push --force`, `rm -rf <outside>`, `mkfs*`.
+//!
+//! The first word is the program. Options may stand anywhere, in any order, bundled or in their long form. Plain words
+//! come in this order after the program; those that look like paths may stand anywhere. `a|b` is either, `*` is any
+//! characters, `<outside>` and `<device>` are arguments that name something outside the workspace, or a device.
+//! Rules that forbid look loosely; rules that allow look strictly, and not past a side door.
+
+use types::Deed;
+
+use super::{Part, Word, dangerous_flags, place, program};
+
+/// Options that mean the same, by program: the letters, and the long name.
+const SAME: &[(&str, &str, &str)] = &[
+    ("chgrp", "R", "recursive"),
+    ("chmod", "R", "recursive"),
+    ("chown", "R", "recursive"),
+    ("cp", "rR", "recursive"),
+    ("cp", "f", "force"),
+    ("find", "", "delete"),
+    ("git", "f", "force"),
+    ("git", "D", "delete"),
+    ("mv", "f", "force"),
+    ("pip", "U", "upgrade"),
+    ("rm", "rR", "recursive"),
+    ("rm", "f", "force"),
+    ("sed", "i", "in-place"),
+    ("sed", "n", "quiet"),
+    ("sed", "n", "silent"),
+    ("sort", "o", "output"),
+    ("tar", "t", "list"),
+];
+
+/// Programs whose options have one dash and a long name.
+const ONE_DASH: [&str; 6] = ["find", "java", "go", "openssl", "ffmpeg", "terraform"];
+
+/// Deeds that an allowed name never covers.
+const NEVER: [Deed; 8] = [
+    Deed::Opaque,
+    Deed::Redirects,
+    Deed::WritesOutside,
+    Deed::WritesDevice,
+    Deed::SetsVariable,
+    Deed::PipeToShell,
+    Deed::NetworkToShell,
+    Deed::Connects,
+];
+
+/// One pattern, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    program: Vec<String>,
+    /// Plain words, each with its alternatives.
+    words: Vec<Vec<String>>,
+    paths: Vec<Vec<String>>,
+    flags: Vec<Flag>,
+    outside: bool,
+    device: bool,
+}
+
+/// One option, in all its forms.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Flag {
+    short: String,
+    /// With their dashes.
+    long: Vec<String>,
+}
+
+impl Flag {
+    pub(super) fn is_short(&self, letter: char) -> bool {
+        self.short.contains(letter)
+    }
+
+    pub(super) fn is_long(&self, option: &str) -> bool {
+        self.long.iter().any(|long| long == option)
+    }
+
+    fn is_number(&self) -> bool {
+        self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
+    }
+
+    /// Whether a word has this option in it.
+    pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
+        let option = word.split_once('=').map_or(word, |(option, _)| option);
+        let long = |long: &String| {
+            long == option
+                || loosely
+                    && option.len() > 2
+                    && option.starts_with("--")
+                    && long.starts_with(option)
+        };
+        self.long.iter().any(long) || bundle(word).any(|letter| self.is_short(letter))
+    }
+}
+
+/// The letters of `-abc`.
+fn bundle(word: &str) -> impl Iterator<Item = char> {
+    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let number = letters.chars().all(|c| c.is_ascii_digit());
+    letters.chars().take(if number { 0 } else { usize::MAX })
+}
+
+impl Pattern {
+    /// Takes a pattern apart; nothing if there is no program in it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let either = |word: &str| word.split('|').map(str::to_owned).collect::<Vec<_>>();
+        let mut words = text.split_whitespace();
+        let program = either(words.next()?);
+        let mut pattern = Self {
+            program,
+            words: vec![],
+            paths: vec![],
+            flags: vec![],
+            outside: false,
+            device: false,
+        };
+        for word in words {
+            match word {
+                "<outside>" => pattern.outside = true,
+                "<device>" => pattern.device = true,
+                _ if word.starts_with('-') && word.len() > 1 => pattern.add_flags(&either(word)),
+                _ if word.contains('/') || word.starts_with(['~', '.']) => {
+                    pattern.paths.push(either(word));
+                }
+                _ => pattern.words.push(either(word)),
+            }
+        }
+        Some(pattern)
+    }
+
+    /// Whether a pattern can have to do with any of these programs, by its first word alone.
+    pub fn is_near(text: &str, names: &[String]) -> bool {
+        let near = |program: &str| {
+            let loose = program.contains(['*', '/']) || !program.is_ascii();
+            loose || names.iter().any(|name| program.eq_ignore_ascii_case(name))
+        };
+        text.split_whitespace().next().is_some_and(|first| first.split('|').any(near))
+    }
+
+    fn add_flags(&mut self, forms: &[String]) {
+        let name = self.program.first().cloned().unwrap_or_default();
+        if let [only] = forms
+            && !ONE_DASH.contains(&name.as_str())
+            && bundle(only).count() > 1
+        {
+            // `-rf` is two options.
+            for letter in bundle(only).collect::<Vec<_>>() {
+                self.add_flags(&[format!("-{letter}")]);
+            }
+            return;
+        }
+        let mut flag = Flag::default();
+        for form in forms {
+            match bundle(form).next() {
+                Some(letter) if form.len() == 2 => flag.short.push(letter),
+                _ => flag.long.push(form.clone()),
+            }
+        }
+        for (_, short, long) in SAME.iter().filter(|(program, ..)| *program == name) {
+            let long = format!("--{long}");
+            if flag.long.contains(&long) || short.chars().any(|letter| flag.is_short(letter)) {
+                flag.short.push_str(short);
+                flag.long.push(long);
+            }
+        }
+        self.flags.push(flag);
+    }
+
+    /// Whether a rule that forbids speaks of this part.
+    pub fn is_like(&self, part: &Part) -> bool {
+        let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
+        let called = |program: &String| {
+            wild(&program.to_lowercase(), &name)
+                || program.contains('/') && first.likely().is_some_and(|text| wild(program, &text))
+        };
+        if !self.program.iter().any(called) {
+            return false;
+        }
+        let arguments = part.words.get(1..).unwrap_or_default();
+        let texts: Vec<String> = arguments.iter().map(Word::shown).collect();
+        let end = texts.iter().position(|text| text == "--").unwrap_or(texts.len());
+        let has = |flag: &Flag| {
+            // `kill -- -1` means what `kill -1` does not even hide.
+            let end = if flag.is_number() { texts.len() } else { end };
+            texts[..end].iter().any(|text| flag.is_in(text, true))
+        };
+        self.flags.iter().all(has)
+            && self.paths.iter().all(|path| texts.iter().any(|text| any(path, text)))
+            && (!self.outside || outside(part, arguments))
+            && (!self.device || arguments.iter().any(names_a_device))
+            && self.words_in_order(&texts)
+    }
+
+    /// Whether the plain words come first, apart from options and what may be their values.
+    fn words_in_order(&self, texts: &[String]) -> bool {
+        let mut wanted = self.words.iter();
+        let Some(mut next) = wanted.next() else { return true };
+        let mut after_option = false;
+        for text in texts {
+            if text.starts_with('-') && text.len() > 1 {
+                after_option = !text.contains('=');
+                continue;
+            }
+            if any(next, text) {
+                match wanted.next() {
+                    Some(word) => next = word,
+                    None => return true,
+                }
+            } else if !after_option {
+                return false;
+            }
+            after_option = false;
+        }
+        false
+    }
+
+    /// Whether a rule that allows speaks of this part, and of all that it does.
+    pub fn covers(&self, part: &Part) -> bool {
+        let Some(first) = part.words.first() else { return false };
+        // A program that is named with its path is allowed at that path; any other has to be where programs are.
+        let by_name = program::certain(first);
+        let by_path = first.known().filter(|text| text.contains('/'));
+        let called = |program: &String| {
+            let wanted = if program.contains('/') { &by_path } else { &by_name };
+            wanted.as_ref().is_some_and(|text| wild(program, text))
+        };
+        let named = self.program.iter().any(called);
+        let name = part.name().unwrap_or_default();
+        let plain = self.words.is_empty() && self.flags.is_empty() && self.paths.is_empty();
+        let arguments = part.words.get(1..).unwrap_or_default();
+        named
+            && self.begins(part, arguments)
+            && !part.risks.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
+            && !(plain && part.risks.contains(&Deed::RunsCode))
+            && dangerous_flags::opened(&name, arguments, &self.flags).is_none()
+    }
+
+    /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.
+    fn begins(&self, part: &Part, arguments: &[Word]) -> bool {
+        let mut wanted = self.words.iter().peekable();
+        for word in arguments {
+            let Some(next) = wanted.peek() else { break };
+            let Some(text) = word.known() else { return false };
+            if any(next, &text) {
+                wanted.next();
+            } else if !self.flags.iter().any(|flag| flag.is_in(&text, false)) {
+                return false;
+            }
+        }
+        let known: Vec<String> = arguments.iter().filter_map(Word::known).collect();
+        wanted.peek().is_none()
+            && self.flags.iter().all(|flag| known.iter().any(|text| flag.is_in(text, false)))
+            && self.paths.iter().all(|path| known.iter().any(|text| any(path, text)))
+            && (!self.outside || outside(part, arguments))
+            && (!self.device || arguments.iter().any(names_a_device))
+    }
+}
+
+fn outside(part: &Part, arguments: &[Word]) -> bool {
+    let plain = arguments.iter().filter(|word| !word.shown().starts_with('-'));
+    plain.into_iter().any(|word| place::is_outside_from(part.stands, word))
+}
+
+/// `of=/dev/sda` names a device as much as `/dev/sda` does.
+fn names_a_device(word: &Word) -> bool {
+    let value = |text: String| text.split_once('=').map(|(_, value)| Word::of(value));
+    place::is_device(word) || value(word.shown()).is_some_and(|word| place::is_device(&word))
+}
+
+fn any(alternatives: &[String], text: &str) -> bool {
+    alternatives.iter().any(|pattern| wild(pattern, text))
+}
+
+/// Whether a text is like a pattern in which `*` stands for any characters. Takes time in proportion to both.
+fn wild(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let pieces: Vec<&str> = pieces.collect();
+    let Some((last, middle)) = pieces.split_last() else { return rest.is_empty() };
+    for piece in middle {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}

@@ -1,0 +1,134 @@
+//! A rule's condition taken apart: what it names, one by one, and whether that holds for a request. A condition holds
+//! if and only if all of its clauses do.
+
+use types::{Condition, Policy};
+
+use super::{found, nothing_but, opposed, over_budget, places, together};
+use crate::reading::Reading;
+
+/// How many patterns are written out.
+const FEW: usize = 3;
+/// How many words of a text are shown where a pattern was found.
+const AROUND: usize = 6;
+
+#[derive(Debug)]
+pub struct Clause {
+    pub holds: bool,
+    pub says: String,
+}
+
+/// What a condition names, in the order in which people write it. Nothing named always holds.
+pub fn clauses(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
+    let mut all = of_facts(condition, policy, reading);
+    all.extend(of_text(condition, policy, reading));
+    all
+}
+
+fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
+    let facts = &reading.facts;
+    let clause = |holds: bool, says: String| Some(Clause { holds, says });
+    let words = reading.words().len();
+    let fewer = condition.fewer_words_than.and_then(|limit| {
+        clause(words < limit, format!("fewer than {limit} words; there are {words}"))
+    });
+    let hint = condition.hint.and_then(|hint| {
+        let said = facts.hint.map_or_else(|| "nothing".to_owned(), |hint| format!("{hint:?}"));
+        clause(facts.hint == Some(hint), format!("the operator says {hint:?}; said is {said}"))
+    });
+    let attached = condition.attached.and_then(|wanted| {
+        let says = if wanted { "something is attached" } else { "nothing is attached" };
+        clause(facts.attached == wanted, says.to_owned())
+    });
+    let over = condition.over_budget.and_then(|wanted| {
+        let number = |n: Option<u64>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
+        let not = if wanted { "" } else { "not " };
+        let says = format!(
+            "the estimate is {not}above the budget; estimate {}, budget {}; seconds {}, budget {}",
+            number(facts.estimate),
+            number(facts.tokens),
+            number(facts.estimate_seconds),
+            number(facts.seconds)
+        );
+        clause(over_budget(reading) == wanted, says)
+    });
+    let known = condition.known_project_type.and_then(|wanted| {
+        let named = facts.project_type.as_deref();
+        let is_known = |name: &str| policy.project_types.iter().any(|known| known.name == name);
+        let not = if wanted { "" } else { "not " };
+        let says =
+            format!("the named project type is {not}known; named is {}", named.unwrap_or("none"));
+        clause(named.is_some_and(|name| is_known(name) == wanted), says)
+    });
+    let code = condition.about_code.and_then(|wanted| {
+        let says = if wanted { "it is about code" } else { "it mentions nothing of the code" };
+        clause(reading.is_about_code() == wanted, says.to_owned())
+    });
+    [fewer, hint, attached, over, known, code].into_iter().flatten().collect()
+}
+
+fn of_text(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
+    let lists = &policy.words;
+    let mut all = Vec::new();
+    let mut clause = |named: bool, holds: &dyn Fn() -> bool, says: &dyn Fn() -> String| {
+        if named {
+            all.push(Clause { holds: holds(), says: says() });
+        }
+    };
+    let mentions = &condition.mentions;
+    clause(
+        !mentions.is_empty(),
+        &|| mentions.iter().any(|mention| reading.mentions(*mention)),
+        &|| {
+            let words: Vec<String> =
+                mentions.iter().map(|one| format!("{one:?}").to_lowercase()).collect();
+            format!("it mentions a {}", words.join(" or a "))
+        },
+    );
+    let only = &condition.nothing_but;
+    clause(!only.is_empty(), &|| nothing_but(only, lists, reading), &|| {
+        format!("it says nothing but {}", few(only))
+    });
+    let (any, before) = (&condition.any_phrase, &condition.unless_before);
+    clause(!any.is_empty(), &|| found(any, before, lists, reading), &|| {
+        let excused = if before.is_empty() { "" } else { ", with nothing before it to excuse it" };
+        format!("it says {}{excused}{}", few(any), where_found(any, policy, reading))
+    });
+    let also = &condition.also_phrase;
+    clause(!also.is_empty(), &|| found(also, &[], lists, reading), &|| {
+        format!("it also says {}{}", few(also), where_found(also, policy, reading))
+    });
+    let combined = &condition.together;
+    clause(!combined.is_empty(), &|| together(combined, before, lists, reading), &|| {
+        let combined: Vec<String> = combined.iter().map(|parts| parts.join(" + ")).collect();
+        format!("it says together {}", few(&combined))
+    });
+    let pairs = &condition.opposed;
+    clause(!pairs.is_empty(), &|| opposed(pairs, lists, reading), &|| {
+        let pairs: Vec<String> = pairs.iter().map(|pair| pair.join(" and ")).collect();
+        format!("it says of one thing {}", few(&pairs))
+    });
+    let unless = &condition.unless_phrase;
+    clause(!unless.is_empty(), &|| !found(unless, &[], lists, reading), &|| {
+        format!("it does not say {}{}", few(unless), where_found(unless, policy, reading))
+    });
+    all
+}
+
+fn few(patterns: &[String]) -> String {
+    let shown: Vec<String> = patterns.iter().take(FEW).map(|text| format!("{text:?}")).collect();
+    match patterns.len().saturating_sub(FEW) {
+        0 => shown.join(" or "),
+        more => format!("one of {} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The pattern that is found first, with the words there.
+fn where_found(patterns: &[String], policy: &Policy, reading: &Reading) -> String {
+    let first = patterns
+        .iter()
+        .find_map(|pattern| Some((pattern, *places(pattern, &policy.words, reading).first()?)));
+    let Some((pattern, place)) = first else { return String::new() };
+    let words = reading.words().iter().skip(place).take(AROUND);
+    let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+    format!("; {pattern:?} is found at \"{}\"", words.join(" "))
+}

@@ -1,0 +1,208 @@
+//! Which documents are the agents given? Every one that is there is decided about, by a rule that is on record.
+//! Nobody is ever given the whole registry: where the rules would, they are wrong, and the run is refused.
+
+use types::{ContextRule, Decision, Document, Inclusion, Policy, RuleId, Selected, Side, WorkPath};
+
+use crate::front_matter::Matter;
+use crate::looked::Looked;
+use crate::reading::Reading;
+
+/// Where a project keeps its registry.
+const REGISTRY: &str = "context";
+
+/// What the rules say of each document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    pub included: Vec<Selected>,
+    pub excluded: Vec<Selected>,
+    /// Why nothing of it may be used.
+    pub refused: Option<Decision>,
+}
+
+impl Selection {
+    /// What an agent on this side is given.
+    pub fn given(&self, side: Side) -> impl Iterator<Item = &Selected> {
+        self.included.iter().filter(move |selected| selected.side.is_none_or(|only| only == side))
+    }
+}
+
+pub fn select(policy: &Policy, available: &Available<'_>, reading: &Reading) -> Selection {
+    choose(policy, available, reading, false)
+}
+
+/// What may be chosen from.
+#[derive(Debug)]
+pub struct Available<'a> {
+    documents: Vec<&'a Document>,
+    /// References of the request to documents that are not there.
+    missing: Vec<&'a WorkPath>,
+}
+
+impl<'a> Available<'a> {
+    /// The documents that the request names, or all.
+    pub fn of(documents: &'a [Document], registry: Option<&'a [WorkPath]>) -> Self {
+        let Some(registry) = registry else {
+            return Self { documents: documents.iter().collect(), missing: vec![] };
+        };
+        let is_there = |path: &&WorkPath| documents.iter().any(|one| one.path == **path);
+        Self {
+            documents: documents.iter().filter(|one| registry.contains(&one.path)).collect(),
+            missing: registry.iter().filter(|path| !is_there(path)).collect(),
+        }
+    }
+}
+
+/// `again` if an agent said that what was chosen before is not enough; then more rules count.
+pub fn choose(
+    policy: &Policy,
+    available: &Available<'_>,
+    reading: &Reading,
+    again: bool,
+) -> Selection {
+    let mut selection = Selection::default();
+    for path in &available.missing {
+        let rule = RuleId::fixed("context.no_document");
+        selection.excluded.push(Selected { path: (*path).clone(), rule, side: None });
+    }
+    for document in &available.documents {
+        let front_matter = Matter::of(&document.text);
+        let rule = asked(policy, again).find(|rule| covers(rule, document, &front_matter, reading));
+        let path = document.path.clone();
+        match rule {
+            Some(rule) if rule.verdict == Inclusion::Include => {
+                let selected = Selected { path, rule: rule.id.clone(), side: rule.side };
+                selection.included.push(selected);
+            }
+            Some(rule) => {
+                selection.excluded.push(Selected { path, rule: rule.id.clone(), side: None });
+            }
+            None => {
+                let rule = RuleId::fixed("context.no_rule");
+                selection.excluded.push(Selected { path, rule, side: None });
+            }
+        }
+    }
+    selection.refused = whole_registry(policy, &available.documents, &selection);
+    selection
+}
+
+/// The rules that count.
+fn asked(policy: &Policy, again: bool) -> impl Iterator<Item = &ContextRule> {
+    policy.context.iter().filter(move |rule| again || !rule.again)
+}
+
+/// What each rule says of each document, until one matches; the same rules as `choose` asks.
+pub fn look(policy: &Policy, available: &Available<'_>, text: &str, again: bool) -> Vec<Looked> {
+    let reading = Reading::of_text(text);
+    let mut looked = Vec::new();
+    for document in &available.documents {
+        let front_matter = Matter::of(&document.text);
+        for rule in asked(policy, again) {
+            let misses = misses(rule, document, &front_matter, &reading);
+            let matched = misses.is_empty();
+            looked.push(Looked {
+                about: Some(document.path.to_string()),
+                rule: rule.id.clone(),
+                says: if rule.verdict == Inclusion::Include { "include" } else { "exclude" }
+                    .to_owned(),
+                matched,
+                because: if matched { vec![rule.reason.clone()] } else { misses },
+            });
+            if matched {
+                break;
+            }
+        }
+    }
+    looked
+}
+
+/// Why a rule does not speak of a document.
+fn misses(
+    rule: &ContextRule,
+    document: &Document,
+    front_matter: &Matter,
+    reading: &Reading,
+) -> Vec<String> {
+    let only = |change: &dyn Fn(&mut ContextRule)| {
+        let (paths, kinds, status) = (vec![], vec![], vec![]);
+        let mut only =
+            ContextRule { paths, kinds, status, about_the_request: None, ..rule.clone() };
+        change(&mut only);
+        !covers(&only, document, front_matter, reading)
+    };
+    let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let mut misses = Vec::new();
+    if only(&|only| only.paths.clone_from(&rule.paths)) {
+        misses.push(format!("it is about {}", rule.paths.join(", ")));
+    }
+    if only(&|only| only.kinds.clone_from(&rule.kinds)) {
+        misses.push(format!(
+            "its kind is {}, not {}",
+            says(&front_matter.kind),
+            rule.kinds.join(" or ")
+        ));
+    }
+    if only(&|only| only.status.clone_from(&rule.status)) {
+        misses.push(format!(
+            "its status is {}, not {}",
+            says(&front_matter.status),
+            rule.status.join(" or ")
+        ));
+    }
+    if only(&|only| only.about_the_request = rule.about_the_request) {
+        let domains = if front_matter.domains.is_empty() {
+            "everything".to_owned()
+        } else {
+            front_matter.domains.join(", ")
+        };
+        misses.push(format!(
+            "it is about {domains}, and so is {}the request",
+            match rule.about_the_request {
+                Some(true) => "not ",
+                _ => "",
+            }
+        ));
+    }
+    misses
+}
+
+/// Whether a path lies in the registry, of which agents know nothing but what they are given.
+pub fn is_of_registry(path: &str) -> bool {
+    path.strip_prefix(REGISTRY).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
+/// Curated, not dumped: an agent that would get every document of a registry has rules that select nothing.
+fn whole_registry(
+    policy: &Policy,
+    documents: &[&Document],
+    selection: &Selection,
+) -> Option<Decision> {
+    let all = documents.iter().filter(|document| is_of_registry(document.path.as_str())).count();
+    let whole = |side: Side| {
+        selection.given(side).filter(|given| is_of_registry(given.path.as_str())).count() == all
+    };
+    if all <= policy.limits.whole_registry || !(whole(Side::Product) || whole(Side::Dev)) {
+        return None;
+    }
+    let reason = format!(
+        "the rules would hand over all {all} documents of the registry; give each a kind, a status or a domain that \
+         sets it apart"
+    );
+    Some(Decision::new(RuleId::fixed("context.whole_registry"), reason))
+}
+
+fn covers(
+    rule: &ContextRule,
+    document: &Document,
+    front_matter: &Matter,
+    reading: &Reading,
+) -> bool {
+    let is_one = |of: &[String], value: Option<&str>| {
+        of.is_empty() || value.is_some_and(|value| of.iter().any(|one| one == value))
+    };
+    let path = document.path.as_str();
+    (rule.paths.is_empty() || rule.paths.iter().any(|start| path.starts_with(start.as_str())))
+        && is_one(&rule.kinds, front_matter.kind.as_deref())
+        && is_one(&rule.status, front_matter.status.as_deref())
+        && rule.about_the_request.is_none_or(|wanted| front_matter.concerns(reading) == wanted)
+}

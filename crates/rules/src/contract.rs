@@ -1,0 +1,96 @@
+//! Replies that are JSON: each contract is read from the text of a reply, and either holds or is a fault. What an
+//! agent says of itself is never believed here; only the shape, the sizes and the paths are judged.
+
+mod dev;
+mod edits;
+mod object;
+mod plan;
+mod reply;
+mod report;
+mod spec;
+mod verdict;
+
+use serde_json::{Value, json};
+use types::{Brief, Contract, Contracts, Fault, FaultClass, ReplyRule, VerifyPolicy};
+
+pub use reply::{Taken, Write, outside};
+pub use verdict::{Passing, Verdict};
+
+use object::Object;
+use reply::Invalid;
+
+/// Reads a reply by the contract of its role; nothing if the role has none. `tests` says which files are tests.
+pub fn take(
+    brief: &Brief,
+    policy: &Contracts,
+    tests: &VerifyPolicy,
+    text: &str,
+) -> Option<Result<Taken, Fault>> {
+    Some(taken(brief, policy, tests, text, brief.reply?))
+}
+
+fn taken(
+    brief: &Brief,
+    policy: &Contracts,
+    tests: &VerifyPolicy,
+    text: &str,
+    ReplyRule { contract, reading }: ReplyRule,
+) -> Result<Taken, Fault> {
+    let malformed = |cause: String| {
+        let begins: String = text.chars().take(policy.shown_chars).collect();
+        let what = format!(
+            "the {}'s reply is no {}: {cause}. It begins: {begins}",
+            brief.role,
+            contract.as_str()
+        );
+        Fault::structural("contract.malformed", what)
+    };
+    let object = Object::find(text, policy, reading).map_err(malformed)?;
+    // An agent that says it cannot do it has kept every contract.
+    if let Some(reason) = object.error() {
+        let reason: String = reason.chars().take(policy.text_chars).collect();
+        return Err(semantic("agent.error", reason));
+    }
+    let input: Value = serde_json::from_str(&brief.task).unwrap_or_default();
+    let taken = match contract {
+        Contract::Plan => plan::take(&object, policy).map_err(Invalid::Shape),
+        Contract::Edits => edits::take(&object, policy, tests, &brief.scope),
+        Contract::Report => report::take(&object, &input, policy).map_err(Invalid::Shape),
+        Contract::IntentSpec => spec::take(&object, &input, policy),
+        Contract::DevOutput => dev::take(&object, &input, policy, &brief.scope),
+        Contract::Verdict => verdict::take(&object, &input, policy).map_err(Invalid::Shape),
+    };
+    match taken {
+        Ok(taken) => Ok(Taken { overlooked: object.overlooked, ..taken }),
+        Err(Invalid::Shape(cause)) => Err(malformed(cause)),
+        Err(Invalid::Fault(fault)) => Err(fault),
+        Err(Invalid::Scope(what)) => Err(semantic("contract.outside_artifacts", what)),
+        Err(Invalid::Insufficient(what)) => Err(semantic("agent.insufficient_input", what)),
+        Err(Invalid::Gave(what)) => Err(semantic("agent.gave_up", what)),
+    }
+}
+
+fn semantic(code: &str, what: String) -> Fault {
+    Fault::new(FaultClass::Semantic, code, what)
+}
+
+/// The first message as it is sent, with the files that were found.
+pub fn opening(brief: &Brief, policy: &Contracts) -> String {
+    let Some(rule) = brief.reply else { return brief.task.clone() };
+    let Ok(mut input) = serde_json::from_str::<Value>(&brief.task) else {
+        return brief.task.clone();
+    };
+    let files = brief.files.iter().filter_map(|file| {
+        Some(json!({ "path": outside(policy, &file.path)?, "content": file.text }))
+    });
+    let files: Vec<Value> = files.collect();
+    match rule.contract {
+        Contract::Edits => input["context_files"] = files.into(),
+        Contract::DevOutput => input["workspace"]["files"] = files.into(),
+        _ => {}
+    }
+    input.to_string()
+}
+
+#[cfg(test)]
+mod tests;

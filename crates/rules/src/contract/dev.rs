@@ -1,0 +1,122 @@
+//! A developer's output: whole files when it is completed, and none when it failed. What it says of the tools it used
+//! is not looked at; the log knows that.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use types::{Contracts, Fault, FaultClass, Scope, WorkPath};
+
+use super::edits;
+use super::object::Object;
+use super::reply::{Invalid, Taken, echo, outside, text_fits, within};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    #[serde(alias = "taskId")]
+    task_id: String,
+    #[serde(alias = "specId")]
+    spec_id: String,
+    status: Status,
+    #[serde(default)]
+    artifacts: Option<Vec<Artifact>>,
+    #[serde(default, rename = "tool_invocations", alias = "toolInvocations")]
+    _claimed: Option<Vec<Value>>,
+    #[serde(default)]
+    error: Option<Trouble>,
+}
+
+#[derive(Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Completed,
+    Failed,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifact {
+    path: String,
+    content: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trouble {
+    #[serde(rename = "type")]
+    kind: TroubleKind,
+    detail: String,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum TroubleKind {
+    ScopeViolation,
+    SpecUnclear,
+    ToolFailure,
+    Timeout,
+    Internal,
+}
+
+pub(super) fn take(
+    object: &Object<'_>,
+    input: &Value,
+    policy: &Contracts,
+    scope: &Scope,
+) -> Result<Taken, Invalid> {
+    let reply: Reply = object.read().map_err(Invalid::Shape)?;
+    echo("task_id", &reply.task_id, input).map_err(Invalid::Shape)?;
+    echo("spec_id", &reply.spec_id, &input["intent_spec"]).map_err(Invalid::Shape)?;
+    let artifacts = reply.artifacts.unwrap_or_default();
+    match (reply.status, reply.error) {
+        (Status::Failed, Some(trouble)) if artifacts.is_empty() => Err(failed(&trouble, policy)),
+        (Status::Failed, Some(_)) => Err(shape("it failed, and has artifacts all the same")),
+        (Status::Failed, None) => Err(shape("it failed, and does not say why")),
+        (Status::Completed, Some(_)) => Err(shape("it is completed, and has an error")),
+        (Status::Completed, None) => {
+            let mut kinds: BTreeMap<WorkPath, String> = BTreeMap::new();
+            for one in &artifacts {
+                text_fits("type", &one.kind, policy).map_err(Invalid::Shape)?;
+                // A path that cannot be used is refused with the file.
+                kinds.extend(within(policy, &one.path).ok().map(|path| (path, one.kind.clone())));
+            }
+            let edits = artifacts.into_iter().map(|one| (one.path, one.content));
+            let writes = edits::writes(edits, policy, scope, edits::Tests::AsOthers)?;
+            let made = writes.iter().filter_map(|write| {
+                let path = outside(policy, &write.path)?;
+                let kind = kinds.get(&write.path).map_or("source", String::as_str);
+                Some(json!({ "path": path, "content": write.content, "type": kind }))
+            });
+            let submission = json!({
+                "task_id": reply.task_id,
+                "spec_id": reply.spec_id,
+                "status": "completed",
+                "artifacts": made.collect::<Vec<_>>(),
+            });
+            Ok(Taken { writes, ..Taken::of(submission) })
+        }
+    }
+}
+
+fn shape(cause: &str) -> Invalid {
+    Invalid::Shape(cause.to_owned())
+}
+
+/// What an agent says that went wrong: its reach and its understanding are matters of judgement, the rest is mechanics.
+fn failed(trouble: &Trouble, policy: &Contracts) -> Invalid {
+    if let Err(cause) = text_fits("detail", &trouble.detail, policy) {
+        return Invalid::Shape(cause);
+    }
+    let detail = trouble.detail.clone();
+    let fault = |class, code| Invalid::Fault(Fault::new(class, code, detail.clone()));
+    match trouble.kind {
+        TroubleKind::ScopeViolation => fault(FaultClass::Semantic, "agent.scope_violation"),
+        TroubleKind::SpecUnclear => Invalid::Insufficient(detail),
+        TroubleKind::ToolFailure => fault(FaultClass::Structural, "agent.tool_failure"),
+        TroubleKind::Timeout => fault(FaultClass::Structural, "agent.timeout"),
+        TroubleKind::Internal => fault(FaultClass::Structural, "agent.internal"),
+    }
+}

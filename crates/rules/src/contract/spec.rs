@@ -1,0 +1,90 @@
+//! A product agent's Intent Spec: complete or not there at all. Whether it holds is judged with all specs; an agent
+//! that cannot write one says which statements stand in its way.
+
+use serde::Deserialize;
+use serde_json::Value;
+use types::Contracts;
+
+use super::object::Object;
+use super::reply::{Invalid, Taken, echo, text_fits};
+
+/// The way in which it says that it cannot.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Failed {
+    #[serde(rename = "status")]
+    _status: String,
+    problems: Vec<Obstacle>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Obstacle {
+    kind: Kind,
+    statement: String,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    /// More than one thing can be meant, and nothing that was given says which.
+    Ambiguous,
+    /// Something needed was not given.
+    Insufficient,
+    /// It contradicts a document that was given.
+    Contradiction,
+    /// It would rest on something that nobody said.
+    Unsupported,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ambiguous => "ambiguous",
+            Self::Insufficient => "insufficient",
+            Self::Contradiction => "contradiction",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+pub(super) fn take(
+    object: &Object<'_>,
+    input: &Value,
+    policy: &Contracts,
+) -> Result<Taken, Invalid> {
+    let value = object.value();
+    if value.get("status").and_then(Value::as_str) == Some("failed") {
+        return Err(failed(object, policy));
+    }
+    let given = input["injected_context"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let given = given.iter().filter_map(|one| one["ref"].as_str().map(str::to_owned));
+    let given: Vec<String> = given.collect();
+    let spec = crate::spec::intent::read(&value, &given).map_err(|problems| {
+        let each = problems.iter().take(8).map(ToString::to_string);
+        Invalid::Shape(each.collect::<Vec<_>>().join("; "))
+    })?;
+    echo("task_id", &spec.task_id, input).map_err(Invalid::Shape)?;
+    Ok(Taken::of(spec.value()))
+}
+
+fn failed(object: &Object<'_>, policy: &Contracts) -> Invalid {
+    let failed: Failed = match object.read() {
+        Ok(failed) => failed,
+        Err(cause) => return Invalid::Shape(cause),
+    };
+    if failed.problems.is_empty() {
+        return Invalid::Shape("it failed without saying at what".to_owned());
+    }
+    for obstacle in &failed.problems {
+        if let Err(cause) = text_fits("statement", &obstacle.statement, policy) {
+            return Invalid::Shape(cause);
+        }
+    }
+    let each = failed.problems.iter().take(20);
+    let each = each.map(|one| format!("{}: {}", one.kind.as_str(), one.statement));
+    let what = each.collect::<Vec<_>>().join("; ");
+    // Only what was not given can be cured, by giving more.
+    let short = failed.problems.iter().all(|one| one.kind == Kind::Insufficient);
+    if short { Invalid::Insufficient(what) } else { Invalid::Gave(what) }
+}

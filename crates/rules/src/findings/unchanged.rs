@@ -1,0 +1,187 @@
+//! Was anything done at all? A result that changes nothing, leaves a promised file untouched, or keeps a file that was
+//! to be deleted or moved goes back with that reason. Looks at names of files only, never at what an agent says.
+
+use evidence::files::{FileKind, kind};
+use types::{ChangeKind, Changes, Fault, FaultClass, Task, WorkPath};
+
+const NOTHING: &str = "verify.nothing_done";
+/// Held against a task once: a plan may name more files than the work needs.
+pub const UNTOUCHED: &str = "verify.untouched";
+
+/// Words by which a file is to be gone afterwards.
+const TAKING_AWAY: &[&str] = &["delete", "remove", "move", "rename", "drop"];
+/// Words that may stand between such a word and the file.
+const BETWEEN: &[&str] = &[
+    "the", "file", "files", "old", "unused", "obsolete", "empty", "both", "all", "of", "a",
+    "stale", "legacy", "script", "module", "document",
+];
+
+/// Why a result counts as not done, if it does. `goal` is what was asked for, where the task is all of it.
+pub fn nothing_done(
+    task: &Task,
+    goal: &str,
+    files: &[WorkPath],
+    changes: &Changes,
+    tests: &[String],
+    untouched_before: bool,
+) -> Option<Fault> {
+    if task.artifacts.is_empty() {
+        return None;
+    }
+    if changes.0.is_empty() {
+        let what = "it was handed in, and nothing is changed; if the work cannot be done, hand in \
+                    `blocked` with the reason";
+        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+    }
+    let texts = [task.title.as_str(), task.description.as_str(), goal];
+    let still_there: Vec<String> = texts
+        .iter()
+        .flat_map(|text| taken_away(text, files))
+        .filter(|path| !is_gone(path, changes))
+        .collect();
+    if let Some(first) = still_there.first() {
+        let what = format!("{first} was to be deleted or moved, and is still there");
+        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+    }
+    if texts.iter().any(|text| begins_by_taking_away(text)) && only_adds_papers(changes, tests) {
+        let what = "something was to be deleted or moved, and nothing is gone";
+        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+    }
+    let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
+    // A plan may let a task change tests and documents that turn out to need no change.
+    let may_stay =
+        |path: &WorkPath| files.contains(path) && kind(path.as_str(), tests) != FileKind::Code;
+    let untouched: Vec<&str> = task
+        .artifacts
+        .iter()
+        .filter(|artifact| !artifact.whole_folder && !touched(&artifact.path))
+        .filter(|artifact| !may_stay(&artifact.path))
+        .map(|artifact| artifact.path.as_str())
+        .collect();
+    (!untouched.is_empty() && !untouched_before).then(|| {
+        let what = format!("the plan names {}, and it was not touched", untouched.join(", "));
+        Fault::new(FaultClass::CheckFailed, UNTOUCHED, what)
+    })
+}
+
+/// Whether the first word of a text is one by which something is to be gone afterwards.
+fn begins_by_taking_away(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    TAKING_AWAY.contains(&first.to_lowercase().as_str())
+}
+
+/// Whether a result takes nothing away and has no code that could do so later.
+fn only_adds_papers(changes: &Changes, tests: &[String]) -> bool {
+    changes.0.iter().all(|change| {
+        change.how != ChangeKind::Deleted
+            && change.removed == 0
+            && kind(change.path.as_str(), tests) != FileKind::Code
+    })
+}
+
+fn is_gone(path: &str, changes: &Changes) -> bool {
+    let deleted = changes.0.iter().filter(|change| change.how == ChangeKind::Deleted);
+    let within = |inside: &str| inside.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    deleted.into_iter().any(|change| change.path.as_str() == path || within(change.path.as_str()))
+}
+
+/// The files that a text wants to be gone: those named right after a word that says so.
+fn taken_away(text: &str, files: &[WorkPath]) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let plain = |word: &str| {
+            word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '.' | '-'))
+                .trim_end_matches('.')
+                .to_owned()
+        };
+        if !TAKING_AWAY.contains(&plain(word).to_lowercase().as_str()) {
+            continue;
+        }
+        for next in &words[at + 1..] {
+            let next = plain(next);
+            if files.iter().any(|file| file.as_str() == next.trim_start_matches("./")) {
+                found.push(next.trim_start_matches("./").to_owned());
+            } else if !BETWEEN.contains(&next.to_lowercase().as_str()) && next != "and" {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(title: &str, artifacts: &[&str]) -> Task {
+        let artifacts = artifacts.iter().map(|one| one.parse().expect("an artifact")).collect();
+        Task::new("T1".parse().expect("a task"), title.to_owned(), artifacts)
+    }
+
+    fn changes(all: &[(&str, ChangeKind)]) -> Changes {
+        let one = |(path, how): &(&str, ChangeKind)| types::FileChange {
+            path: path.parse().expect("a path"),
+            added: 1,
+            removed: 1,
+            how: *how,
+        };
+        Changes(all.iter().map(one).collect())
+    }
+
+    fn said(title: &str, artifacts: &[&str], made: &[(&str, ChangeKind)]) -> Option<String> {
+        let files: Vec<WorkPath> =
+            ["notes.txt", "todo.txt", "src/old.py", "inventory.py", "README.md"]
+                .map(|f| f.parse().expect("a path"))
+                .to_vec();
+        nothing_done(&task(title, artifacts), "", &files, &changes(made), &[], false)
+            .map(|fault| fault.what)
+    }
+
+    use ChangeKind::{Added, Deleted, Modified};
+
+    #[test]
+    fn an_empty_change_is_nothing_done_unless_nothing_was_to_be_written() {
+        assert!(
+            said("Add x", &["a.py"], &[]).is_some_and(|what| what.contains("nothing is changed"))
+        );
+        assert_eq!(said("Look around", &[], &[]), None);
+    }
+
+    #[test]
+    fn a_file_that_was_to_go_must_be_gone() {
+        let title = "Move notes.txt and `todo.txt` to docs/";
+        let artifacts = ["./"];
+        let half = [("docs/notes.txt", Added), ("notes.txt", Deleted), ("docs/todo.txt", Added)];
+        assert!(said(title, &artifacts, &half).is_some_and(|what| what.starts_with("todo.txt")));
+        let all = [half.as_slice(), &[("todo.txt", Deleted)]].concat();
+        assert_eq!(said(title, &artifacts, &all), None);
+        assert!(said("Delete the old src/old.py", &artifacts, &[("a", Added)]).is_some());
+        let function = "Remove the function nothing_left from inventory.py";
+        assert_eq!(said(function, &artifacts, &[("inventory.py", Modified)]), None);
+    }
+
+    #[test]
+    fn a_copy_is_no_move() {
+        let copied = |path: &str, removed: u64| {
+            let mut changes = changes(&[(path, Added)]);
+            changes.0.iter_mut().for_each(|change| change.removed = removed);
+            let task = task("Move the notes", &["./"]);
+            nothing_done(&task, "", &[], &changes, &[], false).map(|fault| fault.what)
+        };
+        let said = copied("docs/one.md", 0).expect("nothing is gone");
+        assert!(said.contains("nothing is gone"), "{said}");
+        assert_eq!((copied("docs/one.md", 1), copied("move.py", 0)), (None, None));
+    }
+
+    #[test]
+    fn a_file_that_the_plan_names_is_to_be_touched_and_that_is_said_once() {
+        let made = [("a.py", Modified)];
+        let said = said("Add x", &["a.py", "b.py", "README.md", "docs/"], &made)
+            .expect("b.py is untouched");
+        assert!(said.contains("names b.py, and"), "{said}");
+        let again =
+            nothing_done(&task("Add x", &["a.py", "b.py"]), "", &[], &changes(&made), &[], true);
+        assert_eq!(again, None);
+    }
+}

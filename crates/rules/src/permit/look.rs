@@ -1,0 +1,135 @@
+//! Why each rule spoke of a call, or did not: the same questions as in judging, one by one, with what they found.
+
+use std::slice;
+
+use types::{Access, CallFacts, PermitRule, Policy, Scope};
+
+use super::{Compiled, in_scope, names, names_parts, only_carries, sensitive};
+use crate::command::{self, Part};
+use crate::looked::Looked;
+
+/// Every rule until the one that speaks of the call, or of each part of its command.
+pub fn look(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<Looked> {
+    if let Some((decision, path)) = sensitive::never(facts) {
+        let about = Some(path.to_string());
+        let (rule, because, says) = (decision.rule, vec![decision.reason], "deny".to_owned());
+        return vec![Looked { about, rule, says, matched: true, because }];
+    }
+    match (facts.access, facts.command.as_deref()) {
+        (Access::Execute, Some(line)) => {
+            let parts = command::read(line);
+            parts.iter().flat_map(|part| of_part(policy, scope, tool, facts, part)).collect()
+        }
+        _ => {
+            let misses = |rule: &PermitRule| {
+                let mut misses = of_call(rule, scope, tool, facts);
+                if names_parts(rule) {
+                    misses.push("it is about commands".to_owned());
+                }
+                misses
+            };
+            until_one_speaks(policy, None, misses)
+        }
+    }
+}
+
+fn of_part(
+    policy: &Policy,
+    scope: &Scope,
+    tool: &str,
+    facts: &CallFacts,
+    part: &Part,
+) -> Vec<Looked> {
+    let about: String = part.shown().chars().take(super::SHOWN).collect();
+    let names = names(slice::from_ref(part));
+    let misses = |rule: &PermitRule| {
+        let mut misses = of_call(rule, scope, tool, facts);
+        let compiled = Compiled::new(rule, &names);
+        if misses.is_empty() && !compiled.speaks_of(part) {
+            misses.push(not_like(rule));
+        }
+        misses
+    };
+    let looked = until_one_speaks(policy, Some(&about), misses);
+    // Whoever only starts something else needs no rule, so nothing is missing where none speaks of it.
+    let spoken = looked.last().is_some_and(|last| last.matched);
+    if only_carries(part) && !spoken { vec![] } else { looked }
+}
+
+fn until_one_speaks(
+    policy: &Policy,
+    about: Option<&str>,
+    misses: impl Fn(&PermitRule) -> Vec<String>,
+) -> Vec<Looked> {
+    let mut looked = Vec::new();
+    for rule in &policy.permissions {
+        let misses = misses(rule);
+        let matched = misses.is_empty();
+        looked.push(Looked {
+            about: about.map(str::to_owned),
+            rule: rule.id.clone(),
+            says: rule.verdict.as_str().to_owned(),
+            matched,
+            because: if matched { vec![rule.reason.clone()] } else { misses },
+        });
+        if matched {
+            break;
+        }
+    }
+    looked
+}
+
+/// Why a rule is not about a call like this, whatever its command.
+fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<String> {
+    let mut misses = Vec::new();
+    let plain = facts.tool.as_deref().unwrap_or(tool);
+    if !rule.tools.is_empty() && !rule.tools.iter().any(|name| name == plain) {
+        misses.push(format!("it is about {}", rule.tools.join(", ")));
+    }
+    if !rule.access.is_empty() && !rule.access.contains(&facts.access) {
+        let words: Vec<&str> = rule.access.iter().map(|access| word(*access)).collect();
+        misses.push(format!(
+            "it is about calls that {}, and this would {}",
+            words.join(" or "),
+            word(facts.access)
+        ));
+    }
+    if !rule.touches.is_empty() && !sensitive::touches(&rule.touches, scope, facts) {
+        let kinds: Vec<&str> = rule.touches.iter().map(|kind| kind.says()).collect();
+        misses.push(format!(
+            "it is about what {}, and is not named by the scope",
+            kinds.join(" or ")
+        ));
+    }
+    match rule.in_scope {
+        Some(true) if !in_scope(scope, facts) => {
+            misses.push(format!("it is about what lies in the task's scope ({scope})"));
+        }
+        Some(false) if in_scope(scope, facts) => {
+            misses.push(format!("it is about what lies outside of the task's scope ({scope})"));
+        }
+        _ => {}
+    }
+    misses
+}
+
+fn not_like(rule: &PermitRule) -> String {
+    let risks: Vec<&str> = rule.does.iter().map(|deed| deed.says()).collect();
+    match (rule.commands.as_slice(), risks.is_empty()) {
+        ([], _) => format!("it is about what {}", risks.join(", or ")),
+        ([only], _) => format!("it is not like {only:?}"),
+        (several, _) => format!("it is like none of its {} patterns", several.len()),
+    }
+}
+
+const fn word(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Execute => "run a command",
+        Access::Submit => "hand in the result",
+        Access::Network => "use the network",
+        Access::Ask => "ask a person",
+        Access::Agent => "start agents",
+    }
+}

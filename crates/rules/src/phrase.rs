@@ -1,0 +1,228 @@
+//! Patterns on words, as policies write them: whole words in order, with gaps that respect clauses and noun phrases.
+//!
+//! `a|b` is either, `a_b` one after the other, `w*` a word that begins so, `<list>` one of the policy's words; `..` skips words of the same noun
+//! phrase, `...` words of the same sentence; `^` is the start of a clause, `$` the end of a noun phrase.
+
+mod grammar;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::reading::{Pause, Reading, Word};
+use grammar::{is_joint, is_start};
+
+/// How many words `..` and `...` may skip.
+const NEAR: usize = 6;
+const FAR: usize = 14;
+
+/// At how many places a pattern is tried: nobody says one thing more often, and whoever does is not heard any longer.
+const MOST_PLACES: usize = 4_000;
+
+/// The lists of words of a policy.
+pub(crate) type Lists = BTreeMap<String, Vec<String>>;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Phrase<'a> {
+    items: Vec<Item<'a>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Item<'a> {
+    Start,
+    End,
+    Near,
+    Far,
+    /// One of these; each is a word or several.
+    Any(Vec<&'a str>),
+}
+
+/// Why a text is not a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadPhrase {
+    NoWord,
+    NoSuchList(String),
+    NotAWord(String),
+}
+
+impl fmt::Display for BadPhrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoWord => write!(f, "names no word"),
+            Self::NoSuchList(name) => write!(f, "names the list <{name}>, which is not there"),
+            Self::NotAWord(text) => {
+                write!(f, "has {text:?} in it, which is not a word in lower case")
+            }
+        }
+    }
+}
+
+impl<'a> Phrase<'a> {
+    pub(crate) fn parse(text: &'a str, lists: &'a Lists) -> Result<Self, BadPhrase> {
+        let items: Vec<Item<'a>> = text
+            .split_whitespace()
+            .map(|item| parse_item(item, lists))
+            .collect::<Result<_, _>>()?;
+        if items.iter().any(|item| matches!(item, Item::Any(_))) {
+            Ok(Self { items })
+        } else {
+            Err(BadPhrase::NoWord)
+        }
+    }
+
+    /// What is wrong with its words, if anything is. That is looked at when a policy is loaded, not for every request.
+    pub(crate) fn fault(&self) -> Option<BadPhrase> {
+        let words = self.items.iter().flat_map(|item| match item {
+            Item::Any(words) => words.as_slice(),
+            _ => &[],
+        });
+        let bad = |word: &&str| !is_plain(word);
+        words.copied().find(bad).map(|word| BadPhrase::NotAWord(word.to_owned()))
+    }
+
+    /// Where it is found, by the places of the first words, in order.
+    pub(crate) fn places(&self, reading: &Reading) -> Vec<usize> {
+        let first = self.items.iter().find_map(|item| match item {
+            Item::Any(words) => Some(words),
+            _ => None,
+        });
+        let starts = first.into_iter().flatten().filter_map(|entry| pieces(entry).next());
+        let mut places: Vec<usize> = starts.flat_map(|word| reading.places_of(word)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.truncate(MOST_PLACES);
+        places.retain(|place| matches(&self.items, reading.words(), *place, Pause::Sentence));
+        places
+    }
+
+    /// Whether this word alone is one that the pattern names.
+    pub(crate) fn is_word(&self, word: &Word) -> bool {
+        matches!(self.items.as_slice(), [Item::Any(words)] if words.iter().any(|wanted| word.is(wanted)))
+    }
+}
+
+/// Whether one of these places, which are in order, is before that one in the same sentence.
+pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) -> bool {
+    let sentence = reading.sentence_of(place);
+    let first = found.partition_point(|found| *found < sentence);
+    found.get(first).is_some_and(|found| *found < place)
+}
+
+/// Whether the word there begins a clause, so that it is what is asked for.
+pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
+    is_start(reading.words(), place)
+}
+
+fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
+    Ok(match item {
+        "^" => Item::Start,
+        "$" => Item::End,
+        ".." => Item::Near,
+        "..." => Item::Far,
+        _ => {
+            let mut words = Vec::new();
+            for word in item.split('|') {
+                match word.strip_prefix('<').and_then(|list| list.strip_suffix('>')) {
+                    Some(name) => {
+                        let list = lists.get(name);
+                        let list = list.ok_or_else(|| BadPhrase::NoSuchList(name.to_owned()))?;
+                        words.extend(list.iter().map(String::as_str));
+                    }
+                    None => words.push(word),
+                }
+            }
+            Item::Any(words)
+        }
+    })
+}
+
+/// Words in lower case; a star may only stand at the end of one.
+fn is_plain(words: &str) -> bool {
+    let word = |word: &str| {
+        let word = word.strip_suffix('*').unwrap_or(word);
+        !word.is_empty()
+            && word.chars().all(|c| c.is_alphanumeric())
+            && word.chars().all(|c| !c.is_uppercase())
+    };
+    words.split([' ', '_']).all(word)
+}
+
+/// The words of an entry; scripts without blanks have a word for each character.
+fn pieces(words: &str) -> impl Iterator<Item = &str> {
+    words.split([' ', '_']).filter(|word| !word.is_empty()).flat_map(|word| {
+        let wide = word.chars().all(|c| ('\u{3040}'..='\u{9fff}').contains(&c));
+        let step = if wide { word.chars().next().map_or(1, char::len_utf8) } else { word.len() };
+        (0..word.len()).step_by(step.max(1)).filter_map(move |at| word.get(at..at + step))
+    })
+}
+
+/// Whether the items are found from here on, the first word after no more than this pause.
+fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool {
+    let Some((item, rest)) = items.split_first() else { return true };
+    match item {
+        Item::Start => is_start(words, at) && matches(rest, words, at, pause),
+        Item::End => ends_a_phrase(words, at) && matches(rest, words, at, pause),
+        Item::Near => skips(
+            NEAR,
+            words,
+            at,
+            |at| matches(rest, words, at, Pause::None),
+            |word| word.pause == Pause::None && !is_joint(&word.text),
+        ),
+        Item::Far => skips(
+            FAR,
+            words,
+            at,
+            |at| matches(rest, words, at, Pause::Clause),
+            |word| word.pause != Pause::Sentence,
+        ),
+        Item::Any(wanted) => wanted.iter().any(|wanted| {
+            length(wanted, words, at, pause)
+                .is_some_and(|length| matches(rest, words, at + length, Pause::None))
+        }),
+    }
+}
+
+/// How many words an entry takes here, if it stands here.
+fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize> {
+    let first = words.get(at)?;
+    if first.text.as_bytes().first() != wanted.as_bytes().first() {
+        return None;
+    }
+    let mut count = 0;
+    for piece in pieces(wanted) {
+        let word = words.get(at + count)?;
+        let longest = if count == 0 { pause } else { Pause::None };
+        if word.pause > longest || !word.is(piece) {
+            return None;
+        }
+        count += 1;
+    }
+    (count > 0).then_some(count)
+}
+
+/// Whether what comes next is found after some words that may be skipped.
+fn skips(
+    most: usize,
+    words: &[Word],
+    at: usize,
+    next: impl Fn(usize) -> bool,
+    may: impl Fn(&Word) -> bool,
+) -> bool {
+    for at in at..=at + most {
+        if next(at) {
+            return true;
+        }
+        if !words.get(at).is_some_and(&may) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether the noun phrase is over, so that the word before was what it is about.
+pub(crate) fn ends_a_phrase(words: &[Word], at: usize) -> bool {
+    words.get(at).is_none_or(|word| word.pause != Pause::None || is_joint(&word.text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! Is a spec one that can be worked on, and what may become of it? Read strictly, every problem named with its path and
+//! line; a status only goes forward, and every change is a new version that names the one before it.
+
+mod criteria;
+mod diff;
+pub mod intent;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use types::yaml::{self, NotYaml};
+use types::{
+    BlockerStatus, Decision, Problem, Request, RuleId, RunId, SPEC_FORMAT, Spec, SpecStatus,
+    Timestamp,
+};
+
+use crate::ledger::narrower;
+
+pub use diff::{Difference, diff};
+
+/// Why a text is not a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadSpec {
+    /// It is not YAML.
+    Parse(NotYaml),
+    /// It is, but not a valid spec.
+    Validation(Vec<Problem>),
+}
+
+/// Reads a spec from a file's text.
+pub fn read(text: &str) -> Result<Spec, BadSpec> {
+    let read = yaml::read(text).map_err(BadSpec::Parse)?;
+    of_value(&read.value).map_err(|problems| {
+        BadSpec::Validation(problems.into_iter().map(|one| one.in_file(&read)).collect())
+    })
+}
+
+/// Reads a spec from plain data.
+pub fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
+    let value = SPEC_FORMAT.read(value)?;
+    let mut spec: Spec = serde_json::from_value(value)
+        .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])?;
+    count_ids(&mut spec);
+    let problems = problems(&spec);
+    if problems.is_empty() { Ok(spec) } else { Err(problems) }
+}
+
+/// Whether a text is a spec in its canonical form: as approving it or a run has written it.
+#[must_use]
+pub fn is_ours(text: &str) -> bool {
+    read(text).is_ok_and(|spec| spec.text() == text)
+}
+
+/// The title of a spec that nobody has filled in yet.
+pub const TITLE: &str = "What is wanted, in one line";
+/// And its intent.
+pub const INTENT: &str = "What is wanted, and why.";
+
+/// What is still as in the template.
+#[must_use]
+pub fn unfilled(spec: &Spec) -> Vec<Problem> {
+    let fields = [("title", &spec.title, TITLE), ("intent", &spec.intent, INTENT)];
+    let same = fields.into_iter().filter(|(_, text, template)| text.trim() == *template);
+    let message = "is still the text of the template; say what is wanted";
+    same.map(|(path, ..)| Problem::new(path, "template", message)).collect()
+}
+
+/// What is no mistake and still worth a word.
+#[must_use]
+pub fn warnings(spec: &Spec) -> Vec<Problem> {
+    let message = "is empty, so the checks alone decide whether it is done";
+    let empty = spec.verification.criteria.is_empty();
+    empty.then(|| Problem::new("verification.criteria", "empty", message)).into_iter().collect()
+}
+
+/// The JSON Schema of the format.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = SPEC_FORMAT.schema();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        object.insert("title".to_owned(), json!("Bosun spec"));
+    }
+    schema
+}
+
+/// A request for a spec: its words, its checks and its budget, narrowed by what the request itself says.
+#[must_use]
+pub fn request(spec: Spec, base: Request) -> Request {
+    let (shown_by, criteria) = criteria::split(&spec, &spec.verification.checks);
+    let mut checks =
+        if base.checks.is_empty() { spec.verification.checks.clone() } else { base.checks };
+    checks.extend(shown_by);
+    let title = spec.title.trim();
+    let stop = if title.ends_with(['.', '!', '?', ':', ';']) { "" } else { "." };
+    Request {
+        text: format!("{title}{stop}\n\n{}", spec.intent.trim()),
+        checks,
+        criteria,
+        budget: spec.budget.map_or(base.budget, |budget| narrower(budget, base.budget)),
+        spec: Some(Box::new(spec)),
+        ..base
+    }
+}
+
+/// What was written without an id gets one by its place, passing over those that are taken.
+fn count_ids(spec: &mut Spec) {
+    let requirements = spec.requirements.iter_mut().map(|one| &mut one.id);
+    number("REQ", requirements.collect());
+    number("CON", spec.constraints.iter_mut().map(|one| &mut one.id).collect());
+    number("ASM", spec.assumptions.iter_mut().map(|one| &mut one.id).collect());
+}
+
+fn number(prefix: &str, ids: Vec<&mut String>) {
+    let taken: BTreeSet<String> = ids.iter().map(|id| (**id).clone()).collect();
+    let mut free = (1_u32..).map(|n| format!("{prefix}-{n:03}")).filter(|id| !taken.contains(id));
+    for id in ids.into_iter().filter(|id| id.is_empty()) {
+        *id = free.next().unwrap_or_default();
+    }
+}
+
+/// What is wrong across fields.
+fn problems(spec: &Spec) -> Vec<Problem> {
+    let mut found = Vec::new();
+    if spec.meta.updated_at < spec.meta.created_at {
+        let message = "is earlier than meta.created_at";
+        found.push(Problem::new("meta.updated_at", "order", message));
+    }
+    for (place, blocker) in spec.blockers.iter().enumerate() {
+        let message = match (blocker.status, blocker.resolved_at) {
+            (BlockerStatus::Open, Some(_)) => "is there, but the blocker is open",
+            (BlockerStatus::Resolved, None) => "is missing, but the blocker is resolved",
+            _ => continue,
+        };
+        found.push(Problem::new(format!("blockers.{place}.resolved_at"), "blocker", message));
+    }
+    let lists: [(&str, Vec<&str>); 6] = [
+        ("requirements", spec.requirements.iter().map(|one| one.id.as_str()).collect()),
+        ("constraints", spec.constraints.iter().map(|one| one.id.as_str()).collect()),
+        ("assumptions", spec.assumptions.iter().map(|one| one.id.as_str()).collect()),
+        ("tasks", spec.tasks.iter().map(|one| one.id.as_str()).collect()),
+        ("decisions", spec.decisions.iter().map(|one| one.id.as_str()).collect()),
+        ("blockers", spec.blockers.iter().map(|one| one.id.as_str()).collect()),
+    ];
+    for (list, ids) in lists {
+        found.extend(repeated(list, &ids));
+    }
+    let known: BTreeSet<_> = spec.tasks.iter().map(|task| &task.id).collect();
+    for (place, task) in spec.tasks.iter().enumerate() {
+        for missing in task.depends_on.iter().filter(|id| !known.contains(id)) {
+            let path = format!("tasks.{place}.depends_on");
+            found.push(Problem::new(path, "dangling", format!("{missing} is not one of tasks")));
+        }
+    }
+    found
+}
+
+fn repeated(list: &str, ids: &[&str]) -> Vec<Problem> {
+    let mut seen = BTreeSet::new();
+    let twice = ids.iter().enumerate().filter(|(_, id)| !seen.insert(**id));
+    twice
+        .map(|(place, id)| {
+            let message = format!("{id} is already the id of another");
+            Problem::new(format!("{list}.{place}.id"), "twice", message)
+        })
+        .collect()
+}
+
+/// A status that cannot follow another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSuchStep {
+    pub from: SpecStatus,
+    pub to: SpecStatus,
+    pub allowed: &'static [SpecStatus],
+}
+
+impl std::fmt::Display for NoSuchStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let words: Vec<&str> = self.allowed.iter().map(|status| status.as_str()).collect();
+        let allowed = if words.is_empty() { "nothing".to_owned() } else { words.join(" or ") };
+        let (from, to) = (self.from.as_str(), self.to.as_str());
+        write!(f, "a spec cannot go from {from} to {to}; after {from} comes {allowed}")
+    }
+}
+
+impl std::error::Error for NoSuchStep {}
+
+/// What may follow a status. These five edges, and no other.
+#[must_use]
+pub const fn next(from: SpecStatus) -> &'static [SpecStatus] {
+    match from {
+        SpecStatus::Draft => &[SpecStatus::Approved],
+        SpecStatus::Approved => &[SpecStatus::InProgress],
+        SpecStatus::InProgress => &[SpecStatus::Verifying],
+        SpecStatus::Verifying => &[SpecStatus::Done, SpecStatus::Failed],
+        SpecStatus::Done | SpecStatus::Failed => &[],
+    }
+}
+
+/// The version that follows a spec when its status changes.
+pub fn moved(
+    spec: &Spec,
+    to: SpecStatus,
+    at: Timestamp,
+    by: Option<&RunId>,
+) -> Result<Spec, NoSuchStep> {
+    let allowed = next(spec.status);
+    if !allowed.contains(&to) {
+        return Err(NoSuchStep { from: spec.status, to, allowed });
+    }
+    let mut moved = Spec { status: to, ..spec.clone() };
+    moved.meta.version = spec.meta.version.saturating_add(1);
+    moved.meta.updated_at = at.max(spec.meta.updated_at);
+    moved.meta.previous = Some(spec.digest());
+    moved.meta.run = by.cloned();
+    Ok(moved)
+}
+
+/// Why a spec is not worked on, if it is not.
+pub fn not_approved(spec: &Spec) -> Option<Decision> {
+    if spec.status == SpecStatus::Approved {
+        return None;
+    }
+    let how = match spec.status {
+        SpecStatus::Draft => "approve it with `bosun spec approve FILE`",
+        _ => {
+            "write a new version of it as a draft, and approve that with `bosun spec approve FILE`"
+        }
+    };
+    let reason = format!(
+        "only an approved spec is worked on, and this one is {}: {how}",
+        spec.status.as_str()
+    );
+    Some(Decision::new(RuleId::fixed("intake.spec_not_approved"), reason))
+}
+
+#[cfg(test)]
+mod tests;
