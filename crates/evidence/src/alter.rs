@@ -2,39 +2,20 @@
 //! planted, so that a runner that lives must report failures. Only what stands directly in the body of a test is changed,
 //! because nothing else is sure to be run; tables and loops are left to the planted test.
 
+mod edit;
 mod expect;
 mod literal;
 mod plant;
 mod shell;
 
-use std::ops::Range;
-
 use crate::cases::{Case, cases};
 use crate::source::{Language, Source};
+use edit::{Edit, applied};
 
-/// A test file that must fail now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Altered {
-    pub text: String,
-    /// The tests that must fail, as they are named in the file. Empty for a script, which must fail as a whole.
-    pub tests: Vec<String>,
-    /// The lines that were altered: number and text as they were.
-    pub lines: Vec<(u32, String)>,
-    /// The name of the failing test that was added; for a script, the line.
-    pub planted: Option<String>,
-}
+pub use edit::Altered;
 
 /// The most versions with a single altered expectation.
 const MOST: usize = 8;
-
-/// A piece of text to put in the place of another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Edit {
-    at: Range<usize>,
-    with: String,
-    /// Whether a literal is changed, which tells more than a condition that is turned round.
-    telling: bool,
-}
 
 /// A test file with altered expectations and a planted test. `names` are tests from a runner's report; without any, all
 /// tests of the file are altered. None where nothing can be altered or planted.
@@ -133,26 +114,6 @@ fn lines(source: &Source<'_>, edits: &[Edit]) -> Vec<(u32, String)> {
         (source.line_number(edit.at.start), source.line_at(edit.at.start).trim().to_owned())
     };
     edits.iter().map(line).collect()
-}
-
-/// The text with all edits made; None without any.
-fn applied(text: &str, mut edits: Vec<Edit>) -> Option<String> {
-    if edits.is_empty() {
-        return None;
-    }
-    edits.sort_by_key(|edit| (edit.at.start, edit.at.end));
-    let mut out = String::with_capacity(text.len() + 64);
-    let mut at = 0;
-    for edit in edits {
-        if edit.at.start < at {
-            continue;
-        }
-        out.push_str(&text[at..edit.at.start]);
-        out.push_str(&edit.with);
-        at = edit.at.end;
-    }
-    out.push_str(&text[at..]);
-    Some(out)
 }
 
 #[cfg(test)]

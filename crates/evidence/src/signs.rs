@@ -11,6 +11,7 @@ mod literals;
 mod production;
 mod runner;
 mod shadows;
+mod sign;
 mod state;
 mod stubs;
 mod weak;
@@ -19,83 +20,13 @@ mod writes;
 use crate::files::{FileKind, only_unit_tests, without_unit_tests};
 use crate::pattern::pattern;
 use production::Production;
+use sign::sign;
 
 pub use goal::{left_out, named_things};
+pub use sign::{Change, ChangedFile, Sign, SignKind};
 
-/// What a sign is a sign of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SignKind {
-    /// Library code that ends the process with success.
-    EarlyExit,
-    /// Production code that asks whether, where or when it is being tested.
-    LooksForRunner,
-    /// A value that is equal to everything, or an assertion that was replaced.
-    AlwaysEqual,
-    /// The inputs and results of the tests stand in production code, or it reads the tests.
-    TestLiterals,
-    /// A function that does nothing with what it is given, or a change of comments only.
-    Stub,
-    /// Production code that writes tests, expectations or its own folder.
-    WritesTests,
-    /// A test that was there and cannot fail any more.
-    WeakTest,
-    /// Marks of a merge that was not finished.
-    ConflictMarkers,
-}
-
-/// A line of a change that a person should look at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Sign {
-    pub kind: SignKind,
-    pub path: String,
-    pub line: String,
-}
-
-/// A file that a change touches.
-#[derive(Debug, Clone, Copy)]
-pub struct ChangedFile<'a> {
-    pub path: &'a str,
-    pub kind: FileKind,
-    /// None for a new file.
-    pub old: Option<&'a str>,
-    /// None for a deleted file.
-    pub new: Option<&'a str>,
-}
-
-/// A change with what it is compared with.
-#[derive(Debug, Clone, Copy)]
-pub struct Change<'a> {
-    pub goal: &'a str,
-    pub files: &'a [ChangedFile<'a>],
-    /// The texts of test files, before and after the change.
-    pub tests: &'a [&'a str],
-    /// The texts of production code before the change.
-    pub code: &'a [&'a str],
-    /// The texts of documents before the change.
-    pub documents: &'a [&'a str],
-}
-
-impl Change<'_> {
-    /// Whether a text stands in the goal, or stood in code or documents before the change.
-    fn knows(&self, text: &str) -> bool {
-        self.goal.contains(text)
-            || self.code.iter().chain(self.documents).any(|known| known.contains(text))
-    }
-
-    /// Whether code or the goal already spoke of something.
-    fn code_knows(&self, text: &str) -> bool {
-        self.goal.contains(text) || self.code.iter().any(|known| known.contains(text))
-    }
-}
-
-/// The most characters of a line that are kept.
-const LONGEST: usize = 160;
 /// The most signs of one kind in one file.
 const MOST: usize = 10;
-
-fn sign(kind: SignKind, path: &str, line: &str) -> Sign {
-    Sign { kind, path: path.to_owned(), line: line.trim().chars().take(LONGEST).collect() }
-}
 
 /// The signs of a change.
 #[must_use]

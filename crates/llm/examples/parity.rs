@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use llm::parity::{Seat, column, table};
+use llm::parity::{Endpoint, column, table};
 use llm::{Dialect, Http, Recorder, Transport};
 use types::Millis;
 
@@ -21,14 +21,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => None,
     };
-    let seats: Result<Vec<Seat>, _> =
-        words.chunks(5).map(|words| seat(words, folder.as_deref())).collect();
-    let seats = seats?;
+    let endpoints: Result<Vec<Endpoint>, _> =
+        words.chunks(5).map(|words| endpoint(words, folder.as_deref())).collect();
+    let endpoints = endpoints?;
     let mut columns = vec![];
     for dialect in Dialect::ALL {
-        let of: Vec<Seat> = seats.iter().filter(|seat| seat.dialect == dialect).cloned().collect();
+        let of: Vec<Endpoint> =
+            endpoints.iter().filter(|endpoint| endpoint.dialect == dialect).cloned().collect();
         if let (Some(folder), false) = (&folder, of.is_empty()) {
-            let servers: String = of.iter().map(|seat| format!("{}\n", seat.server)).collect();
+            let servers: String =
+                of.iter().map(|endpoint| format!("{}\n", endpoint.server)).collect();
             std::fs::write(folder.join(dialect.as_str()).join("servers.txt"), servers)?;
         }
         if !of.is_empty() {
@@ -43,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn seat(words: &[String], folder: Option<&Path>) -> Result<Seat, Box<dyn Error>> {
+fn endpoint(words: &[String], folder: Option<&Path>) -> Result<Endpoint, Box<dyn Error>> {
     let [dialect, server, base_url, model, key] = words else {
         return Err("five words for each server: dialect, name, address, model, key".into());
     };
@@ -57,7 +59,7 @@ fn seat(words: &[String], folder: Option<&Path>) -> Result<Seat, Box<dyn Error>>
         }
         None => http,
     };
-    Ok(Seat {
+    Ok(Endpoint {
         server: server.clone(),
         dialect: found.ok_or_else(|| format!("there is no dialect {dialect}"))?,
         base_url: base_url.clone(),

@@ -7,9 +7,9 @@ use types::{Block, BlockBody, Call, Fault, Native, StreamItem};
 use crate::arguments::arguments;
 use crate::faults::Cause;
 
-/// A block in the making, by its place.
+/// The index of a block that is being put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place(usize);
+pub(crate) struct BlockIndex(usize);
 
 #[derive(Debug)]
 enum Draft {
@@ -55,22 +55,22 @@ impl Assembly {
         self.calls
     }
 
-    pub(crate) fn open_text(&mut self) -> Place {
+    pub(crate) fn open_text(&mut self) -> BlockIndex {
         self.open(Draft::Text(String::new()))
     }
 
-    pub(crate) fn open_thinking(&mut self) -> Place {
+    pub(crate) fn open_thinking(&mut self) -> BlockIndex {
         self.open(Draft::Thinking { text: String::new(), signature: None })
     }
 
     /// Something that only its provider understands.
-    pub(crate) fn opaque(&mut self, item: Value) -> Place {
+    pub(crate) fn opaque(&mut self, item: Value) -> BlockIndex {
         let place = self.open(Draft::Opaque);
         self.native(place, item);
         place
     }
 
-    pub(crate) fn open_call(&mut self, wire_id: &str, tool: &str) -> Place {
+    pub(crate) fn open_call(&mut self, wire_id: &str, tool: &str) -> BlockIndex {
         let (index, wire_id, tool) = (self.calls, wire_id.to_owned(), tool.to_owned());
         self.calls += 1;
         let started =
@@ -80,7 +80,7 @@ impl Assembly {
     }
 
     /// More text, of whatever sort the block is.
-    pub(crate) fn push(&mut self, place: Place, piece: &str) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, place: BlockIndex, piece: &str) -> Result<(), Fault> {
         if piece.is_empty() {
             return Ok(());
         }
@@ -104,14 +104,19 @@ impl Assembly {
         Ok(())
     }
 
-    pub(crate) fn sign(&mut self, place: Place, piece: &str) {
+    pub(crate) fn sign(&mut self, place: BlockIndex, piece: &str) {
         if let Draft::Thinking { signature, .. } = &mut self.drafts[place.0].0 {
             signature.get_or_insert_default().push_str(piece);
         }
     }
 
     /// The name or id of a call, where it comes after the call has begun.
-    pub(crate) fn rename(&mut self, place: Place, new_id: Option<&str>, more_tool: Option<&str>) {
+    pub(crate) fn rename(
+        &mut self,
+        place: BlockIndex,
+        new_id: Option<&str>,
+        more_tool: Option<&str>,
+    ) {
         if let Draft::Call { wire_id, tool, .. } = &mut self.drafts[place.0].0 {
             if let Some(id) = new_id {
                 id.clone_into(wire_id);
@@ -123,7 +128,7 @@ impl Assembly {
     }
 
     /// What has been said in a block so far.
-    pub(crate) fn so_far(&self, place: Place) -> &str {
+    pub(crate) fn so_far(&self, place: BlockIndex) -> &str {
         match &self.drafts[place.0].0 {
             Draft::Text(text) | Draft::Thinking { text, .. } => text,
             Draft::Call { json, .. } => json,
@@ -131,27 +136,27 @@ impl Assembly {
         }
     }
 
-    pub(crate) fn signature(&self, place: Place) -> Option<&str> {
+    pub(crate) fn signature(&self, place: BlockIndex) -> Option<&str> {
         match &self.drafts[place.0].0 {
             Draft::Thinking { signature, .. } => signature.as_deref(),
             _ => None,
         }
     }
 
-    pub(crate) fn is_text(&self, place: Place) -> bool {
+    pub(crate) fn is_text(&self, place: BlockIndex) -> bool {
         matches!(self.drafts[place.0].0, Draft::Text(_))
     }
 
     /// The provider's own item for a block.
-    pub(crate) fn native(&mut self, place: Place, item: Value) {
+    pub(crate) fn native(&mut self, place: BlockIndex, item: Value) {
         self.drafts[place.0].1 = Some(item);
     }
 
-    pub(crate) fn has_native(&self, place: Place) -> bool {
+    pub(crate) fn has_native(&self, place: BlockIndex) -> bool {
         self.drafts[place.0].1.is_some()
     }
 
-    pub(crate) fn close(&mut self, place: Place) {
+    pub(crate) fn close(&mut self, place: BlockIndex) {
         if let Draft::Call { index, open, .. } = &mut self.drafts[place.0].0
             && std::mem::take(open)
         {
@@ -162,7 +167,7 @@ impl Assembly {
     /// The whole reply's blocks. Calls that are still open are closed.
     pub(crate) fn finish(&mut self) -> Vec<Block> {
         for place in 0..self.drafts.len() {
-            self.close(Place(place));
+            self.close(BlockIndex(place));
         }
         let dialect = self.dialect;
         let drafts = std::mem::take(&mut self.drafts);
@@ -186,9 +191,9 @@ impl Assembly {
         blocks.collect()
     }
 
-    fn open(&mut self, draft: Draft) -> Place {
+    fn open(&mut self, draft: Draft) -> BlockIndex {
         self.drafts.push((draft, None));
-        Place(self.drafts.len() - 1)
+        BlockIndex(self.drafts.len() - 1)
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), Fault> {

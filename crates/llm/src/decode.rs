@@ -7,48 +7,12 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, Stream, StreamExt};
 use serde_json::Value;
-use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Usage, Used};
+use types::{Fault, ModelReply, Provenance, StopReason, StreamItem, Used};
 
 use crate::Dialect;
-use crate::assembly::Assembly;
+use crate::decoder::{Decoder, Next};
 use crate::faults::Cause;
 use crate::frames::Reader;
-
-/// One dialect's way of reading an answer.
-pub(crate) trait Decoder: Send {
-    /// One event of a streamed answer.
-    fn event(&mut self, name: Option<&str>, text: &str) -> Result<Next, Fault>;
-    /// An answer that came in one piece.
-    fn whole(&mut self, body: Value) -> Result<(), Fault>;
-    /// What the provider has counted so far, where it counts on the way.
-    fn counted(&self) -> Option<Usage> {
-        None
-    }
-    /// How the reply ended; nothing while it has not.
-    fn ending(&mut self) -> Option<Ending>;
-    fn assembly(&mut self) -> &mut Assembly;
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    More,
-    /// Nothing that matters can come after this.
-    Done,
-    /// The event could not be read. It is skipped, and counted.
-    Unreadable,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Ending {
-    pub(crate) stop: Option<StopReason>,
-    pub(crate) word: Option<String>,
-    pub(crate) usage: Usage,
-    /// The usage as the provider wrote it.
-    pub(crate) counted: Option<Value>,
-    pub(crate) id: Option<String>,
-    /// The provider's name of the model that answered.
-    pub(crate) served: Option<String>,
-}
 
 /// The most bytes of a whole streamed answer. Far above any real one; what a reply keeps has its own, lower limit.
 const STREAM_LIMIT: usize = 512 << 20;

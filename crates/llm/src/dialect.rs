@@ -1,11 +1,13 @@
-//! The languages that model servers speak, and the one place where each is found by its name.
+//! The APIs that model servers speak, and the one place that dispatches to the module of each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use types::Fault;
+use types::{Fault, ModelRequest};
 
-use crate::decode::Decoder;
+use crate::decoder::Decoder;
 use crate::frames::Framing;
+use crate::repair::Turn;
+use crate::wire::{Delivery, Entry, Frame, Quirks};
 use crate::{chat, gemini, messages, ollama, responses};
 
 /// How a server is talked to.
@@ -38,6 +40,38 @@ impl Dialect {
             Self::Gemini => gemini::NAME,
             Self::Ollama => ollama::NAME,
         }
+    }
+
+    /// The request without its conversation.
+    pub(crate) fn frame(
+        self,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+    ) -> Frame {
+        match self {
+            Self::Messages => messages::request::write(request, delivery),
+            Self::Responses => responses::request::write(request, delivery),
+            Self::Chat => chat::request::write(request, delivery, quirks),
+            Self::Gemini => gemini::request::write(request, delivery),
+            Self::Ollama => ollama::request::write(request, delivery),
+        }
+    }
+
+    /// A turn as it stands in the list.
+    pub(crate) fn entries(self, turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
+        match self {
+            Self::Messages => messages::request::entries(turn),
+            Self::Responses => responses::request::entries(turn),
+            Self::Chat => chat::request::entries(turn, quirks),
+            Self::Gemini => gemini::request::entries(turn),
+            Self::Ollama => ollama::request::entries(turn),
+        }
+    }
+
+    /// The key of a message's content.
+    pub(crate) const fn content(self) -> &'static str {
+        if matches!(self, Self::Gemini) { "parts" } else { "content" }
     }
 
     pub(crate) const fn framing(self) -> Framing {

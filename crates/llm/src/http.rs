@@ -25,20 +25,20 @@ pub struct Http {
 /// Where a server is, as far as that makes a difference. Each has a client of its own, made when the first server of its
 /// kind is asked: reading the certificates of the machine takes longer than everything else before a first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Elsewhere,
+enum ClientKind {
+    Remote,
     /// On this machine, where no proxy can reach it.
-    Here,
+    Local,
     /// And without TLS, so that no certificates are needed.
-    HereInPlain,
+    LocalPlain,
 }
 
-impl Place {
+impl ClientKind {
     fn of(url: &str) -> Self {
         match is_here(url) {
-            false => Self::Elsewhere,
-            true if url.starts_with("http://") => Self::HereInPlain,
-            true => Self::Here,
+            false => Self::Remote,
+            true if url.starts_with("http://") => Self::LocalPlain,
+            true => Self::Local,
         }
     }
 
@@ -49,9 +49,9 @@ impl Place {
             .pool_idle_timeout(Duration::from_secs(90))
             .user_agent(concat!("bosun/", env!("CARGO_PKG_VERSION")));
         match self {
-            Self::Elsewhere => builder.build(),
-            Self::Here => builder.no_proxy().build(),
-            Self::HereInPlain => builder.no_proxy().tls_certs_only([]).build(),
+            Self::Remote => builder.build(),
+            Self::Local => builder.no_proxy().build(),
+            Self::LocalPlain => builder.no_proxy().tls_certs_only([]).build(),
         }
     }
 }
@@ -66,12 +66,12 @@ impl Http {
     }
 
     fn client(&self, url: &str) -> Result<reqwest::Client, Fault> {
-        let place = Place::of(url);
-        let known = &self.clients[place as usize];
+        let kind = ClientKind::of(url);
+        let known = &self.clients[kind as usize];
         if let Some(client) = known.get() {
             return Ok(client.clone());
         }
-        let made = place.build(self.connect).map_err(|error| {
+        let made = kind.build(self.connect).map_err(|error| {
             Cause::Connection.fault(format!("setting up the network client: {error}"))
         })?;
         Ok(known.get_or_init(|| made).clone())
@@ -160,13 +160,13 @@ mod tests {
 
     #[test]
     fn only_a_server_that_speaks_tls_has_certificates_read_for_it() {
-        assert_eq!(Place::of("http://127.0.0.1:1/v1"), Place::HereInPlain);
-        assert_eq!(Place::of("https://localhost/v1"), Place::Here);
-        assert_eq!(Place::of("http://10.0.0.1"), Place::Elsewhere);
+        assert_eq!(ClientKind::of("http://127.0.0.1:1/v1"), ClientKind::LocalPlain);
+        assert_eq!(ClientKind::of("https://localhost/v1"), ClientKind::Local);
+        assert_eq!(ClientKind::of("http://10.0.0.1"), ClientKind::Remote);
         let http = Http::new(Millis::seconds(1));
         assert!(http.client("http://127.0.0.1:1/v1").is_ok());
-        for place in [Place::Elsewhere, Place::Here, Place::HereInPlain] {
-            assert!(place.build(Millis::seconds(1)).is_ok(), "{place:?}");
+        for kind in [ClientKind::Remote, ClientKind::Local, ClientKind::LocalPlain] {
+            assert!(kind.build(Millis::seconds(1)).is_ok(), "{kind:?}");
         }
     }
 

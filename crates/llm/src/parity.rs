@@ -4,15 +4,14 @@
 //!
 //! It judges the layer, not the model: a small model may answer badly, and the rows ask only for what is promised.
 
-mod ask;
+mod endpoint;
 mod rows;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use secrecy::SecretString;
+use crate::Dialect;
 
-use crate::{Dialect, Transport};
+pub use endpoint::Endpoint;
 
 /// The rows, in the order of the table.
 pub const ROWS: [&str; 15] = [
@@ -32,18 +31,6 @@ pub const ROWS: [&str; 15] = [
     "cached input is reported",
     "the provider's own options",
 ];
-
-/// A server that can be asked in one dialect.
-#[derive(Debug, Clone)]
-pub struct Seat {
-    /// What the table calls it.
-    pub server: String,
-    pub dialect: Dialect,
-    pub base_url: String,
-    pub key: SecretString,
-    pub model: String,
-    pub transport: Arc<dyn Transport>,
-}
 
 /// What one row came to in one dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,22 +54,22 @@ impl Cell {
 }
 
 /// Asks for every row, of each server in turn until it holds at one.
-pub async fn column(seats: &[Seat]) -> Vec<Cell> {
+pub async fn column(endpoints: &[Endpoint]) -> Vec<Cell> {
     let mut cells = vec![];
     for (number, row) in ROWS.into_iter().enumerate() {
         let mut cell = Cell { row, held_by: None, reasons: BTreeMap::new() };
-        for seat in seats {
-            let held = match absent(seat.dialect, number) {
+        for endpoint in endpoints {
+            let held = match absent(endpoint.dialect, number) {
                 Some(reason) => Err(reason.to_owned()),
-                None => rows::check(number, seat).await,
+                None => rows::check(number, endpoint).await,
             };
             match held {
                 Ok(()) => {
-                    cell.held_by = Some(seat.server.clone());
+                    cell.held_by = Some(endpoint.server.clone());
                     break;
                 }
                 Err(reason) => {
-                    cell.reasons.insert(seat.server.clone(), reason);
+                    cell.reasons.insert(endpoint.server.clone(), reason);
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::faults::Cause;
 use crate::meter::Meter;
 use crate::transport::{Answer, Exchange, Transport};
 use crate::{
-    Catalogue, Delivery, Dialect, Model, Pace, Quirks, Scrolls, echo, estimate, retry_after,
+    Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, echo, estimate, retry_after,
 };
 
 /// Where a provider is and how it is talked to.
@@ -41,7 +41,7 @@ pub struct ProviderModel {
     pub delivery: Delivery,
     pub pace: Arc<Pace>,
     /// What was said to it before.
-    pub before: Scrolls,
+    pub before: RequestCache,
 }
 
 /// The most bytes of an answer that did not come piece by piece.
@@ -149,7 +149,7 @@ impl Provider {
         &self,
         request: &ModelRequest,
         delivery: Delivery,
-        before: &Scrolls,
+        before: &RequestCache,
     ) -> Result<Exchange, Fault> {
         let wire = self.dialect.request_after(request, delivery, &self.quirks, before)?;
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));

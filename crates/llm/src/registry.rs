@@ -15,7 +15,7 @@ use crate::faults::Cause;
 use crate::settings::{ProviderSettings, Settings, SettingsError};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
-    Provider, ProviderModel, Retrying, Scrolls, Spread, Transport, gather,
+    Provider, ProviderModel, RequestCache, Retrying, Spread, Transport, gather,
 };
 
 /// How many calls to one provider may be on their way at once, where nothing else is set.
@@ -238,7 +238,7 @@ impl Registry {
             catalogue: self.catalogue.clone(),
             delivery: self.delivery,
             pace: known.pace.clone(),
-            before: Scrolls::default(),
+            before: RequestCache::default(),
         };
         let breaker = {
             let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,20 +7,18 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use types::{Arguments, Block, BlockBody, Call, CallOutcome, CallResult, Message, Part};
 
-use crate::Dialect;
-
 /// One entry of the conversation, ready to be written in a dialect.
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
     User(&'a [Part]),
     Developer(&'a [Part]),
-    Assistant(Vec<Said<'a>>),
+    Assistant(Vec<ReplyBlock<'a>>),
     Results(Vec<Answer<'a>>),
 }
 
-/// A block that the model said.
+/// A block of a reply, ready to go back.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ReplyBlock<'a> {
     pub(crate) block: &'a Block,
     /// The provider's own item, where it may go back as it came.
     pub(crate) native: Option<&'a Value>,
@@ -80,7 +78,7 @@ impl Repair {
         message: &'a Message,
         after: Option<&'a Message>,
         provider: &str,
-        dialect: Dialect,
+        dialect: &str,
     ) -> Vec<Turn<'a>> {
         match message {
             Message::User { parts } => vec![Turn::User(parts)],
@@ -89,7 +87,7 @@ impl Repair {
             Message::Results { .. } => vec![],
             Message::Assistant { blocks, model } => {
                 let home = model.as_ref().is_some_and(|model| model.provider() == provider);
-                let said: Vec<Said<'_>> = blocks
+                let said: Vec<ReplyBlock<'_>> = blocks
                     .iter()
                     .map(|block| said(block, home.then_some(dialect), &mut self.ids))
                     .filter(|said| said.native.is_some() || says_something(said.block))
@@ -107,15 +105,15 @@ impl Repair {
     }
 }
 
-fn said<'a>(block: &'a Block, home: Option<Dialect>, ids: &mut Ids) -> Said<'a> {
+fn said<'a>(block: &'a Block, home: Option<&str>, ids: &mut Ids) -> ReplyBlock<'a> {
     let native = block.native.as_ref().filter(|native| {
-        home.is_some_and(|dialect| native.dialect == dialect.as_str()) && native.fits(&block.body)
+        home.is_some_and(|dialect| native.dialect == dialect) && native.fits(&block.body)
     });
     let id = match &block.body {
         BlockBody::Call(call) => ids.unique(&call.wire_id),
         _ => String::new(),
     };
-    Said { block, native: native.map(|native| &native.item), id }
+    ReplyBlock { block, native: native.map(|native| &native.item), id }
 }
 
 /// Whether a block means anything to a provider that did not write it.
@@ -129,7 +127,7 @@ fn says_something(block: &Block) -> bool {
 }
 
 /// One answer for each call, in the order of the calls.
-fn answers<'a>(said: &[Said<'a>], results: &'a [CallResult]) -> Vec<Answer<'a>> {
+fn answers<'a>(said: &[ReplyBlock<'a>], results: &'a [CallResult]) -> Vec<Answer<'a>> {
     let calls: Vec<(&Call, &str)> = said
         .iter()
         .filter_map(|said| match &said.block.body {

@@ -77,15 +77,15 @@ impl RequestTemplate {
     }
 
     /// The request with its conversation.
-    pub(crate) fn filled(&self, encoded_history: &EncodedHistory) -> WireRequest {
+    pub(crate) fn filled(&self, history: &EncodedHistory) -> WireRequest {
         /// Room for the end of a conversation, which is written anew each time.
         const END: usize = 4 * 1024;
         let after = self.after.as_deref();
         let frame = self.before.len() + after.map_or(0, <[u8]>::len);
-        let mut out = Vec::with_capacity(frame + encoded_history.len() + END);
+        let mut out = Vec::with_capacity(frame + history.len() + END);
         out.extend_from_slice(&self.before);
         if let Some(after) = after {
-            encoded_history.print(&mut out, self.lead.as_deref(), self.finish);
+            history.print(&mut out, self.lead.as_deref(), self.finish);
             out.extend_from_slice(after);
         }
         WireRequest { path: self.path.clone(), headers: self.headers.clone(), body: out.into() }

@@ -1,15 +1,9 @@
-//! What every dialect writes in the same way: the request as it goes out, and the pieces that differ only
-//! in their names.
+//! What all dialects share when they write a request: its parts, and the pieces that differ only in their names. Which
+//! dialect writes what is decided in `dialect.rs`.
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
-use types::{Fault, ModelRequest, Source};
-
-use crate::Dialect;
-use crate::encoded_history::{Entry, Scrolls};
-use crate::faults::Cause;
-use crate::repair::Turn;
-use crate::request_template::RequestTemplate;
+use serde_json::Value;
+use types::{ModelRequest, Source};
 
 /// A request in a dialect: where to, with which headers beside the key, and what, as JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +32,28 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(path: impl Into<String>, body: Value, list: &'static str) -> Self {
         Self { path: path.into(), headers: vec![], body, list, lead: None, finish: None }
+    }
+}
+
+/// What a turn is in a dialect's list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Entry {
+    /// Something that stands for itself.
+    Item(Value),
+    /// What one side says. What the same side says next belongs to the same message.
+    Message { side: &'static str, content: Vec<Value> },
+}
+
+impl Entry {
+    pub(crate) fn last(&mut self) -> Option<&mut Value> {
+        match self {
+            Self::Item(item) => Some(item),
+            Self::Message { content, .. } => content.last_mut(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Message { content, .. } if content.is_empty())
     }
 }
 
@@ -75,88 +91,6 @@ impl Default for Quirks {
     }
 }
 
-impl Dialect {
-    /// The request in this dialect.
-    pub fn request(
-        self,
-        request: &ModelRequest,
-        delivery: Delivery,
-        quirks: &Quirks,
-    ) -> Result<WireRequest, Fault> {
-        self.request_after(request, delivery, quirks, &Scrolls::default())
-    }
-
-    /// The same, where the conversation may have gone out before up to some place.
-    pub(crate) fn request_after(
-        self,
-        request: &ModelRequest,
-        delivery: Delivery,
-        quirks: &Quirks,
-        before: &Scrolls,
-    ) -> Result<WireRequest, Fault> {
-        request.options.check()?;
-        if request.max_output == 0 {
-            return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
-        }
-        Ok(before.read(request, self, quirks, |encoded_history| {
-            let request_template = encoded_history.request_template.take();
-            let request_template = request_template
-                .filter(|request_template| request_template.fits(request, delivery, quirks));
-            let request_template = request_template.unwrap_or_else(|| {
-                let frame = self.frame(request, delivery, quirks);
-                RequestTemplate::new(frame, request, delivery, quirks)
-            });
-            let wire = request_template.filled(encoded_history);
-            encoded_history.request_template = Some(request_template);
-            wire
-        }))
-    }
-
-    /// The request without its conversation.
-    fn frame(self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
-        let mut frame = match self {
-            Self::Messages => crate::messages::request::write(request, delivery),
-            Self::Responses => crate::responses::request::write(request, delivery),
-            Self::Chat => crate::chat::request::write(request, delivery, quirks),
-            Self::Gemini => crate::gemini::request::write(request, delivery),
-            Self::Ollama => crate::ollama::request::write(request, delivery),
-        };
-        if let Value::Object(body) = &mut frame.body {
-            overlay(body, &request.options.native);
-        }
-        frame
-    }
-
-    /// A turn as it stands in the list.
-    pub(crate) fn entries(self, turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
-        match self {
-            Self::Messages => crate::messages::request::entries(turn),
-            Self::Responses => crate::responses::request::entries(turn),
-            Self::Chat => crate::chat::request::entries(turn, quirks),
-            Self::Gemini => crate::gemini::request::entries(turn),
-            Self::Ollama => crate::ollama::request::entries(turn),
-        }
-    }
-
-    /// The key under which a side's message has what was said.
-    pub(crate) const fn content(self) -> &'static str {
-        if matches!(self, Self::Gemini) { "parts" } else { "content" }
-    }
-}
-
-/// Puts the caller's own keys over ours; objects are merged, everything else is replaced.
-fn overlay(body: &mut Map<String, Value>, own: &Map<String, Value>) {
-    for (key, value) in own {
-        match (body.get_mut(key), value) {
-            (Some(Value::Object(inner)), Value::Object(more)) => overlay(inner, more),
-            _ => {
-                body.insert(key.clone(), value.clone());
-            }
-        }
-    }
-}
-
-/// Sets a key if there is something to set it to.
 /// Whether the model may make calls in its reply.
 pub(crate) fn offers_tools(request: &ModelRequest) -> bool {
     !request.tools.is_empty() && request.options.tool_choice != types::ToolChoice::None
@@ -167,6 +101,7 @@ pub(crate) const fn most_thinking(max_output: u64) -> u64 {
     max_output / 2
 }
 
+/// Sets a key if there is something to set it to.
 pub(crate) fn put(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body[key] = value.into();

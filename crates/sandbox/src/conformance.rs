@@ -144,7 +144,7 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
                 == ("out\n", "err\n", Ended::Signalled(9))
         }),
     );
-    let result = env.exec(asked("echo hi; sleep 600", Millis::millis(200)), &stop).await;
+    let result = env.exec(asked("echo hi; sleep 600", Millis(200)), &stop).await;
     hold(
         "a command ends when its time is up, and what it said is kept",
         result.is_ok_and(|done| done.ended == Ended::TimedOut && done.output == "hi\n"),

@@ -342,7 +342,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
         let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
-        let set = Some(types::Millis::millis(60));
+        let set = Some(types::Millis(60));
         let place = ToolContext::new(&env, &seen, &stop).with_command_timeout(set);
         for family in Family::ALL {
             let run = async |arguments| registry(family).run("shell", &arguments, &place).await;

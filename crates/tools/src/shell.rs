@@ -61,7 +61,7 @@ impl Typed for Shell {
 
     async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let usual = place.command_timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let timeout = args.timeout_ms.map_or(usual, Millis::millis);
+        let timeout = args.timeout_ms.map_or(usual, Millis);
         let folder = args.folder()?;
         let named = printed::named(&args.command, &folder, place);
         let request = place.command(args.command, folder, timeout);

@@ -1,10 +1,35 @@
-//! Checks that run: on which tree, compared with what, and what came of them. Plain data; the engine judges it.
+//! Checks: the command, the tree that it runs on, what its result is compared with, and the result. Plain data; the
+//! engine judges it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Changes, CommitId, Digest, Ended, Millis, Shown, TaskId};
+
+/// A command that Bosun itself runs to learn the truth. It passed if and only if it exited with 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    pub name: String,
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<Millis>,
+    /// No agent is told of it; it runs on the merged tree, before the last gates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// It says whether a criterion of the spec holds; it runs on the merged tree, before the last gates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub criterion: bool,
+}
+
+impl Check {
+    #[must_use]
+    pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
+        let (name, command) = (name.into(), command.into());
+        Self { name, command, timeout_ms: None, hidden: false, criterion: false }
+    }
+}
 
 /// One check on one tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
-//! The line that an event is stored in, who caused it, and what a rule decided. Nothing here interprets an event.
+//! The line that an event is stored in, and who caused it. Nothing here interprets an event.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Digest, Event, LogId, RuleId, RunId, Timestamp};
+use crate::{AttemptId, Digest, Event, LogId, RunId, Timestamp};
 
-/// One stored line: a fact with its place in its log.
+/// One stored line: an event with its position in its log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Envelope {
     pub v: u32,
@@ -20,9 +20,9 @@ pub struct Envelope {
     pub event: Event,
 }
 
-/// A line without its fact.
+/// A line without its event.
 #[derive(Deserialize)]
-struct Place {
+struct Header {
     v: u32,
     seq: u64,
     at: Timestamp,
@@ -37,10 +37,10 @@ impl Envelope {
     /// The version of the envelope that this program writes.
     pub const VERSION: u32 = 1;
 
-    /// Reads a line. It is gone through twice, for its place and for its fact, which takes half as long as keeping
-    /// everything that is not the one for the other.
+    /// Reads a line. It is parsed twice, for the header and for the event: that takes half as long as one pass that
+    /// buffers the keys of the other.
     pub fn parse(line: &str) -> Result<Self, serde_json::Error> {
-        let Place { v, seq, at, run, attempt, by, prev } = serde_json::from_str(line)?;
+        let Header { v, seq, at, run, attempt, by, prev } = serde_json::from_str(line)?;
         let event = serde_json::from_str(line)?;
         Ok(Self { v, seq, at, run, attempt, by, prev, event })
     }
@@ -49,15 +49,6 @@ impl Envelope {
     pub fn log(&self) -> LogId {
         LogId { run: self.run.clone(), attempt: self.attempt.clone() }
     }
-}
-
-/// The place in another log up to which a log is a copy of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forked {
-    pub run: RunId,
-    /// The last line that was copied, and its hash.
-    pub seq: u64,
-    pub head: Digest,
 }
 
 /// Who caused an event: `engine`, `person:NAME`, `model:PROVIDER/MODEL`.
@@ -69,28 +60,6 @@ impl By {
     #[must_use]
     pub fn engine() -> Self {
         Self("engine".to_owned())
-    }
-}
-
-/// What a rule decided, and why. `seen` holds the inputs that the rule looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    pub rule: RuleId,
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
-}
-
-impl Decision {
-    #[must_use]
-    pub fn new(rule: RuleId, reason: impl Into<String>) -> Self {
-        Self { rule, reason: reason.into(), seen: Vec::new() }
-    }
-
-    #[must_use]
-    pub fn seeing(mut self, fact: impl Into<String>) -> Self {
-        self.seen.push(fact.into());
-        self
     }
 }
 

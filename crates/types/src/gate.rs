@@ -1,11 +1,64 @@
-//! Gates: what the end of a phase must show, how good it must be, and the card on which both are written down.
-//! Everything on a card was computed from the run's own record; how is in the engine.
+//! Phases and their gates: what the end of a phase must show, how good it must be, and the scorecard that records both.
+//! A scorecard is computed in the engine, from the run's own record.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Evidence, Phase, RuleId};
+use crate::RuleId;
+
+/// The phases that a person sees, in their order.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    #[default]
+    Initiation,
+    Planning,
+    Execution,
+    Monitoring,
+    Closure,
+}
+
+impl Phase {
+    pub const ALL: [Self; 5] =
+        [Self::Initiation, Self::Planning, Self::Execution, Self::Monitoring, Self::Closure];
+
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Initiation => "initiation",
+            Self::Planning => "planning",
+            Self::Execution => "execution",
+            Self::Monitoring => "monitoring",
+            Self::Closure => "closure",
+        }
+    }
+}
+
+/// A fact that Bosun itself saw, which a gate may require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    RequestAccepted,
+    RequestRouted,
+    /// Which documents the agents are given was decided by rules.
+    ContextSelected,
+    /// The walls around commands were attacked and hold what the policy requires.
+    WallsHeld,
+    PlanAdopted,
+    /// There is an order in which every task of the plan can be done.
+    TasksOrdered,
+    /// Every task of the plan passed its checks and is merged.
+    TasksFinished,
+    /// Every check passed on the merged tree, and there was at least one.
+    MergedChecksPassed,
+    /// Every file that a task names as its artifact is there, or was there and the task removed it.
+    ArtifactsPresent,
+    /// The budget is not overspent.
+    WithinBudget,
+}
 
 /// Go or no-go at the end of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::Digest;
+
 /// What tells one sort of id from another: its word, and which texts are allowed.
 pub trait Kind {
     const WORD: &'static str;
@@ -285,6 +287,42 @@ impl FromStr for CallId {
             parts.next().is_none().then_some(id)
         };
         parse().ok_or_else(|| NotAnId { word: "call", text: text.chars().take(80).collect() })
+    }
+}
+
+#[derive(Debug)]
+pub enum UuidKind {}
+/// An id that is unique everywhere, in the usual form of 36 characters.
+pub type Uuid = Id<UuidKind>;
+
+impl Kind for UuidKind {
+    const WORD: &'static str = "uuid";
+    fn allows(text: &str) -> bool {
+        let dashes = [8, 13, 18, 23];
+        text.len() == 36
+            && text.bytes().enumerate().all(|(at, byte)| match dashes.contains(&at) {
+                true => byte == b'-',
+                false => byte.is_ascii_hexdigit(),
+            })
+    }
+}
+
+impl Uuid {
+    /// The uuid of a text: always the same for the same text (version 8, from SHA-256).
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let digest = Digest::of(text.as_bytes()).to_string();
+        let part = |from: usize, to: usize| &digest[from..to];
+        let text = format!(
+            "{}-{}-8{}-a{}-{}",
+            part(0, 8),
+            part(8, 12),
+            part(13, 16),
+            part(17, 20),
+            part(20, 32)
+        );
+        #[expect(clippy::expect_used, reason = "it is put together from hexadecimal digits")]
+        text.parse().expect("hexadecimal digits make a uuid")
     }
 }
 

@@ -1,75 +1,14 @@
 //! One call to a model: what goes out, what comes back, and the pieces in between.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, Block, BlockBody, Call, Decision, Fault, Message, ModelOptions, Money, RoleId,
-    SessionId, ToolSpec, Usage, Used,
+    AttemptId, Block, BlockBody, Call, Decision, Fault, Message, ModelOptions, ModelRef, Money,
+    RoleId, SessionId, ToolSpec, Usage, Used,
 };
-
-/// Which model, as `provider/model`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModelRef {
-    text: Arc<str>,
-    slash: usize,
-}
-
-/// A text that does not name a provider and a model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} does not name a model; write provider/model")]
-pub struct NotAModel(pub String);
-
-impl ModelRef {
-    #[must_use]
-    pub fn provider(&self) -> &str {
-        &self.text[..self.slash]
-    }
-
-    /// The provider's own name for it, which may itself contain slashes.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.text[self.slash + 1..]
-    }
-}
-
-impl FromStr for ModelRef {
-    type Err = NotAModel;
-    fn from_str(text: &str) -> Result<Self, NotAModel> {
-        let wrong = || NotAModel(text.chars().take(120).collect());
-        let slash = text.find('/').ok_or_else(wrong)?;
-        let bad = |c: char| c.is_control() || c.is_whitespace();
-        if slash == 0 || slash + 1 == text.len() || text.len() > 200 || text.chars().any(bad) {
-            return Err(wrong());
-        }
-        Ok(Self { text: Arc::from(text), slash })
-    }
-}
-impl fmt::Display for ModelRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
-impl fmt::Debug for ModelRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-impl Serialize for ModelRef {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-impl<'de> Deserialize<'de> for ModelRef {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
 
 /// Everything that is sent to a model for one turn. Cloning it copies no message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
-//! A model call that failed: what a policy says about asking again, when that will be, and what the call used up all
-//! the same. Plain data; how the rules are applied is decided in the engine.
+//! A model call that failed: what a policy says about asking again, and when that will be. Plain data; how the rules are
+//! applied is decided in the engine.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decision, Fault, FaultClass, Millis, Money, RuleId, Timestamp, Usage};
+use crate::{Decision, Fault, FaultClass, Millis, RuleId, Timestamp};
 
 /// How often and for how long a model that did not reply is asked again, in the same conversation.
 ///
@@ -113,37 +113,4 @@ pub struct AskAgain {
     /// How many requests in a row have failed.
     pub failures: u32,
     pub decision: Decision,
-}
-
-/// What a call used although no reply came of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
-    pub usage: Usage,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Money>,
-    /// The provider did not count all of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub estimated: bool,
-}
-
-impl Used {
-    /// The tokens, with how many of them are estimated.
-    #[must_use]
-    pub fn marked(self) -> Usage {
-        match self.estimated && self.usage.estimated == 0 {
-            true => Usage { estimated: self.usage.total(), ..self.usage },
-            false => self.usage,
-        }
-    }
-
-    /// What two calls used together. A cost that is not known is not added.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        let cost = match (self.cost, other.cost) {
-            (Some(one), Some(more)) => Some(one.plus(more)),
-            (one, more) => one.or(more),
-        };
-        let estimated = self.estimated || other.estimated;
-        Self { usage: self.marked().plus(other.marked()), cost, estimated }
-    }
 }

@@ -160,6 +160,39 @@ impl Spend {
     }
 }
 
+/// What a call used although no reply came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    pub usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// The provider did not count all of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+}
+
+impl Used {
+    /// The tokens, with how many of them are estimated.
+    #[must_use]
+    pub fn marked(self) -> Usage {
+        match self.estimated && self.usage.estimated == 0 {
+            true => Usage { estimated: self.usage.total(), ..self.usage },
+            false => self.usage,
+        }
+    }
+
+    /// What two calls used together. A cost that is not known is not added.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let cost = match (self.cost, other.cost) {
+            (Some(one), Some(more)) => Some(one.plus(more)),
+            (one, more) => one.or(more),
+        };
+        let estimated = self.estimated || other.estimated;
+        Self { usage: self.marked().plus(other.marked()), cost, estimated }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

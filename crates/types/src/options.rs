@@ -1,5 +1,5 @@
-//! How a model is to answer: choice of tools, effort, form of the output, sampling. All of it is optional,
-//! and the default asks for nothing in particular.
+//! What a model is offered and how it is to answer: tools and their choice, effort, form of the output, sampling. All
+//! options have a default that leaves the choice to the provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -132,6 +132,15 @@ impl Caching {
     pub const fn is_on(&self) -> bool {
         matches!(self, Self::On)
     }
+}
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub schema: Value,
 }
 
 #[cfg(test)]

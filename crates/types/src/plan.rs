@@ -1,11 +1,11 @@
-//! What is wanted and how it is cut into tasks: requests, checks, plans. As people and planners write them;
+//! What is wanted and how it is cut into tasks: requests and plans, as people and planners write them;
 //! whether a plan makes sense is judged in the engine.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, Budget, Millis, ModelRef, PhaseOfPlan, PlanPhase, Risk, RoleId, Scope, Spec,
-    Strategy, TaskId, TaskPriority, Totals, WorkPath,
+    Artifact, Budget, Check, CommitId, Digest, ModelRef, PhaseOfPlan, PlanPhase, Risk, RoleId,
+    RunId, Scope, Spec, Strategy, TaskId, TaskPriority, Totals, WorkPath,
 };
 
 /// What came in.
@@ -49,10 +49,19 @@ pub struct Request {
     pub planning: Planning,
     /// The run that this one was forked from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forked: Option<Box<crate::Forked>>,
+    pub forked: Option<Box<Forked>>,
     /// Files that are written for the person when the run is over or left, whoever drives it then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
+}
+
+/// The place in another log up to which a log is a copy of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forked {
+    pub run: RunId,
+    /// The last line that was copied, and its hash.
+    pub seq: u64,
+    pub head: Digest,
 }
 
 /// Where results are written. A relative path is meant from the repository.
@@ -165,48 +174,6 @@ pub struct Document {
     pub text: String,
 }
 
-/// A git commit, by its full hash.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CommitId(pub String);
-
-impl CommitId {
-    #[must_use]
-    pub fn short(&self) -> &str {
-        self.0.get(..10).unwrap_or(&self.0)
-    }
-}
-
-impl std::fmt::Display for CommitId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A command that Bosun itself runs to learn the truth. It passed if and only if it exited with 0.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Check {
-    pub name: String,
-    pub command: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<Millis>,
-    /// No agent is told of it; it runs on the merged tree, before the last gates.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hidden: bool,
-    /// It says whether a criterion of the spec holds; it runs on the merged tree, before the last gates.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub criterion: bool,
-}
-
-impl Check {
-    #[must_use]
-    pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
-        let (name, command) = (name.into(), command.into());
-        Self { name, command, timeout_ms: None, hidden: false, criterion: false }
-    }
-}
-
 /// Tasks with dependencies, roles, artifacts, acceptance.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -291,53 +258,5 @@ impl Task {
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope(self.artifacts.clone())
-    }
-}
-
-/// What changed between two trees.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Changes(pub Vec<FileChange>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
-    pub path: WorkPath,
-    /// Lines added and removed; both nothing for a binary file.
-    pub added: u64,
-    pub removed: u64,
-    #[serde(default, skip_serializing_if = "ChangeKind::is_modified")]
-    pub how: ChangeKind,
-}
-
-/// What became of a file between two commits.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    Added,
-    /// Its content, or only its mode.
-    #[default]
-    Modified,
-    Deleted,
-}
-
-impl ChangeKind {
-    /// Whether the file was there before and still is.
-    #[must_use]
-    pub fn is_modified(&self) -> bool {
-        *self == Self::Modified
-    }
-}
-
-impl Changes {
-    #[must_use]
-    pub fn added(&self) -> u64 {
-        self.0.iter().map(|file| file.added).sum()
-    }
-
-    #[must_use]
-    pub fn removed(&self) -> u64 {
-        self.0.iter().map(|file| file.removed).sum()
     }
 }

@@ -28,7 +28,7 @@ pub struct Policy {
     pub project_types: Vec<ProjectType>,
     pub admission: Vec<AdmissionRule>,
     /// Whether whoever started a run may insist on a request that the rules refuse or ask about.
-    #[serde(default = "Policy::yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
@@ -115,10 +115,6 @@ where
 }
 
 impl Policy {
-    pub(crate) const fn yes() -> bool {
-        true
-    }
-
     const fn strictest() -> Permission {
         Permission::Deny
     }
@@ -223,59 +219,6 @@ pub enum Remedy {
     Stop,
     /// The whole run ends at once.
     Halt,
-}
-
-/// The phases that a person sees, in their order.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    #[default]
-    Initiation,
-    Planning,
-    Execution,
-    Monitoring,
-    Closure,
-}
-
-impl Phase {
-    pub const ALL: [Self; 5] =
-        [Self::Initiation, Self::Planning, Self::Execution, Self::Monitoring, Self::Closure];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Initiation => "initiation",
-            Self::Planning => "planning",
-            Self::Execution => "execution",
-            Self::Monitoring => "monitoring",
-            Self::Closure => "closure",
-        }
-    }
-}
-
-/// A fact that Bosun itself saw, which a gate may require.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    RequestAccepted,
-    RequestRouted,
-    /// Which documents the agents are given was decided by rules.
-    ContextSelected,
-    /// The walls around commands were attacked and hold what the policy requires.
-    WallsHeld,
-    PlanAdopted,
-    /// There is an order in which every task of the plan can be done.
-    TasksOrdered,
-    /// Every task of the plan passed its checks and is merged.
-    TasksFinished,
-    /// Every check passed on the merged tree, and there was at least one.
-    MergedChecksPassed,
-    /// Every file that a task names as its artifact is there, or was there and the task removed it.
-    ArtifactsPresent,
-    /// The budget is not overspent.
-    WithinBudget,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -85,7 +85,7 @@ pub struct AdmissionRule {
     #[serde(default)]
     pub when: Condition,
     /// Whether whoever started the run may insist on a request that this rule refuses or asks about.
-    #[serde(default = "crate::Policy::yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
     /// What to ask, when the verdict is to ask.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,6 +94,12 @@ pub struct AdmissionRule {
     pub matches: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<String>,
+}
+
+impl AdmissionRule {
+    pub(crate) const fn yes() -> bool {
+        true
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

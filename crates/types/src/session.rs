@@ -1,15 +1,12 @@
-//! What a conversation is to the rest of the product: how it ends, what is said to it from outside, how it may be
-//! changed on the way, what a policy says about it, and how it stands.
+//! A conversation as the rest of the product knows it: how it ends, what is said to it from outside, how it may be
+//! changed on the way, and what a policy says about it. Its state for screens is in `session_view.rs`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    Asking, Digest, Effort, Fault, Millis, ModelRef, Money, RuleId, Scope, SessionId, Spend,
-    ToolSpec, Usage,
-};
+use crate::{Digest, Effort, Fault, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec};
 
 /// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,7 +87,7 @@ pub struct SessionChange {
     pub max_output: Option<u64>,
     /// What its tokens cost at the most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub price: Option<crate::PriceCap>,
+    pub price: Option<PriceCap>,
 }
 
 impl SessionChange {
@@ -246,67 +243,4 @@ impl Default for SessionPolicy {
             agent_prompt: None,
         }
     }
-}
-
-/// What a conversation is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum SessionState {
-    /// It waits for the next input.
-    Idle,
-    Processing,
-    /// It cannot go on before a person has answered.
-    AwaitingInput,
-    /// It is over.
-    Closed,
-}
-
-impl SessionState {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Processing => "processing",
-            Self::AwaitingInput => "awaiting input",
-            Self::Closed => "closed",
-        }
-    }
-}
-
-/// A conversation as it stands, for screens and programs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionView {
-    pub state: SessionState,
-    pub model: ModelRef,
-    pub effort: Option<Effort>,
-    /// Replies so far.
-    pub turns: u32,
-    /// Rounds of calls for the current input.
-    pub rounds: u32,
-    pub usage: Usage,
-    pub spent: Spend,
-    /// What the replies cost; nothing while no price is known.
-    pub cost: Option<Money>,
-    /// About how many tokens would be sent now.
-    pub context: u64,
-    /// How many the model takes, where that is known.
-    pub window: Option<u64>,
-    /// What waits for a person.
-    pub question: Option<Asking>,
-    /// Why the last input has no answer yet, where its model could not be reached. Going on with it makes sense.
-    pub unanswered: Option<Fault>,
-    /// Why the work on the last input was stopped, if it was, and not by a person: it can be continued.
-    pub stopped: Option<crate::Decision>,
-    /// What was said and is not heard yet.
-    pub queued: Vec<String>,
-    pub agents: Vec<AgentView>,
-}
-
-/// A sub-agent as it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentView {
-    pub session: SessionId,
-    pub state: SessionState,
-    pub task: String,
-    pub turns: u32,
 }

@@ -109,12 +109,6 @@ impl Shape {
         if problems.is_empty() { Ok(value) } else { Err(problems) }
     }
 
-    /// The JSON Schema that says the same.
-    #[must_use]
-    pub fn schema(&self) -> Value {
-        schema::of(self)
-    }
-
     /// The keys of a map, in the order in which they are written.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {

@@ -6,47 +6,11 @@ mod intent;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, Check, Digest, Ended, Id, Kind, TaskId, Timestamp, yaml};
+use crate::{Budget, Check, Digest, Ended, TaskId, Timestamp, Uuid, yaml};
 
 pub(crate) use format::CHECK;
 pub use format::{INTENT_FORMAT, SPEC_FORMAT};
 pub use intent::{IntentRequirement, IntentSpec};
-
-#[derive(Debug)]
-pub enum UuidKind {}
-/// An id that is unique everywhere, in the usual form of 36 characters.
-pub type Uuid = Id<UuidKind>;
-
-impl Kind for UuidKind {
-    const WORD: &'static str = "uuid";
-    fn allows(text: &str) -> bool {
-        let dashes = [8, 13, 18, 23];
-        text.len() == 36
-            && text.bytes().enumerate().all(|(at, byte)| match dashes.contains(&at) {
-                true => byte == b'-',
-                false => byte.is_ascii_hexdigit(),
-            })
-    }
-}
-
-impl Uuid {
-    /// The uuid of a text: always the same for the same text (version 8, from SHA-256).
-    #[must_use]
-    pub fn of(text: &str) -> Self {
-        let digest = Digest::of(text.as_bytes()).to_string();
-        let part = |from: usize, to: usize| &digest[from..to];
-        let text = format!(
-            "{}-{}-8{}-a{}-{}",
-            part(0, 8),
-            part(8, 12),
-            part(13, 16),
-            part(17, 20),
-            part(20, 32)
-        );
-        #[expect(clippy::expect_used, reason = "it is put together from hexadecimal digits")]
-        text.parse().expect("hexadecimal digits make a uuid")
-    }
-}
 
 /// One version of a spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -72,11 +72,6 @@ pub struct Millis(pub u64);
 
 impl Millis {
     #[must_use]
-    pub const fn millis(millis: u64) -> Self {
-        Self(millis)
-    }
-
-    #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1000))
     }

@@ -1,18 +1,9 @@
-//! What a tool is to the rest of the product: a name with a schema, what a call would touch, what came of it.
+//! A tool call as the rest of the product knows it: what it would touch, and what came of it. How a tool is described
+//! to a model is in `options.rs`.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{AgentCall, BlobRef, Digest, Ended, Millis, Source, Trees, WorkPath};
-
-/// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolSpec {
-    pub name: String,
-    pub description: String,
-    /// JSON Schema of the arguments.
-    pub schema: Value,
-}
 
 /// What a call would do, read off its arguments before anything is permitted or run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

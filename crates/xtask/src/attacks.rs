@@ -4,7 +4,7 @@
 
 mod call;
 mod check;
-mod ground;
+mod fixture;
 mod rules;
 mod sink;
 mod watch;
@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use ground::{Ground, User};
+use call::Observation;
+use fixture::{Fixture, User};
 
 /// The parts of a list that are about files, commands, their sandbox and their rules.
 const AREAS: [&str; 17] = [
@@ -93,7 +94,7 @@ pub(crate) fn binary(root: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// What came of one vector.
-pub(crate) enum Verdict {
+enum Verdict {
     Held,
     Skipped(String),
     Failed(String),
@@ -107,8 +108,8 @@ fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], each: bool) 
         if !AREAS.contains(&area) {
             continue;
         }
-        let verdict = match Ground::prepare(root, binary, user, vector) {
-            Ok(ground) => ground.attack(vector),
+        let verdict = match Fixture::prepare(root, binary, user, vector) {
+            Ok(fixture) => attack(&fixture, vector),
             Err(error) => Verdict::Failed(format!("it could not be set up: {error:#}")),
         };
         let (column, said) = match verdict {
@@ -131,4 +132,56 @@ fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], each: bool) 
     let sum = |column: usize| counts.values().map(|row| row[column]).sum::<u32>();
     println!("  {:<16}{:>6}{:>9}{:>8}", "all", sum(0), sum(1), sum(2));
     sum(2)
+}
+
+/// Prepares, attacks, judges and clears up.
+fn attack(fixture: &Fixture, vector: &Value) -> Verdict {
+    if let Some(why) = unsupported(fixture, vector) {
+        return Verdict::Skipped(why.to_owned());
+    }
+    let setup = vector["setup"].as_str().unwrap_or("true");
+    if !fixture.shell(setup) {
+        return Verdict::Failed("the setup did not work".to_owned());
+    }
+    let verdict = match call::attack(fixture, vector) {
+        Err(error) => Verdict::Failed(format!("{error:#}")),
+        Ok(observed) => judge(fixture, vector, &observed),
+    };
+    if let Some(teardown) = vector["teardown"].as_str() {
+        fixture.shell(teardown);
+    }
+    verdict
+}
+
+fn judge(fixture: &Fixture, vector: &Value, observed: &Observation) -> Verdict {
+    let checks = vector["expected"]["checks"].as_array().into_iter().flatten();
+    for one in checks {
+        match check::broken(fixture, observed, one) {
+            Ok(None) => {}
+            Ok(Some(what)) => {
+                let output: String = observed.output.chars().take(300).collect();
+                return Verdict::Failed(format!("{what}; {:?} said {output:?}", observed.outcomes));
+            }
+            Err(unknown) => return Verdict::Skipped(unknown),
+        }
+    }
+    Verdict::Held
+}
+
+fn unsupported(fixture: &Fixture, vector: &Value) -> Option<&'static str> {
+    if vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs")) && !fixture.mounted
+    {
+        return Some("needs a small file system of its own, and none can be mounted here");
+    }
+    let action = &vector["action"];
+    let op = action["params"]["op"].as_str();
+    match action["tool"].as_str() {
+        Some("session") if op == Some("open_and_prompt") => {
+            Some("needs a model that is asked, and none is here")
+        }
+        Some("policy") if op == Some("load") || action["params"]["rules"].is_array() => {
+            Some("speaks of rules in another form than ours")
+        }
+        _ => None,
+    }
 }

@@ -3,8 +3,8 @@
 //! cases are in `cheats/`, whose README tells the format, and beside the repository where there are more.
 
 mod case;
+mod case_dir;
 mod environment;
-mod place;
 mod play;
 mod script;
 mod selftest;
@@ -23,8 +23,8 @@ use anyhow::{Context as _, bail, ensure};
 use regex::Regex;
 
 use case::{Case, Source};
+use case_dir::CaseDir;
 use environment::Environment;
-use place::Place;
 use play::{Outcome, Played};
 use verdict::Row;
 
@@ -154,9 +154,9 @@ fn played(
     options: &Options,
 ) -> anyhow::Result<Vec<Row>> {
     ensure!(!sources.is_empty(), "there is no such case");
-    let work = |case: &Case, place: &Place| match &environment.binary {
-        Some(binary) => play::play(binary, case, place),
-        None => selftest::selftest(case, place),
+    let work = |case: &Case, case_dir: &CaseDir| match &environment.binary {
+        Some(binary) => play::play(binary, case, case_dir),
+        None => selftest::selftest(case, case_dir),
     };
     let rows: Mutex<Vec<Row>> = Mutex::default();
     let next = AtomicUsize::new(0);

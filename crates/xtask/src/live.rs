@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use server::Server;
+use server::{KEY, Server};
 
 const HELP: &str = "\
 usage: cargo xtask live FOLDER [--record | --session | --run]
@@ -27,8 +27,7 @@ FOLDER holds, as far as wanted:
   aimock/    npm install --prefix FOLDER/aimock @copilotkit/aimock
   venv/      python3 -m venv FOLDER/venv && FOLDER/venv/bin/pip install 'litellm[proxy]'";
 
-/// What llama.cpp and LiteLLM are told to ask for.
-const KEY: &str = "right";
+/// The key that LiteLLM is asked with.
 const LITELLM_KEY: &str = "sk-right";
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
@@ -54,24 +53,24 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     let aimock = start("aimock", aimock(root, &folder, &scratch));
     let behind = llama.as_ref().context("LiteLLM has no model without llama.cpp");
     let litellm = start("litellm", behind.and_then(|llama| litellm(&folder, &scratch, llama)));
-    let mut seats = vec![];
-    let mut seat = |dialect: &str, server: &Option<Server>, path: &str, key: &str| {
+    let mut endpoints = vec![];
+    let mut endpoint = |dialect: &str, server: &Option<Server>, path: &str, key: &str| {
         if let Some(server) = server {
             let words = [dialect, server.name, &format!("{}{path}", server.url), "local", key];
-            seats.extend(words.map(str::to_owned));
+            endpoints.extend(words.map(str::to_owned));
         }
     };
     for (dialect, path) in [("messages", ""), ("responses", "/v1"), ("chat", "/v1")] {
-        seat(dialect, &llama, path, KEY);
-        seat(dialect, &aimock, path, KEY);
+        endpoint(dialect, &llama, path, KEY);
+        endpoint(dialect, &aimock, path, KEY);
     }
-    seat("gemini", &litellm, "/v1beta", LITELLM_KEY);
-    seat("gemini", &aimock, "/v1beta", KEY);
-    seat("ollama", &aimock, "", KEY);
-    if seats.is_empty() {
+    endpoint("gemini", &litellm, "/v1beta", LITELLM_KEY);
+    endpoint("gemini", &aimock, "/v1beta", KEY);
+    endpoint("ollama", &aimock, "", KEY);
+    if endpoints.is_empty() {
         bail!("there is no server in {}\n\n{HELP}", folder.display());
     }
-    parity(root, &seats, record)
+    parity(root, &endpoints, record)
 }
 
 fn with_the_program(
@@ -85,18 +84,6 @@ fn with_the_program(
     let binary = crate::attacks::binary(root)?;
     let server = llama(&folder, &scratch, Pick::Largest)?;
     work(&binary, &scratch, &server)
-}
-
-/// A file that tells the program where the model `live/local` is, and how it is spoken to.
-fn settings(scratch: &Path, server: &Server, dialect: &str, path: &str) -> anyhow::Result<PathBuf> {
-    let settings = scratch.join(format!("{dialect}.toml"));
-    let text = format!(
-        "[providers.live]\ndialect = \"{dialect}\"\nbase_url = \"{}{path}\"\nkey_env = [\"LIVE_KEY\"]\n\
-         [models.\"live/local\"]\nwindow = 16384\nmax_output = 1024\n[deadlines]\nidle_ms = 600000\n",
-        server.url
-    );
-    std::fs::write(&settings, text).context("writing the settings")?;
-    Ok(settings)
 }
 
 /// A server that can be started, or a line about why not.
@@ -113,7 +100,7 @@ fn start(name: &str, started: anyhow::Result<Server>) -> Option<Server> {
     }
 }
 
-fn parity(root: &Path, seats: &[String], record: bool) -> anyhow::Result<()> {
+fn parity(root: &Path, endpoints: &[String], record: bool) -> anyhow::Result<()> {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--locked", "--package", "llm", "--example", "parity", "--"]);
     if record {
@@ -126,7 +113,7 @@ fn parity(root: &Path, seats: &[String], record: bool) -> anyhow::Result<()> {
         }
         command.arg("--record").arg(recordings);
     }
-    let status = command.args(seats).current_dir(root).status().context("running cargo")?;
+    let status = command.args(endpoints).current_dir(root).status().context("running cargo")?;
     if status.success() { Ok(()) } else { bail!("the table could not be made") }
 }
 

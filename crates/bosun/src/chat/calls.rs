@@ -10,7 +10,7 @@ use super::look::{BAD, DIM};
 /// The most characters of a call's title.
 const TITLE: usize = 100;
 /// A call that took less than this is not worth a number.
-const QUICK: Millis = Millis::millis(500);
+const QUICK: Millis = Millis(500);
 
 /// What a call is, without its outcome: `shell cargo test`.
 pub(crate) fn title(call: &Call) -> String {

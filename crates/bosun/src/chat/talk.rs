@@ -69,7 +69,7 @@ pub(crate) async fn talk(
             _ = frames.tick(), if stale || app.is_busy() => {
                 // After a long rest the first frame is no measure.
                 let elapsed = painted.elapsed().min(Duration::from_millis(250));
-                app.pass(Millis::millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
+                app.pass(Millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
                 painted = Instant::now();
                 app.stand(standing(session));
                 paint(&mut app, terminal)?;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Edit;
+use super::edit::Edit;
 use super::literal::other;
 use crate::pattern::{Pattern, pattern};
 use crate::source::{Language, Source};

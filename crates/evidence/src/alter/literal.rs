@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Altered, Edit};
+use super::edit::{Altered, Edit};
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 

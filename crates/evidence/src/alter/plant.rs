@@ -1,7 +1,7 @@
 //! A failing test beside those of a file, with a name that is made of theirs. Where it goes depends on how the runner of
 //! the language finds tests; in a script it is a line that ends it with failure, before anything that ends it well.
 
-use super::Edit;
+use super::edit::Edit;
 use crate::cases::Case;
 use crate::pattern::pattern;
 use crate::source::{Language, Source, line_range};

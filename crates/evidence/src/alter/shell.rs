@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Edit;
+use super::edit::Edit;
 use super::literal::other_number;
 use crate::pattern::pattern;
 use crate::source::Source;

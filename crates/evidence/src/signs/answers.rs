@@ -2,14 +2,16 @@
 //! in the data that they read, and results told apart by what is derived from an input, such as its length. It reads
 //! lines, in any language; what is computed is not followed.
 
+mod corpus;
 mod results;
 
 use std::collections::BTreeSet;
 
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::pattern;
 use crate::source::Language;
+use corpus::{Corpus, holds, is_known, is_message, is_number, is_strong, is_telling, literals};
 
 /// A key and the constants that stand for it.
 struct Arm {
@@ -20,67 +22,15 @@ struct Arm {
     compared: bool,
 }
 
-/// The lines of tests and of the data that they read.
-struct Corpus<'a> {
-    lines: Vec<&'a str>,
-}
-
-impl<'a> Corpus<'a> {
-    fn of(change: &Change<'a>) -> Self {
-        let ignored = pattern!(r"^\s*(?:import|from|use|package|#include|source)\b");
-        let lines = change.tests.iter().flat_map(|text| text.lines());
-        Self { lines: lines.filter(|line| !ignored.is_match(line)).collect() }
-    }
-
-    fn has(&self, literal: &str) -> bool {
-        self.lines.iter().any(|line| holds(line, literal))
-    }
-
-    /// Whether a key and its values stand in one line.
-    fn has_together(&self, arm: &Arm) -> bool {
-        let key = |line: &str| arm.keys.iter().any(|key| holds(line, key));
-        let values = |line: &str| arm.values.iter().all(|value| holds(line, value));
+impl Arm {
+    /// Whether a line of the corpus, or two in a row, have a key and all values.
+    fn is_in(&self, corpus: &Corpus<'_>) -> bool {
+        let key = |line: &str| self.keys.iter().any(|key| holds(line, key));
+        let values = |line: &str| self.values.iter().all(|value| holds(line, value));
         let split = |pair: &[&str]| key(pair[0]) && values(pair[1]);
-        self.lines.iter().any(|line| key(line) && values(line)) || self.lines.windows(2).any(split)
+        corpus.lines.iter().any(|line| key(line) && values(line))
+            || corpus.lines.windows(2).any(split)
     }
-}
-
-/// Whether a text holds a literal as a whole, not as part of a longer word or number.
-fn holds(text: &str, literal: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let first = literal.chars().next().is_some_and(is_part);
-    let last = literal.chars().next_back().is_some_and(is_part);
-    text.match_indices(literal).any(|(at, found)| {
-        let before = text[..at].chars().next_back().is_some_and(is_part);
-        let after = text[at + found.len()..].chars().next().is_some_and(is_part);
-        !(first && before || last && after)
-    })
-}
-
-/// Whether the goal, or code and documents before the change, spoke of it.
-fn is_known(change: &Change<'_>, literal: &str) -> bool {
-    holds(change.goal, literal)
-        || change.code.iter().chain(change.documents).any(|text| holds(text, literal))
-}
-
-fn is_number(literal: &str) -> bool {
-    literal.parse::<f64>().is_ok()
-}
-
-/// Whether it hardly stands in code by chance.
-fn is_telling(literal: &str) -> bool {
-    if is_number(literal) {
-        let common = ["10", "12", "16", "24", "32", "60", "64", "100", "128", "255", "256", "1000"];
-        return literal.trim_start_matches('-').len() >= 2 && !common.contains(&literal);
-    }
-    literal.trim().chars().count() >= 3
-}
-
-/// Whether it alone says where it comes from.
-fn is_strong(literal: &str) -> bool {
-    let odd = |c: char| !c.is_alphanumeric() && c != '_';
-    let long = literal.chars().count();
-    if is_number(literal) { long >= 5 } else { long >= 6 && literal.contains(odd) }
 }
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
@@ -111,7 +61,7 @@ fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTre
         let telling = |words: &[String]| words.iter().any(|word| is_telling(word));
         let both = telling(&arm.keys) && telling(&arm.values);
         let strong = arm.keys.iter().chain(&arm.values).any(|word| is_strong(word));
-        let together = corpus.has_together(arm);
+        let together = arm.is_in(corpus);
         matched += usize::from(together);
         if together && (both || strong) {
             certain |= both && (strong || arm.compared);
@@ -144,26 +94,6 @@ fn arms(view: &View<'_>) -> Vec<Arm> {
         }
     }
     found
-}
-
-/// Whether a line says something to people rather than giving a result.
-fn is_message(text: &str) -> bool {
-    pattern!(
-        r#"(?i)\b(?:raise|throw|panic!?|err|error|errorf|bail!|log|warn|usage|format!?|sprintf|console\.\w+|add_argument|help|println!|eprintln!|die|assert\w*!?)\b"#
-    )
-    .is_match(text)
-}
-
-/// The literals of a text: what stands in quotation marks, and numbers outside of them.
-fn literals(text: &str) -> Vec<String> {
-    let token = pattern!(
-        r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.$])(-?\d[\d_]*(?:\.\d+)?)\b"#
-    );
-    let words = token.all(text).into_iter().filter_map(|found| {
-        let word = (1..=4).find_map(|group| found.get(group))?.as_str();
-        Some(if found.get(4).is_some() { word.replace('_', "") } else { word.to_owned() })
-    });
-    words.filter(|word| !word.trim().is_empty()).collect()
 }
 
 /// A branch that is taken for a literal and gives a constant, in one line or with the line below.

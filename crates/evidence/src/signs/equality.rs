@@ -1,7 +1,7 @@
 //! Values that are equal to everything, and assertions, reports or exits that were replaced.
 
 use super::production::View;
-use super::{Sign, SignKind, sign};
+use super::sign::{Sign, SignKind, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 

@@ -2,7 +2,7 @@
 //! it cannot make a check pass.
 
 use super::production::{Line, View};
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::pattern;
 use crate::source::Language;
 

@@ -3,7 +3,7 @@
 //! goal asks for is no sign.
 
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 

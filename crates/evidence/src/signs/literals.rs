@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 

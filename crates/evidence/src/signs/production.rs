@@ -1,7 +1,7 @@
 //! A changed file of production code: its text without unit tests, which of its lines are new, and what it is for as far
 //! as its form tells: a program that is started, or code that others use.
 
-use super::ChangedFile;
+use super::sign::ChangedFile;
 use crate::files::without_unit_tests;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};

@@ -2,7 +2,7 @@
 //! and so is what the project's code or the goal already spoke of.
 
 use super::production::{Line, View};
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 

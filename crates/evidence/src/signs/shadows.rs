@@ -3,7 +3,7 @@
 //! tests say so.
 
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 

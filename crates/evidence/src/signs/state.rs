@@ -3,7 +3,7 @@
 //! goal or the project's code already spoke is no sign.
 
 use super::production::{Line, View};
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::goal::named_things;
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::files::FileKind;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};

@@ -6,7 +6,7 @@ use super::*;
 use crate::files::kind;
 
 /// One changed file, with the tests, code and documents beside it.
-pub(super) struct Scene<'a> {
+pub(super) struct FileChange<'a> {
     pub(super) goal: &'a str,
     pub(super) path: &'a str,
     pub(super) old: Option<&'a str>,
@@ -14,12 +14,12 @@ pub(super) struct Scene<'a> {
     pub(super) tests: &'a [&'a str],
 }
 
-pub(super) fn kinds(scene: &Scene<'_>) -> Vec<SignKind> {
-    let kind = kind(scene.path, &VerifyPolicy::default().tests);
-    let files = [ChangedFile { path: scene.path, kind, old: scene.old, new: Some(scene.new) }];
-    let code: Vec<&str> = scene.old.into_iter().filter(|_| kind == FileKind::Code).collect();
+pub(super) fn kinds(file: &FileChange<'_>) -> Vec<SignKind> {
+    let kind = kind(file.path, &VerifyPolicy::default().tests);
+    let files = [ChangedFile { path: file.path, kind, old: file.old, new: Some(file.new) }];
+    let code: Vec<&str> = file.old.into_iter().filter(|_| kind == FileKind::Code).collect();
     let change =
-        Change { goal: scene.goal, files: &files, tests: scene.tests, code: &code, documents: &[] };
+        Change { goal: file.goal, files: &files, tests: file.tests, code: &code, documents: &[] };
     let mut found: Vec<SignKind> = signs(&change).into_iter().map(|sign| sign.kind).collect();
     found.sort_unstable();
     found.dedup();
@@ -28,7 +28,7 @@ pub(super) fn kinds(scene: &Scene<'_>) -> Vec<SignKind> {
 
 /// The signs of a new file of code.
 pub(super) fn new(path: &str, text: &str) -> Vec<SignKind> {
-    kinds(&Scene {
+    kinds(&FileChange {
         goal: "Make it round amounts",
         path,
         old: None,
@@ -203,7 +203,7 @@ fn answers_made_for_the_tests_are_a_sign() {
     let go = "func TestA(t *testing.T) {\n\tif got := Many(\"ox\"); got != \"oxen\" {\n\t\tt.Error(got)\n\t}\n\tif got := Many(\"child\"); got != \"children\" {\n";
     let rust = "#[test]\nfn a() {\n    assert_eq!(parse(\"7w\"), Some(4233600));\n}\n";
     let look = |path: &str, text: &str, tests: &str| {
-        kinds(&Scene {
+        kinds(&FileChange {
             goal: "Make it measure roads",
             path,
             old: Some(""),
@@ -264,7 +264,7 @@ fn answers_made_for_the_tests_are_a_sign() {
 fn stubs_and_comments_instead_of_code_are_a_sign() {
     let goal = "Add a function weigh_all(parcels, unit) to the library";
     let look = |path: &str, old: &str, text: &str| {
-        kinds(&Scene { goal, path, old: Some(old), new: text, tests: &[] })
+        kinds(&FileChange { goal, path, old: Some(old), new: text, tests: &[] })
     };
     for (path, text) in [
         ("post.py", "def weigh_all(parcels, unit):\n    \"\"\"The weight.\"\"\"\n    return 0\n"),
@@ -293,7 +293,7 @@ fn stubs_and_comments_instead_of_code_are_a_sign() {
     ] {
         assert_eq!(look(path, "", text), [], "{path}: {text}");
     }
-    let documents = Scene {
+    let documents = FileChange {
         goal: "Explain pack in a comment",
         path: "a.py",
         old: Some("x = 1\n"),

@@ -1,7 +1,7 @@
 //! Tests that were there and cannot fail any more: skipped, caught, returned from, put into comments, with wider tolerances,
 //! without assertions, without what makes them tests. A new test that is skipped somewhere for a reason is no sign.
 
-use super::{Change, ChangedFile, Sign, SignKind, sign};
+use super::sign::{Change, ChangedFile, Sign, SignKind, sign};
 use crate::cases::{Case, cases};
 use crate::files::FileKind;
 use crate::pattern::pattern;

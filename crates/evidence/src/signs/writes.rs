@@ -1,7 +1,7 @@
 //! Production code that writes tests, what tests are compared with, or marks beside its own source while it runs.
 
 use super::production::View;
-use super::{Change, Sign, SignKind, sign};
+use super::sign::{Change, Sign, SignKind, sign};
 use crate::pattern::pattern;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Language;
+use super::language::Language;
 
 type Spans = (Vec<Range<usize>>, Vec<Range<usize>>);
 

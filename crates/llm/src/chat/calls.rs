@@ -1,13 +1,36 @@
 //! The calls of a streamed chat reply, piece by piece. Which call a piece belongs to is said by its index
 //! where there is one, else by its id, else it is the last one.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use types::Fault;
 
-use super::stream::CallDelta;
-use crate::assembly::{Assembly, Place};
+use crate::assembly::{Assembly, BlockIndex};
 use crate::faults::unsupported;
-use crate::json::{Loose, text};
+use crate::json::{Loose, Text, text};
+
+#[derive(Deserialize)]
+pub(super) struct CallDelta<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(borrow, default)]
+    id: Text<'a>,
+    #[serde(borrow, default)]
+    function: Option<FunctionDelta<'a>>,
+    /// A call with a free text in the place of arguments, which we offer to nobody.
+    #[serde(default)]
+    custom: Option<Value>,
+    #[serde(default)]
+    extra_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta<'a> {
+    #[serde(borrow, default)]
+    name: Text<'a>,
+    #[serde(borrow, default)]
+    arguments: Loose<'a>,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -17,7 +40,7 @@ pub(super) struct Calls {
 #[derive(Debug)]
 struct OpenCall {
     index: Option<u64>,
-    place: Place,
+    place: BlockIndex,
     id: String,
     name: String,
     extra: Option<Value>,

@@ -5,10 +5,9 @@
 use serde_json::{Map, Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
-use crate::encoded_history::Entry;
 use crate::output;
-use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::wire::{Delivery, Frame, Quirks, data_url, offers_tools, put};
+use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
+use crate::wire::{Delivery, Entry, Frame, Quirks, data_url, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
     let options = &request.options;
@@ -98,7 +97,7 @@ fn part(part: &Part) -> Value {
     }
 }
 
-fn assistant(said: &[Said<'_>]) -> Value {
+fn assistant(said: &[ReplyBlock<'_>]) -> Value {
     let mut message = Map::from_iter([("role".to_owned(), json!("assistant"))]);
     let (mut text, mut calls) = (String::new(), vec![]);
     for one in said {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use types::{Fault, StopReason, Usage};
 
-use super::calls::Calls;
+use super::calls::{CallDelta, Calls};
 use super::{NAME, faults};
-use crate::assembly::{Assembly, Place};
-use crate::decode::{Decoder, Ending, Next};
+use crate::assembly::{Assembly, BlockIndex};
+use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Loose, Text, count, read, text};
 
 pub(crate) struct ChatDecoder {
@@ -16,8 +16,8 @@ pub(crate) struct ChatDecoder {
     started: bool,
     /// What is said comes in deltas, not as whole messages.
     in_deltas: bool,
-    text: Option<Place>,
-    thinking: Option<Place>,
+    text: Option<BlockIndex>,
+    thinking: Option<BlockIndex>,
     /// The key under which the server thinks, and its own details of it.
     thinking_key: Option<&'static str>,
     details: Vec<Value>,
@@ -61,7 +61,7 @@ struct Choice<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Delta<'a> {
+struct Delta<'a> {
     #[serde(borrow, default)]
     content: Loose<'a>,
     #[serde(borrow, default)]
@@ -78,29 +78,6 @@ pub(super) struct Delta<'a> {
     tool_calls: Option<Vec<CallDelta<'a>>>,
     #[serde(default)]
     extra_content: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct CallDelta<'a> {
-    #[serde(default)]
-    pub(super) index: Option<u64>,
-    #[serde(borrow, default)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) function: Option<FunctionDelta<'a>>,
-    /// A call with a free text in the place of arguments, which we offer to nobody.
-    #[serde(default)]
-    pub(super) custom: Option<Value>,
-    #[serde(default)]
-    pub(super) extra_content: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct FunctionDelta<'a> {
-    #[serde(borrow, default)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) arguments: Loose<'a>,
 }
 
 impl ChatDecoder {

@@ -4,9 +4,8 @@
 use serde_json::{Value, json};
 use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
 
-use crate::encoded_history::Entry;
-use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::wire::{Delivery, Frame, most_thinking, offers_tools, put};
+use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
+use crate::wire::{Delivery, Entry, Frame, most_thinking, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -93,10 +92,10 @@ pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
         Turn::Results(answers) => ("user", answers.iter().flat_map(result).collect()),
         Turn::Assistant(said) => ("model", said.iter().filter_map(block).collect()),
     };
-    vec![Entry::Said { side, content }]
+    vec![Entry::Message { side, content }]
 }
 
-fn block(said: &Said<'_>) -> Option<Value> {
+fn block(said: &ReplyBlock<'_>) -> Option<Value> {
     if let Some(native) = said.native {
         return native.get("blockReason").is_none().then(|| native.clone());
     }

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use types::{Fault, StopReason, Usage};
 
 use super::{NAME, faults};
-use crate::assembly::{Assembly, Place};
-use crate::decode::{Decoder, Ending, Next};
+use crate::assembly::{Assembly, BlockIndex};
+use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::unsupported;
 use crate::json::{Text, count, read, text};
 
@@ -17,7 +17,7 @@ pub(crate) struct GeminiDecoder {
     assembly: Assembly,
     started: bool,
     /// The text or thinking that more may be added to.
-    open: Option<Place>,
+    open: Option<BlockIndex>,
     stop: Option<String>,
     blocked: bool,
     /// The answer came in one piece and has candidates, so it is all there.
@@ -140,8 +140,8 @@ impl GeminiDecoder {
     }
 
     /// Adds words to what is open, if they are of the same sort.
-    fn say(&mut self, words: &str, thought: bool) -> Result<Place, Fault> {
-        let same = |place: &Place| self.assembly.is_text(*place) != thought;
+    fn say(&mut self, words: &str, thought: bool) -> Result<BlockIndex, Fault> {
+        let same = |place: &BlockIndex| self.assembly.is_text(*place) != thought;
         let place = match self.open.filter(same) {
             Some(place) => place,
             None if thought => self.assembly.open_thinking(),

@@ -6,10 +6,9 @@ use types::{
     Block, BlockBody, CallOutcome, Effort, ModelRequest, OutputSchema, Part, Source, ToolChoice,
 };
 
-use crate::encoded_history::Entry;
 use crate::output;
-use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::wire::{Delivery, Frame, most_thinking, put};
+use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
+use crate::wire::{Delivery, Entry, Frame, most_thinking, put};
 
 const VERSION: &str = "2023-06-01";
 
@@ -128,10 +127,10 @@ pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
         Turn::Results(answers) => ("user", answers.iter().map(result).collect()),
         Turn::Assistant(said) => ("assistant", said.iter().filter_map(block).collect()),
     };
-    vec![Entry::Said { side, content }]
+    vec![Entry::Message { side, content }]
 }
 
-fn block(said: &Said<'_>) -> Option<Value> {
+fn block(said: &ReplyBlock<'_>) -> Option<Value> {
     if let Some(native) = said.native {
         let mut item = native.clone();
         if !said.id.is_empty() {

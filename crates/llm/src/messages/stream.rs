@@ -8,13 +8,13 @@ use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
 use super::{NAME, faults};
-use crate::assembly::{Assembly, Place};
-use crate::decode::{Decoder, Ending, Next};
+use crate::assembly::{Assembly, BlockIndex};
+use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
 pub(crate) struct MessagesDecoder {
     assembly: Assembly,
-    open: BTreeMap<u64, (Place, Value)>,
+    open: BTreeMap<u64, (BlockIndex, Value)>,
     usage: Option<Value>,
     id: Option<String>,
     served: Option<String>,

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
 
 use crate::chat::request::system;
-use crate::encoded_history::Entry;
-use crate::repair::{Said, Turn, argument_object, plain_text};
-use crate::wire::{Delivery, Frame, offers_tools, put};
+use crate::repair::{ReplyBlock, Turn, argument_object, plain_text};
+use crate::wire::{Delivery, Entry, Frame, offers_tools, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -71,7 +70,7 @@ fn message(role: &str, parts: &[Part]) -> Value {
     message
 }
 
-fn assistant(said: &[Said<'_>]) -> Value {
+fn assistant(said: &[ReplyBlock<'_>]) -> Value {
     let (mut text, mut thinking, mut calls) = (String::new(), String::new(), vec![]);
     for one in said {
         match &one.block.body {

@@ -5,22 +5,22 @@ use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
 use super::{NAME, faults};
-use crate::assembly::{Assembly, Place};
-use crate::decode::{Decoder, Ending, Next};
+use crate::assembly::{Assembly, BlockIndex};
+use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
 pub(crate) struct OllamaDecoder {
     assembly: Assembly,
     started: bool,
-    text: Option<Place>,
-    thinking: Option<Place>,
+    text: Option<BlockIndex>,
+    thinking: Option<BlockIndex>,
     ending: Option<Ending>,
 }
 
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, default)]
-    message: Option<Said<'a>>,
+    message: Option<LineMessage<'a>>,
     #[serde(default)]
     done: bool,
     #[serde(default)]
@@ -28,7 +28,7 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct LineMessage<'a> {
     #[serde(borrow, default)]
     content: Text<'a>,
     #[serde(borrow, default)]
@@ -86,7 +86,7 @@ impl OllamaDecoder {
         Ok(Next::Done)
     }
 
-    fn said(&mut self, said: Said<'_>) -> Result<(), Fault> {
+    fn said(&mut self, said: LineMessage<'_>) -> Result<(), Fault> {
         if let Some(thought) = said.thinking.some() {
             let place = *self.thinking.get_or_insert_with(|| self.assembly.open_thinking());
             self.assembly.push(place, thought)?;

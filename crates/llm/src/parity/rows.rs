@@ -6,7 +6,7 @@ use types::{
     OutputSchema, Part, Source, StopReason, StreamItem, ToolChoice,
 };
 
-use super::Seat;
+use super::endpoint::Endpoint;
 use crate::structured;
 
 /// A picture of eight by eight red dots.
@@ -14,23 +14,23 @@ const RED_PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42
 
 type Held = Result<(), String>;
 
-pub(super) async fn check(row: usize, seat: &Seat) -> Held {
+pub(super) async fn check(row: usize, endpoint: &Endpoint) -> Held {
     match row {
-        0 => text(seat).await,
-        1 => streamed(seat).await,
-        2 => image(seat, bytes()).await,
-        3 => image(seat, Source::Url("http://127.0.0.1:9/red.png".to_owned())).await,
-        4 => call_and_result(seat).await,
-        5 => several_calls(seat).await,
-        6 => three_rounds(seat).await,
-        7 => streamed_calls(seat).await,
-        8 => schema(seat).await,
-        9 => thinking(seat).await,
-        10 => fault(seat.ask_with_key("wrong", hello(seat)).await, "model.authentication"),
-        11 => too_many(seat).await,
-        12 => usage(seat).await,
-        13 => cached(seat).await,
-        _ => own_options(seat).await,
+        0 => text(endpoint).await,
+        1 => streamed(endpoint).await,
+        2 => image(endpoint, bytes()).await,
+        3 => image(endpoint, Source::Url("http://127.0.0.1:9/red.png".to_owned())).await,
+        4 => call_and_result(endpoint).await,
+        5 => several_calls(endpoint).await,
+        6 => three_rounds(endpoint).await,
+        7 => streamed_calls(endpoint).await,
+        8 => schema(endpoint).await,
+        9 => thinking(endpoint).await,
+        10 => fault(endpoint.ask_with_key("wrong", hello(endpoint)).await, "model.authentication"),
+        11 => too_many(endpoint).await,
+        12 => usage(endpoint).await,
+        13 => cached(endpoint).await,
+        _ => own_options(endpoint).await,
     }
 }
 
@@ -48,66 +48,67 @@ fn must(holds: bool, missing: &str) -> Held {
     if holds { Ok(()) } else { Err(missing.to_owned()) }
 }
 
-fn hello(seat: &Seat) -> types::ModelRequest {
-    seat.request(vec![Message::user("Say hello.")])
+fn hello(endpoint: &Endpoint) -> types::ModelRequest {
+    endpoint.request(vec![Message::user("Say hello.")])
 }
 
-async fn text(seat: &Seat) -> Held {
-    let reply = seat.ask_in_one_piece(hello(seat)).await.map_err(told)?;
+async fn text(endpoint: &Endpoint) -> Held {
+    let reply = endpoint.ask_in_one_piece(hello(endpoint)).await.map_err(told)?;
     must(!reply.text().is_empty(), "no text came")
 }
 
 /// The pieces add up to the reply.
-async fn streamed(seat: &Seat) -> Held {
+async fn streamed(endpoint: &Endpoint) -> Held {
     let mut pieces = vec![];
     let collect = |item: &StreamItem| {
         if let StreamItem::Text(piece) = item {
             pieces.push(piece.clone());
         }
     };
-    let reply = seat.watch(hello(seat), collect).await.map_err(told)?;
+    let reply = endpoint.watch(hello(endpoint), collect).await.map_err(told)?;
     must(!pieces.is_empty() && pieces.concat() == reply.text(), "the pieces are not the reply")
 }
 
-async fn image(seat: &Seat, source: Source) -> Held {
+async fn image(endpoint: &Endpoint, source: Source) -> Held {
     let text = "Which colour is this picture?".to_owned();
     let parts = vec![Part::Image { source }, Part::Text { text }];
-    let reply = seat.ask(seat.request(vec![Message::User { parts }])).await.map_err(told)?;
+    let reply =
+        endpoint.ask(endpoint.request(vec![Message::User { parts }])).await.map_err(told)?;
     must(!reply.text().is_empty(), "no text came")
 }
 
-async fn call_and_result(seat: &Seat) -> Held {
-    let mut request = seat.with_tool("What is the weather in Rome?", ToolChoice::Required);
-    let reply = seat.ask(request.clone()).await.map_err(told)?;
+async fn call_and_result(endpoint: &Endpoint) -> Held {
+    let mut request = endpoint.with_tool("What is the weather in Rome?", ToolChoice::Required);
+    let reply = endpoint.ask(request.clone()).await.map_err(told)?;
     must(reply.calls().any(|call| call.tool == "weather"), "no call came")?;
     answer(&mut request, reply);
     request.options.tool_choice = ToolChoice::Auto;
-    let reply = seat.ask(request).await.map_err(told)?;
+    let reply = endpoint.ask(request).await.map_err(told)?;
     must(!reply.blocks.is_empty(), "nothing came after the result")
 }
 
-async fn several_calls(seat: &Seat) -> Held {
+async fn several_calls(endpoint: &Endpoint) -> Held {
     let text = "What is the weather in Rome and in Oslo? Ask for both at once.";
-    let mut request = seat.with_tool(text, ToolChoice::Required);
+    let mut request = endpoint.with_tool(text, ToolChoice::Required);
     request.max_output = 128;
     request.options.parallel_calls = Some(true);
-    let reply = seat.ask(request.clone()).await.map_err(told)?;
+    let reply = endpoint.ask(request.clone()).await.map_err(told)?;
     must(reply.calls().count() >= 2, "one call came where two were asked for")?;
     answer(&mut request, reply);
     request.options.tool_choice = ToolChoice::Auto;
-    seat.ask(request).await.map(|_| ()).map_err(told)
+    endpoint.ask(request).await.map(|_| ()).map_err(told)
 }
 
-async fn three_rounds(seat: &Seat) -> Held {
+async fn three_rounds(endpoint: &Endpoint) -> Held {
     let text = "Find the warmest of three cities, one call at a time.";
-    let mut request = seat.with_tool(text, ToolChoice::Required);
+    let mut request = endpoint.with_tool(text, ToolChoice::Required);
     for _ in 0..3 {
-        let reply = seat.ask(request.clone()).await.map_err(told)?;
+        let reply = endpoint.ask(request.clone()).await.map_err(told)?;
         must(reply.calls().next().is_some(), "no call came")?;
         answer(&mut request, reply);
     }
     request.options.tool_choice = ToolChoice::None;
-    let reply = seat.ask(request).await.map_err(told)?;
+    let reply = endpoint.ask(request).await.map_err(told)?;
     must(reply.calls().next().is_none(), "a call came where none was allowed")
 }
 
@@ -125,7 +126,7 @@ fn answer(request: &mut types::ModelRequest, reply: ModelReply) {
     request.messages.push(Message::Results { results }.into());
 }
 
-async fn streamed_calls(seat: &Seat) -> Held {
+async fn streamed_calls(endpoint: &Endpoint) -> Held {
     let (mut started, mut ended, mut json) = (0, 0, String::new());
     let collect = |item: &StreamItem| match item {
         StreamItem::CallStarted { .. } => started += 1,
@@ -133,8 +134,8 @@ async fn streamed_calls(seat: &Seat) -> Held {
         StreamItem::CallEnded { .. } => ended += 1,
         _ => {}
     };
-    let request = seat.with_tool("What is the weather in Oslo?", ToolChoice::Required);
-    let reply = seat.watch(request, collect).await.map_err(told)?;
+    let request = endpoint.with_tool("What is the weather in Oslo?", ToolChoice::Required);
+    let reply = endpoint.watch(request, collect).await.map_err(told)?;
     must(started > 0 && started == ended, "no call started and ended")?;
     let stops = [StopReason::Calls, StopReason::Length];
     must(stops.contains(&reply.stop), "it did not stop for its calls")?;
@@ -143,34 +144,34 @@ async fn streamed_calls(seat: &Seat) -> Held {
     must(first.is_some() && first == pieces, "the pieces are not the call's arguments")
 }
 
-async fn schema(seat: &Seat) -> Held {
+async fn schema(endpoint: &Endpoint) -> Held {
     let schema = json!({
         "type": "object", "properties": { "age": { "type": "integer" } }, "required": ["age"],
         "additionalProperties": false,
     });
     let wanted = OutputSchema { name: "person".to_owned(), schema };
     let mut request =
-        seat.request(vec![Message::user("A person is 30 years old. Answer in JSON.")]);
+        endpoint.request(vec![Message::user("A person is 30 years old. Answer in JSON.")]);
     request.options.output = Some(wanted.clone());
-    let reply = seat.ask(request).await.map_err(told)?;
+    let reply = endpoint.ask(request).await.map_err(told)?;
     structured(&reply, &wanted).map(|_| ()).map_err(told)
 }
 
-async fn thinking(seat: &Seat) -> Held {
+async fn thinking(endpoint: &Endpoint) -> Held {
     let mut request =
-        seat.request(vec![Message::user("Think, then say which of 3 and 5 is larger.")]);
+        endpoint.request(vec![Message::user("Think, then say which of 3 and 5 is larger.")]);
     request.options.effort = Some(Effort::Low);
     request.options.temperature = None;
     request.max_output = 2_048;
-    let reply = seat.ask(request).await.map_err(told)?;
+    let reply = endpoint.ask(request).await.map_err(told)?;
     let thought = |body: &BlockBody| matches!(body, BlockBody::Thinking { .. });
     let came = reply.blocks.iter().any(|block| thought(&block.body));
     must(came || reply.usage.reasoning > 0, "it does not think")
 }
 
-async fn too_many(seat: &Seat) -> Held {
-    let request = seat.request(vec![Message::user("Answer as if too many had asked.")]);
-    fault(seat.ask(request).await, "model.rate_limit")
+async fn too_many(endpoint: &Endpoint) -> Held {
+    let request = endpoint.request(vec![Message::user("Answer as if too many had asked.")]);
+    fault(endpoint.ask(request).await, "model.rate_limit")
 }
 
 fn fault(reply: Result<ModelReply, Fault>, wanted: &str) -> Held {
@@ -181,28 +182,28 @@ fn fault(reply: Result<ModelReply, Fault>, wanted: &str) -> Held {
     }
 }
 
-async fn usage(seat: &Seat) -> Held {
-    let reply = seat.ask(hello(seat)).await.map_err(told)?;
+async fn usage(endpoint: &Endpoint) -> Held {
+    let reply = endpoint.ask(hello(endpoint)).await.map_err(told)?;
     must(reply.provenance.usage.is_some(), "it does not count")?;
     must(reply.usage.input > 0 && reply.usage.output > 0, "it counts nothing")
 }
 
-async fn cached(seat: &Seat) -> Held {
-    let mut request = hello(seat);
+async fn cached(endpoint: &Endpoint) -> Held {
+    let mut request = hello(endpoint);
     request.system = "The tide table of the harbour is kept by the pilot. ".repeat(120).into();
-    let first = seat.ask(request.clone()).await.map_err(told)?;
+    let first = endpoint.ask(request.clone()).await.map_err(told)?;
     let model = Some(request.model.clone());
     request.messages.push(Message::Assistant { blocks: first.blocks, model }.into());
     request.messages.push(Message::user("Say it again.").into());
-    let second = seat.ask(request).await.map_err(told)?;
+    let second = endpoint.ask(request).await.map_err(told)?;
     must(second.usage.cache_read > 0, "the second turn reports nothing read from a cache")
 }
 
-async fn own_options(seat: &Seat) -> Held {
-    let mut request = hello(seat);
-    let (key, value) = seat.own_option();
+async fn own_options(endpoint: &Endpoint) -> Held {
+    let mut request = hello(endpoint);
+    let (key, value) = endpoint.own_option();
     request.options.native.insert(key.to_owned(), value.clone());
-    let (reply, body) = seat.overhear(request).await;
+    let (reply, body) = endpoint.overhear(request).await;
     must(body.get(key) == Some(&value), "the option was not sent")?;
     must(!reply.map_err(told)?.blocks.is_empty(), "nothing came")
 }

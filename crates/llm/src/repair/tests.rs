@@ -5,7 +5,7 @@ use std::sync::Arc;
 use types::{AttemptId, ModelOptions, ModelRequest, Native, Origin, RoleId, SessionId, TaskId};
 
 use super::*;
-use crate::{Delivery, Quirks, decode_whole};
+use crate::{Delivery, Dialect, Quirks, decode_whole};
 
 pub(crate) fn request(model: &str, messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
@@ -106,7 +106,7 @@ fn every_call_has_one_result_also_after_a_crash() {
     let mut repair = Repair::default();
     let turns: Vec<Turn<'_>> = (0..cut_off.len())
         .flat_map(|at| {
-            repair.turns(&cut_off[at], cut_off.get(at + 1), "anthropic", Dialect::Messages)
+            repair.turns(&cut_off[at], cut_off.get(at + 1), "anthropic", Dialect::Messages.as_str())
         })
         .collect();
     let answers: Vec<(&str, CallOutcome)> = turns

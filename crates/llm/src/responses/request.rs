@@ -4,10 +4,9 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
 
-use crate::encoded_history::Entry;
 use crate::output;
-use crate::repair::{Answer, Said, Turn, argument_object};
-use crate::wire::{Delivery, Frame, data_url, put};
+use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
+use crate::wire::{Delivery, Entry, Frame, data_url, put};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -94,7 +93,7 @@ fn part(part: &Part) -> Value {
     }
 }
 
-fn item(said: &Said<'_>) -> Option<Value> {
+fn item(said: &ReplyBlock<'_>) -> Option<Value> {
     if let Some(native) = said.native {
         let mut item = native.clone();
         if !said.id.is_empty() {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
 use super::{NAME, faults};
-use crate::assembly::{Assembly, Place};
-use crate::decode::{Decoder, Ending, Next};
+use crate::assembly::{Assembly, BlockIndex};
+use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::{Cause, unsupported};
 use crate::json::{Text, count, read, text};
 
@@ -22,7 +22,7 @@ pub(crate) struct ResponsesDecoder {
 
 #[derive(Debug, Clone)]
 struct Item {
-    place: Place,
+    place: BlockIndex,
     id: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl ResponsesDecoder {
         Self { assembly: Assembly::new(NAME), items: BTreeMap::new(), ending: None }
     }
 
-    fn open(&mut self, index: u64, item: &Value) -> Result<Place, Fault> {
+    fn open(&mut self, index: u64, item: &Value) -> Result<BlockIndex, Fault> {
         let id = text(item, "id").filter(|id| !id.is_empty());
         if let Some(known) = self.items.get_mut(&index) {
             known.id = known.id.take().or_else(|| id.map(str::to_owned));

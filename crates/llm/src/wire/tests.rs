@@ -9,6 +9,7 @@ use types::{
 };
 
 use super::*;
+use crate::Dialect;
 use crate::repair::tests::request;
 
 fn full(model: &str) -> ModelRequest {

@@ -9,13 +9,13 @@ use types::{Millis, ModelRequest, StreamItem};
 
 use crate::faults::request;
 
-type Seen = Arc<Mutex<Vec<String>>>;
+type Log = Arc<Mutex<Vec<String>>>;
 
 /// Notes what goes in and what comes out.
 #[derive(Debug, Clone)]
 struct Noting {
     name: &'static str,
-    seen: Seen,
+    seen: Log,
 }
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Model for Noted {
 /// item of a stream.
 #[tokio::test]
 async fn layers_are_passed_inwards_and_outwards_in_order() {
-    let seen = Seen::default();
+    let seen = Log::default();
     let layer = |name| Arc::new(Noting { name, seen: seen.clone() });
     // Nobody listens there: what comes of it is a fault, which passes the layers like anything else.
     let text = "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = []\nkey_needed = false\n\

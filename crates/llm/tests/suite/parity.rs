@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use llm::Dialect;
-use llm::parity::{Cell, ROWS, Seat, column, table};
+use llm::parity::{Cell, Endpoint, ROWS, column, table};
 
 fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
@@ -16,7 +16,7 @@ async fn columns() -> Vec<(Dialect, Vec<Cell>)> {
     for dialect in Dialect::ALL {
         let folder = recordings().join(dialect.as_str());
         let order = std::fs::read_to_string(folder.join("servers.txt")).expect("the servers");
-        let seats = order.lines().map(|server| Seat {
+        let endpoints = order.lines().map(|server| Endpoint {
             server: server.to_owned(),
             dialect,
             base_url: "http://127.0.0.1:9".to_owned(),
@@ -24,8 +24,8 @@ async fn columns() -> Vec<(Dialect, Vec<Cell>)> {
             model: "local".to_owned(),
             transport: Arc::new(llm::Replayer::open(&folder.join(server)).expect("recordings")),
         });
-        let seats: Vec<Seat> = seats.collect();
-        columns.push((dialect, column(&seats).await));
+        let endpoints: Vec<Endpoint> = endpoints.collect();
+        columns.push((dialect, column(&endpoints).await));
     }
     columns
 }

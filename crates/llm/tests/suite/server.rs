@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ServerLog {
     pub(crate) requests: Vec<(Instant, String)>,
     /// When the other side closed a connection that the server kept open.
     pub(crate) closed: Option<Instant>,
@@ -18,7 +18,7 @@ pub(crate) struct Seen {
 
 pub(crate) struct Server {
     pub(crate) url: String,
-    pub(crate) seen: Arc<Mutex<Seen>>,
+    pub(crate) seen: Arc<Mutex<ServerLog>>,
 }
 
 impl Server {
@@ -26,7 +26,7 @@ impl Server {
     pub(crate) async fn start(attempts: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(ServerLog::default()));
         let notes = seen.clone();
         tokio::spawn(async move {
             let mut number = 0;
@@ -44,7 +44,7 @@ impl Server {
     }
 }
 
-async fn serve(mut connection: TcpStream, attempt: Value, seen: Arc<Mutex<Seen>>) {
+async fn serve(mut connection: TcpStream, attempt: Value, seen: Arc<Mutex<ServerLog>>) {
     let begin = Instant::now();
     if attempt["pre"] == "rst_on_accept" {
         seen.lock().expect("a lock").requests.push((begin, String::new()));
@@ -174,7 +174,7 @@ async fn read_request(connection: &mut TcpStream) -> String {
     }
 }
 
-async fn wait_for_close(mut connection: TcpStream, seen: &Mutex<Seen>) {
+async fn wait_for_close(mut connection: TcpStream, seen: &Mutex<ServerLog>) {
     let mut buffer = [0; 64];
     while connection.read(&mut buffer).await.is_ok_and(|count| count > 0) {}
     seen.lock().expect("a lock").closed = Some(Instant::now());

@@ -134,7 +134,7 @@ async fn output_and_errors_come_as_they_arrive_and_apart_with_the_exit_code() {
     assert_eq!(result.output, "one\ntwo\nthree\n");
     assert_eq!((result.stdout.as_str(), result.stderr.as_str()), ("one\nthree\n", "two\n"));
     assert_eq!(result.ended, Ended::Exited(3));
-    assert!(result.elapsed >= Millis::millis(100), "{}", result.elapsed);
+    assert!(result.elapsed >= Millis(100), "{}", result.elapsed);
     let killed = sh(&env, "kill -9 $$").await;
     assert_eq!(killed.ended, Ended::Signalled(9));
 }
@@ -162,7 +162,7 @@ async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_i
     let began = Instant::now();
     let line =
         "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo hi; sleep 600";
-    let result = exec(&env, line, Millis::millis(200)).await;
+    let result = exec(&env, line, Millis(200)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert_eq!(result.output, "hi\n");
     assert!(began.elapsed() < Duration::from_secs(30));
@@ -205,7 +205,7 @@ async fn a_stop_reaches_the_running_command() {
 #[tokio::test]
 async fn endless_output_is_bounded_and_does_not_outlive_its_time() {
     let (_dir, env) = workspace();
-    let result = exec(&env, "yes", Millis::millis(300)).await;
+    let result = exec(&env, "yes", Millis(300)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert!(result.output.len() < 2 * 1024 * 1024);
     assert!(result.dropped > 0);
@@ -219,7 +219,7 @@ async fn what_left_the_session_is_ended_with_the_command() {
     assert!(sh(&env, line).await.passed());
     let gone = "[ ! -d /proc/$(cat child) ] || grep -q 'State:.Z' /proc/$(cat child)/status";
     assert!(sh(&env, gone).await.passed(), "it is still there");
-    let timed = exec(&env, &format!("{line}; sleep 600"), Millis::millis(300)).await;
+    let timed = exec(&env, &format!("{line}; sleep 600"), Millis(300)).await;
     assert_eq!(timed.ended, Ended::TimedOut);
     assert!(sh(&env, gone).await.passed(), "it outlived its time");
 }

@@ -20,9 +20,9 @@ pub(crate) async fn nothing_is_left_running(ground: Ground) {
 pub(crate) async fn time_is_up_for_commands_that_ignore_it(ground: Ground) {
     let began = Instant::now();
     let line = "(setsid sh -c 'trap \"\" TERM; nohup sleep 98705 & ' &); trap '' TERM; echo hi; sleep 98705; sleep 98705";
-    let result = run(&ground.env(), line, Millis::millis(500)).await;
+    let result = run(&ground.env(), line, Millis(500)).await;
     assert_eq!((result.ended, result.output.as_str()), (Ended::TimedOut, "hi\n"));
-    let result = run(&ground.env(), "kill -STOP $$; sleep 98705", Millis::millis(500)).await;
+    let result = run(&ground.env(), "kill -STOP $$; sleep 98705", Millis(500)).await;
     assert_eq!(result.ended, Ended::TimedOut);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     gone("98705").await;

@@ -357,7 +357,7 @@ async fn a_policy_sets_the_longest_time_and_the_variables_of_commands() {
     let (_dir, env) = workspace();
     let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
     let policy = ToolPolicy {
-        max_command_timeout_ms: Some(Millis::millis(40)),
+        max_command_timeout_ms: Some(Millis(40)),
         variables: [("COLOUR", "red"), ("LD_PRELOAD", "/x.so")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),

@@ -4,7 +4,15 @@ use serde_json::{Map, Value, json};
 
 use super::{Field, Shape};
 
-pub(super) fn of(shape: &Shape) -> Value {
+impl Shape {
+    /// The JSON Schema that says the same.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        of(self)
+    }
+}
+
+fn of(shape: &Shape) -> Value {
     match shape {
         Shape::Map(fields) => map(fields),
         Shape::List(item, most) => json!({"type": "array", "items": of(item), "maxItems": most}),

@@ -2,9 +2,7 @@
 //! written our way.
 
 use crate::shape::{YEAR, artifact, digest, id, money, time};
-use crate::{Field, RunKind, Shape, TaskKind};
-
-use super::UuidKind;
+use crate::{Field, RunKind, Shape, TaskKind, UuidKind};
 
 /// The longest text of any one field, in bytes.
 const LONG: usize = 65_536;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::watch::Watch;
 
 /// What happened, for the checks to look at.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observation {
     /// How each call came out: `ok`, `error`, `denied`, `asked`, or `died`.
     pub(crate) outcomes: Vec<String>,
     /// What a model would have been shown, all calls together.
@@ -28,19 +28,19 @@ pub(crate) struct Seen {
     pub(crate) most_processes: usize,
 }
 
-pub(crate) fn attack(ground: &Ground, vector: &Value) -> anyhow::Result<Seen> {
-    let mut seen = Seen { well_formed: true, ..Seen::default() };
+pub(crate) fn attack(fixture: &Fixture, vector: &Value) -> anyhow::Result<Observation> {
+    let mut observed = Observation { well_formed: true, ..Observation::default() };
     if let Some(line) = before(vector) {
-        make(ground, "shell", &json!({ "command": line }), vector, &mut Seen::default())?;
+        make(fixture, "shell", &json!({ "command": line }), vector, &mut Observation::default())?;
     }
     let began = Instant::now();
     let action = &vector["action"];
-    step(ground, action, vector, &mut seen)?;
-    seen.elapsed = began.elapsed();
+    step(fixture, action, vector, &mut observed)?;
+    observed.elapsed = began.elapsed();
     if vector["expected"].to_string().contains("terminal_") {
-        at_a_terminal(ground, action, vector, &mut seen)?;
+        at_a_terminal(fixture, action, vector, &mut observed)?;
     }
-    Ok(seen)
+    Ok(observed)
 }
 
 /// Commands that the vector's note wants to be run by another task before.
@@ -49,49 +49,54 @@ fn before(vector: &Value) -> Option<&str> {
     note.split_once("' in task 1").map(|(line, _)| line)
 }
 
-fn step(ground: &Ground, step: &Value, vector: &Value, seen: &mut Seen) -> anyhow::Result<()> {
+fn step(
+    fixture: &Fixture,
+    step: &Value,
+    vector: &Value,
+    observed: &mut Observation,
+) -> anyhow::Result<()> {
     let params = &step["params"];
     match step["tool"].as_str().unwrap_or_default() {
         "sequence" => sequence(
-            ground,
+            fixture,
             params["steps"].as_array().map_or(&[][..], Vec::as_slice),
             vector,
-            seen,
+            observed,
         ),
         "repeat" => {
             let times = params["times"].as_u64().unwrap_or(1);
             let (tool, arguments) = ours(&params["step"])?;
-            run(ground, &tool, &arguments, vector, times, seen)
+            run(fixture, &tool, &arguments, vector, times, observed)
         }
-        "policy" => permit(ground, params["command"].as_str().unwrap_or_default(), seen),
-        "session" if params["op"] == "run_smoke" => smoke(ground, seen),
-        "session" if params["op"] == "open" => opened(ground),
+        "policy" => permit(fixture, params["command"].as_str().unwrap_or_default(), observed),
+        "session" if params["op"] == "run_smoke" => smoke(fixture, observed),
+        "session" if params["op"] == "open" => opened(fixture),
         _ => {
             let racing = step["between_verify_and_apply"].as_str();
             if let Some(line) = racing {
-                return raced(ground, step, line, vector, seen);
+                return raced(fixture, step, line, vector, observed);
             }
             let (tool, arguments) = ours(step)?;
             match step["between_approval_and_exec"].as_str() {
-                Some(line) => approved(ground, &tool, &arguments, line, vector, seen),
-                None => make(ground, &tool, &arguments, vector, seen),
+                Some(line) => approved(fixture, &tool, &arguments, line, vector, observed),
+                None => make(fixture, &tool, &arguments, vector, observed),
             }
         }
     }
 }
 
-/// A call that a person allows, with a change of the ground between the question and the answer. Only the first
+/// A call that a person allows, with a change of the fixture between the question and the answer. Only the first
 /// question is answered.
 fn approved(
-    ground: &Ground,
+    fixture: &Fixture,
     tool: &str,
     arguments: &Value,
     line: &str,
     vector: &Value,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
-    let mut program = program(ground, tool, vector, 1);
-    program.arg("--args").arg(ground.filled_json(arguments, 0).to_string());
+    let mut program = program(fixture, tool, vector, 1);
+    program.arg("--args").arg(fixture.filled_json(arguments, 0).to_string());
     program.args(["--ask", "--json"]);
     program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = program.spawn().context("starting the program")?;
@@ -99,84 +104,84 @@ fn approved(
     let mut errors = BufReader::new(child.stderr.take().context("its questions")?);
     let mut question = String::new();
     errors.read_line(&mut question).context("waiting for the question")?;
-    ground.shell(line);
+    fixture.shell(line);
     let mut input = child.stdin.take().context("its standard input")?;
     // A program that does not wait for the answer has its reasons; they are in what it prints.
     input.write_all(b"allow\n").ok();
     drop(input);
     // Whatever else it says there must not keep it from going on.
     std::io::copy(&mut errors, &mut std::io::sink()).context("hearing it out")?;
-    Running { child, watch }.finish(seen)
+    Running { child, watch }.finish(observed)
 }
 
 /// Several calls, some of which are left running while the next thing happens.
 fn sequence(
-    ground: &Ground,
+    fixture: &Fixture,
     steps: &[Value],
     vector: &Value,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
     let mut running: Option<Running> = None;
     for one in steps {
         if one["async"] == true {
             let (tool, arguments) = ours(one)?;
-            let started = Running::start(ground, &tool, &arguments, vector, 1)?;
+            let started = Running::start(fixture, &tool, &arguments, vector, 1)?;
             started.until_it_works();
             running = Some(started);
         } else if let Some(line) = one["host"].as_str() {
             let pid = running.as_ref().map_or(0, Running::pid);
-            ground.shell(&ground.filled(line, pid));
+            fixture.shell(&fixture.filled(line, pid));
         } else if one["tool"] == "session" && one["params"]["op"] == "abort" {
             let pid = running.as_ref().map_or(0, Running::pid);
             Command::new("kill").arg("-INT").arg(pid.to_string()).status().context("aborting")?;
         } else {
-            step(ground, one, vector, seen)?;
+            step(fixture, one, vector, observed)?;
         }
     }
     match running {
-        Some(running) => running.finish(seen),
+        Some(running) => running.finish(observed),
         None => Ok(()),
     }
 }
 
-/// A change of the ground while the call is under way. There is no hook between looking and doing, so the ground is
+/// A change of the fixture while the call is under way. There is no hook between looking and doing, so the fixture is
 /// changed back and forth all the while and the call is made often.
 fn raced(
-    ground: &Ground,
+    fixture: &Fixture,
     one: &Value,
     line: &str,
     vector: &Value,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
     let (tool, arguments) = ours(one)?;
     let racer = format!(
         "( cp -r . ../saved; for i in $(seq 40); do {line}; rm -rf ./* ; cp -r ../saved/. . ; done ) & echo $! > ../racer"
     );
-    ground.shell(&racer);
-    let done = run(ground, &tool, &arguments, vector, 300, seen);
-    ground.shell("kill $(cat ../racer) 2>/dev/null; wait 2>/dev/null; true");
+    fixture.shell(&racer);
+    let done = run(fixture, &tool, &arguments, vector, 300, observed);
+    fixture.shell("kill $(cat ../racer) 2>/dev/null; wait 2>/dev/null; true");
     done
 }
 
 fn make(
-    ground: &Ground,
+    fixture: &Fixture,
     tool: &str,
     arguments: &Value,
     vector: &Value,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
-    run(ground, tool, arguments, vector, 1, seen)
+    run(fixture, tool, arguments, vector, 1, observed)
 }
 
 fn run(
-    ground: &Ground,
+    fixture: &Fixture,
     tool: &str,
     arguments: &Value,
     vector: &Value,
     times: u64,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
-    Running::start(ground, tool, arguments, vector, times)?.finish(seen)
+    Running::start(fixture, tool, arguments, vector, times)?.finish(observed)
 }
 
 /// A neutral call in our names and arguments. A text stands for arguments that are not even JSON.
@@ -223,11 +228,11 @@ fn provider(call: &Value) -> anyhow::Result<(String, Value)> {
 }
 
 /// What the rules say of a command, which is never run.
-fn permit(ground: &Ground, command: &str, seen: &mut Seen) -> anyhow::Result<()> {
-    let mut program = ground.user.command(&ground.binary);
-    program.args(["permit", "--json", "--policy"]).arg(&ground.policy).arg("--").arg(command);
-    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
-    let output = program.current_dir(&ground.ws).stdin(Stdio::null()).output()?;
+fn permit(fixture: &Fixture, command: &str, observed: &mut Observation) -> anyhow::Result<()> {
+    let mut program = fixture.user.command(&fixture.binary);
+    program.args(["permit", "--json", "--policy"]).arg(&fixture.policy).arg("--").arg(command);
+    program.env_clear().envs(fixture.variables()).env("BOSUN_HOME", fixture.state());
+    let output = program.current_dir(&fixture.ws).stdin(Stdio::null()).output()?;
     let object: Value = serde_json::from_slice(&output.stdout)
         .with_context(|| format!("it said {:?}", String::from_utf8_lossy(&output.stderr).trim()))?;
     let word = match object["verdict"].as_str() {
@@ -236,32 +241,32 @@ fn permit(ground: &Ground, command: &str, seen: &mut Seen) -> anyhow::Result<()>
         Some("deny") => "forbidden",
         _ => "died",
     };
-    seen.outcomes.push(word.to_owned());
-    seen.objects.push(object);
+    observed.outcomes.push(word.to_owned());
+    observed.objects.push(object);
     Ok(())
 }
 
 /// A whole run, with what it opens written down.
-fn smoke(ground: &Ground, seen: &mut Seen) -> anyhow::Result<()> {
-    let mut program = ground.user.command("/usr/bin/strace".as_ref());
+fn smoke(fixture: &Fixture, observed: &mut Observation) -> anyhow::Result<()> {
+    let mut program = fixture.user.command("/usr/bin/strace".as_ref());
     program.args(["-f", "-qq", "-e", "trace=openat,open,creat", "-s", "4096", "--"]);
-    program.arg(&ground.binary).arg("demo").env_clear().envs(ground.variables());
-    program.env("BOSUN_HOME", ground.state()).current_dir(&ground.ws).stdin(Stdio::null());
+    program.arg(&fixture.binary).arg("demo").env_clear().envs(fixture.variables());
+    program.env("BOSUN_HOME", fixture.state()).current_dir(&fixture.ws).stdin(Stdio::null());
     let output = program.output().context("running strace")?;
-    seen.output = String::from_utf8_lossy(&output.stderr).into_owned();
-    seen.outcomes.push(if output.status.success() { "ok" } else { "error" }.to_owned());
+    observed.output = String::from_utf8_lossy(&output.stderr).into_owned();
+    observed.outcomes.push(if output.status.success() { "ok" } else { "error" }.to_owned());
     Ok(())
 }
 
 /// One agent that is opened in the workspace and says one thing, by a script.
-fn opened(ground: &Ground) -> anyhow::Result<()> {
-    let script = ground.state().join("script.toml");
+fn opened(fixture: &Fixture) -> anyhow::Result<()> {
+    let script = fixture.state().join("script.toml");
     let text = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\nsay = \"hi\"\n";
     std::fs::write(&script, text).context("writing the script")?;
-    let mut program = ground.user.command(&ground.binary);
+    let mut program = fixture.user.command(&fixture.binary);
     program.args(["run", "hi", "--preset", "solo", "--headless", "--script"]).arg(&script);
-    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
-    let output = program.current_dir(&ground.ws).stdin(Stdio::null()).output()?;
+    program.env_clear().envs(fixture.variables()).env("BOSUN_HOME", fixture.state());
+    let output = program.current_dir(&fixture.ws).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     anyhow::ensure!(output.status.success(), "it was not opened: {said}");
     Ok(())
@@ -269,49 +274,52 @@ fn opened(ground: &Ground) -> anyhow::Result<()> {
 
 /// The same again where a person looks: everything that is printed, as it is.
 fn at_a_terminal(
-    ground: &Ground,
+    fixture: &Fixture,
     action: &Value,
     vector: &Value,
-    seen: &mut Seen,
+    observed: &mut Observation,
 ) -> anyhow::Result<()> {
     let one = std::slice::from_ref(action);
     let steps = action["params"]["steps"].as_array().map_or(one, Vec::as_slice);
     for step in steps {
         let (tool, arguments) = ours(step)?;
-        let mut program = program(ground, &tool, vector, 1);
+        let mut program = program(fixture, &tool, vector, 1);
         program
             .args(["--args", "-"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = program.spawn().context("starting the program")?;
-        send(&mut child, &arguments, ground)?;
+        send(&mut child, &arguments, fixture)?;
         let output = child.wait_with_output()?;
-        seen.terminal.extend(output.stdout);
-        seen.terminal.extend(output.stderr);
+        observed.terminal.extend(output.stdout);
+        observed.terminal.extend(output.stderr);
     }
     Ok(())
 }
 
-fn program(ground: &Ground, tool: &str, vector: &Value, times: u64) -> Command {
-    let mut program = ground.user.command(&ground.binary);
+fn program(fixture: &Fixture, tool: &str, vector: &Value, times: u64) -> Command {
+    let mut program = fixture.user.command(&fixture.binary);
     program.args(["tool", tool, "--times", &times.to_string(), "--workspace"]);
-    let named = vector["workspace"].as_str().map(|place| ground.filled(place, 0).into());
-    program.arg(named.unwrap_or_else(|| ground.opened.clone())).arg("--policy").arg(&ground.policy);
-    program.env_clear().envs(ground.variables()).env("BOSUN_HOME", ground.state());
+    let named = vector["workspace"].as_str().map(|place| fixture.filled(place, 0).into());
+    program
+        .arg(named.unwrap_or_else(|| fixture.opened.clone()))
+        .arg("--policy")
+        .arg(&fixture.policy);
+    program.env_clear().envs(fixture.variables()).env("BOSUN_HOME", fixture.state());
     for (name, value) in vector["env"].as_object().into_iter().flatten() {
-        program.env(name, ground.filled(value.as_str().unwrap_or_default(), 0));
+        program.env(name, fixture.filled(value.as_str().unwrap_or_default(), 0));
     }
-    program.current_dir(&ground.ws);
+    program.current_dir(&fixture.ws);
     program
 }
 
 /// The arguments go in when the process is there, so that they can name it.
-fn send(child: &mut Child, arguments: &Value, ground: &Ground) -> anyhow::Result<()> {
+fn send(child: &mut Child, arguments: &Value, fixture: &Fixture) -> anyhow::Result<()> {
     let pid = child.id();
     let text = match arguments {
         Value::String(raw) => raw.clone(),
-        arguments => ground.filled_json(arguments, pid).to_string(),
+        arguments => fixture.filled_json(arguments, pid).to_string(),
     };
     let mut input = child.stdin.take().context("its standard input")?;
     // A program that ends without reading everything has its reasons; they are in what it prints.
@@ -327,13 +335,13 @@ struct Running {
 
 impl Running {
     fn start(
-        ground: &Ground,
+        fixture: &Fixture,
         tool: &str,
         arguments: &Value,
         vector: &Value,
         times: u64,
     ) -> anyhow::Result<Self> {
-        let mut program = program(ground, tool, vector, times);
+        let mut program = program(fixture, tool, vector, times);
         program
             .args(["--args", "-", "--json"])
             .stdin(Stdio::piped())
@@ -341,7 +349,7 @@ impl Running {
             .stderr(Stdio::piped());
         let mut child = program.spawn().context("starting the program")?;
         let watch = Watch::over(child.id());
-        send(&mut child, arguments, ground)?;
+        send(&mut child, arguments, fixture)?;
         Ok(Self { child, watch })
     }
 
@@ -354,26 +362,26 @@ impl Running {
         self.watch.until(Duration::from_secs(10), |most| most >= 4);
     }
 
-    fn finish(self, seen: &mut Seen) -> anyhow::Result<()> {
+    fn finish(self, observed: &mut Observation) -> anyhow::Result<()> {
         let output = self.child.wait_with_output().context("waiting for the program")?;
         let (peak_mb, most) = self.watch.end();
-        seen.peak_mb = seen.peak_mb.max(peak_mb);
-        seen.most_processes = seen.most_processes.max(most);
+        observed.peak_mb = observed.peak_mb.max(peak_mb);
+        observed.most_processes = observed.most_processes.max(most);
         let mut lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let object: Option<Value> = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-        seen.well_formed &= object.is_some() && lines.next().is_none();
+        observed.well_formed &= object.is_some() && lines.next().is_none();
         let Some(object) = object else {
             let mut said = String::new();
             output.stderr.as_slice().take(500).read_to_string(&mut said).ok();
             // Refused before any call: no sandbox that the policy accepts, or a policy that nobody may have.
             let refused = matches!(output.status.code(), Some(5 | 65));
-            seen.outcomes.push(if refused { "denied" } else { "died" }.to_owned());
-            seen.output.push_str(&said);
+            observed.outcomes.push(if refused { "denied" } else { "died" }.to_owned());
+            observed.output.push_str(&said);
             return Ok(());
         };
-        seen.outcomes.push(object["outcome"].as_str().unwrap_or("died").to_owned());
-        seen.output.push_str(object["content"].as_str().unwrap_or_default());
-        seen.objects.push(object);
+        observed.outcomes.push(object["outcome"].as_str().unwrap_or("died").to_owned());
+        observed.output.push_str(object["content"].as_str().unwrap_or_default());
+        observed.objects.push(object);
         Ok(())
     }
 }

@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::call::Seen;
-use super::ground::Ground;
+use super::call::Observation;
+use super::fixture::Fixture;
 
 /// What the program itself needs, whatever it is asked to do.
 const ORDINARY_MB: u64 = 60;
 
 /// What is wrong, if anything is; an error if nobody knows how to look.
 pub(crate) fn broken(
-    ground: &Ground,
-    seen: &Seen,
+    fixture: &Fixture,
+    observed: &Observation,
     check: &Value,
 ) -> Result<Option<String>, String> {
     let kind = check["type"].as_str().unwrap_or_default();
-    let holds = about_files(ground, kind, check)
-        .or_else(|| about_words(ground, seen, kind, check))
-        .or_else(|| about_figures(ground, seen, kind, check))
-        .or_else(|| about_records(seen, kind, check));
+    let holds = about_files(fixture, kind, check)
+        .or_else(|| about_words(fixture, observed, kind, check))
+        .or_else(|| about_figures(fixture, observed, kind, check))
+        .or_else(|| about_records(observed, kind, check));
     match holds {
         Some(true) => Ok(None),
         Some(false) => Ok(Some(format!("{kind} does not hold: {check}"))),
@@ -32,9 +32,9 @@ pub(crate) fn broken(
     }
 }
 
-fn about_files(ground: &Ground, kind: &str, check: &Value) -> Option<bool> {
-    let place = place(ground, check);
-    let text = text(ground, check);
+fn about_files(fixture: &Fixture, kind: &str, check: &Value) -> Option<bool> {
+    let place = place(fixture, check);
+    let text = text(fixture, check);
     Some(match kind {
         "file_absent" => std::fs::symlink_metadata(&place).is_err(),
         "file_is" => std::fs::read_to_string(&place).is_ok_and(|found| found == text),
@@ -61,81 +61,95 @@ fn about_files(ground: &Ground, kind: &str, check: &Value) -> Option<bool> {
     })
 }
 
-fn about_words(ground: &Ground, seen: &Seen, kind: &str, check: &Value) -> Option<bool> {
-    let text = text(ground, check);
+fn about_words(
+    fixture: &Fixture,
+    observed: &Observation,
+    kind: &str,
+    check: &Value,
+) -> Option<bool> {
+    let text = text(fixture, check);
     let any_of = || -> Vec<&str> {
         check["any_of"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     };
     Some(match kind {
         "result" => {
             let allowed = any_of();
-            let named = seen.outcomes.iter().map(|outcome| match outcome.as_str() {
+            let named = observed.outcomes.iter().map(|outcome| match outcome.as_str() {
                 "asked" => "escalated",
                 other => other,
             });
-            !seen.outcomes.is_empty() && named.into_iter().all(|word| allowed.contains(&word))
+            !observed.outcomes.is_empty() && named.into_iter().all(|word| allowed.contains(&word))
         }
         "decision" => {
             let allowed = any_of();
-            seen.outcomes.iter().all(|outcome| allowed.contains(&outcome.as_str()))
+            observed.outcomes.iter().all(|outcome| allowed.contains(&outcome.as_str()))
         }
-        "decision_has_reason" => seen.objects.iter().all(has_reason),
-        "output_has" => seen.output.contains(&text),
-        "output_lacks" | "prompt_lacks" => !seen.output.contains(&text),
+        "decision_has_reason" => observed.objects.iter().all(has_reason),
+        "output_has" => observed.output.contains(&text),
+        "output_lacks" | "prompt_lacks" => !observed.output.contains(&text),
         "terminal_lacks" => {
-            !seen.terminal.is_empty() && !String::from_utf8_lossy(&seen.terminal).contains(&text)
+            !observed.terminal.is_empty()
+                && !String::from_utf8_lossy(&observed.terminal).contains(&text)
         }
         "approval_text_single_block" => {
-            seen.outcomes.iter().all(|outcome| outcome == "asked") && !seen.output.contains('\n')
+            observed.outcomes.iter().all(|outcome| outcome == "asked")
+                && !observed.output.contains('\n')
         }
-        "approval_text_has" => seen.output.contains(&text),
+        "approval_text_has" => observed.output.contains(&text),
         _ => return None,
     })
 }
 
-fn about_figures(ground: &Ground, seen: &Seen, kind: &str, check: &Value) -> Option<bool> {
+fn about_figures(
+    fixture: &Fixture,
+    observed: &Observation,
+    kind: &str,
+    check: &Value,
+) -> Option<bool> {
     Some(match kind {
-        "max_seconds" => seen.elapsed <= Duration::from_secs(number(check, "s")),
-        "max_rss_growth_mb" => seen.peak_mb <= ORDINARY_MB + number(check, "mb"),
-        "max_output_bytes" => seen.output.len() as u64 <= number(check, "n"),
-        "max_processes" => seen.most_processes as u64 <= number(check, "n"),
-        "no_connection" => !ground.sink.was_reached(),
+        "max_seconds" => observed.elapsed <= Duration::from_secs(number(check, "s")),
+        "max_rss_growth_mb" => observed.peak_mb <= ORDINARY_MB + number(check, "mb"),
+        "max_output_bytes" => observed.output.len() as u64 <= number(check, "n"),
+        "max_processes" => observed.most_processes as u64 <= number(check, "n"),
+        "no_connection" => !fixture.sink.was_reached(),
         "no_process" => gone(&check["argv"]),
-        "alive" => !seen.outcomes.is_empty() && !seen.outcomes.iter().any(|word| word == "died"),
-        "timed_out" => seen.objects.iter().all(|object| {
+        "alive" => {
+            !observed.outcomes.is_empty() && !observed.outcomes.iter().any(|word| word == "died")
+        }
+        "timed_out" => observed.objects.iter().all(|object| {
             object["metadata"]["timed_out"] == check["value"].as_bool().unwrap_or(true)
         }),
         "open_fds_only" => {
-            let line = seen.output.lines().next().unwrap_or_default();
+            let line = observed.output.lines().next().unwrap_or_default();
             let numbers =
                 line.split_whitespace().filter(|word| word.parse::<u64>().is_ok()).count();
             let allowed = check["fds"].as_array().map_or(0, Vec::len) as u64;
             numbers > 0 && numbers as u64 <= allowed + number(check, "tolerance")
         }
-        "trace_all" => !seen.output.lines().any(careless),
+        "trace_all" => !observed.output.lines().any(careless),
         _ => return None,
     })
 }
 
 /// A call by hand has no log; what it prints for programs is its record.
-fn about_records(seen: &Seen, kind: &str, check: &Value) -> Option<bool> {
+fn about_records(observed: &Observation, kind: &str, check: &Value) -> Option<bool> {
     let event = check["event"].as_str().unwrap_or_default();
-    let said = |name: &str| seen.objects.iter().any(|object| object["metadata"][name] == true);
+    let said = |name: &str| observed.objects.iter().any(|object| object["metadata"][name] == true);
     Some(match (kind, event) {
-        ("audit_valid_json", _) => seen.well_formed,
+        ("audit_valid_json", _) => observed.well_formed,
         ("audit_has", "denied") => {
             let refused = |object: &Value| {
                 matches!(object["outcome"].as_str(), Some("denied" | "error")) && has_reason(object)
             };
-            !seen.objects.is_empty() && seen.objects.iter().all(refused)
+            !observed.objects.is_empty() && observed.objects.iter().all(refused)
         }
         ("audit_has", "approval_invalidated") => {
-            seen.objects.iter().any(|object| object["rule"] == "permit.approval_outdated")
+            observed.objects.iter().any(|object| object["rule"] == "permit.approval_outdated")
         }
         ("audit_has", "aborted") => said("stopped"),
         ("audit_has", "hidden_unicode") => said("hidden_characters"),
         ("audit_lacks", event) => {
-            seen.well_formed && !seen.objects.iter().any(|object| object["type"] == event)
+            observed.well_formed && !observed.objects.iter().any(|object| object["type"] == event)
         }
         _ => return None,
     })
@@ -188,12 +202,12 @@ fn git(place: &PathBuf, args: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-fn place(ground: &Ground, check: &Value) -> PathBuf {
-    PathBuf::from(ground.filled(check["path"].as_str().unwrap_or(""), 0))
+fn place(fixture: &Fixture, check: &Value) -> PathBuf {
+    PathBuf::from(fixture.filled(check["path"].as_str().unwrap_or(""), 0))
 }
 
-fn text(ground: &Ground, check: &Value) -> String {
-    ground.filled(check["text"].as_str().unwrap_or_default(), 0)
+fn text(fixture: &Fixture, check: &Value) -> String {
+    fixture.filled(check["text"].as_str().unwrap_or_default(), 0)
 }
 
 fn number(check: &Value, name: &str) -> u64 {

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::build::example;
+
 pub(super) const ABOUT: &str =
     "decoding in every dialect, a call over the loopback, 200 streams at once: speed and memory";
 
 pub(super) fn run(root: &Path) -> anyhow::Result<()> {
-    super::example(root, "llm", "speed")
+    example(root, "llm", "speed")
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::build::example;
+
 pub(super) const ABOUT: &str = "1,000 scripted runs of ten tool calls, 100 at a time; 10 projects and 100 requests of 20 turns at once; memory";
 
 pub(super) fn run(root: &Path) -> anyhow::Result<()> {
-    super::example(root, "testkit", "runs")?;
-    super::example(root, "testkit", "projects")
+    example(root, "testkit", "runs")?;
+    example(root, "testkit", "projects")
 }

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::{Figure, judge, release_binary, release_example};
+use super::build::{release_binary, release_example};
+use super::figures::{Figure, judge};
 use crate::sample;
 use pacer::{Beat, Call, Pacer};
 
@@ -38,8 +39,8 @@ struct Programs {
     bare: PathBuf,
 }
 
-/// What was seen of one conversation.
-struct Seen {
+/// The measurements of one conversation.
+struct Measured {
     /// From the start of the process to its first request.
     first: Duration,
     first_bytes: usize,
@@ -53,7 +54,7 @@ struct Seen {
     anonymous: f64,
 }
 
-impl Seen {
+impl Measured {
     /// Milliseconds that a turn takes: not the first ones, when much is done for the first time.
     fn turn(&self) -> f64 {
         mean(&self.beats, 20..100)
@@ -92,16 +93,16 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
             print(turns, &converse(root, &programs, &scratch, call, turns)?);
         }
         held.sort_by(|one, other| one.turn().total_cmp(&other.turn()));
-        held.iter().for_each(|seen| print(LONGEST, seen));
+        held.iter().for_each(|measured| print(LONGEST, measured));
         let quickest = held.first().context("no conversation was held")?;
         figures.extend(judged(call, quickest));
     }
     let mut firsts = vec![];
     let mut bytes = 0;
     for _ in 0..STARTS {
-        let seen = converse(root, &programs, &scratch, Call::Shell, 1)?;
-        firsts.push(seen.first);
-        bytes = seen.first_bytes;
+        let measured = converse(root, &programs, &scratch, Call::Shell, 1)?;
+        firsts.push(measured.first);
+        bytes = measured.first_bytes;
     }
     firsts.sort();
     let first = millis(firsts.get(STARTS / 2).copied().unwrap_or_default());
@@ -134,34 +135,35 @@ fn shell_alone() -> anyhow::Result<f64> {
     Ok(millis(times[TIMES / 2]))
 }
 
-fn print(turns: usize, seen: &Seen) {
+fn print(turns: usize, measured: &Measured) {
     let per = |all: f64| all / turns as f64;
     println!(
         "{turns:>6} {:>9.1} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>8.2} {:>8.1} {:>9} {:>9}",
-        millis(seen.first),
-        mean(&seen.beats, 0..usize::MAX),
-        mean(&seen.beats, early(seen)),
-        mean(&seen.beats, late(seen)),
-        per(seen.own_cpu),
-        per(seen.all_cpu),
-        seen.peak,
-        seen.first_bytes,
-        seen.last_bytes
+        millis(measured.first),
+        mean(&measured.beats, 0..usize::MAX),
+        mean(&measured.beats, early(measured)),
+        mean(&measured.beats, late(measured)),
+        per(measured.own_cpu),
+        per(measured.all_cpu),
+        measured.peak,
+        measured.first_bytes,
+        measured.last_bytes
     );
 }
 
 /// The turns around the tenth, and as many at the end.
-fn early(_: &Seen) -> std::ops::Range<usize> {
+fn early(_: &Measured) -> std::ops::Range<usize> {
     5..25
 }
 
-fn late(seen: &Seen) -> std::ops::Range<usize> {
-    seen.beats.len().saturating_sub(20)..usize::MAX
+fn late(measured: &Measured) -> std::ops::Range<usize> {
+    measured.beats.len().saturating_sub(20)..usize::MAX
 }
 
-fn judged(call: Call, seen: &Seen) -> Vec<Figure> {
-    let turns = seen.beats.len().max(1) as f64;
-    let growth = mean(&seen.beats, late(seen)) / mean(&seen.beats, early(seen)).max(0.001);
+fn judged(call: Call, measured: &Measured) -> Vec<Figure> {
+    let turns = measured.beats.len().max(1) as f64;
+    let growth =
+        mean(&measured.beats, late(measured)) / mean(&measured.beats, early(measured)).max(0.001);
     let (turn, grows, most) = match call {
         Call::Read => ("a turn that reads a file", "late turn to early one, reading", 3.0),
         Call::Bare => {
@@ -172,14 +174,19 @@ fn judged(call: Call, seen: &Seen) -> Vec<Figure> {
         }
     };
     let mut figures = vec![
-        Figure { what: turn, value: seen.turn(), most, unit: "ms" },
+        Figure { what: turn, value: measured.turn(), most, unit: "ms" },
         Figure { what: grows, value: growth, most: 1.5, unit: "x" },
     ];
     if call == Call::Read {
-        let cpu = seen.own_cpu / turns;
+        let cpu = measured.own_cpu / turns;
         figures.extend([
             Figure { what: "processor a turn", value: cpu, most: 3.0, unit: "ms" },
-            Figure { what: "memory at 400 turns", value: seen.anonymous, most: 25.0, unit: "MB" },
+            Figure {
+                what: "memory at 400 turns",
+                value: measured.anonymous,
+                most: 25.0,
+                unit: "MB",
+            },
         ]);
     }
     figures
@@ -199,7 +206,7 @@ fn converse(
     scratch: &Path,
     call: Call,
     turns: usize,
-) -> anyhow::Result<Seen> {
+) -> anyhow::Result<Measured> {
     if scratch.exists() {
         fs::remove_dir_all(scratch).context("clearing the bench's folder")?;
     }
@@ -227,7 +234,7 @@ fn converse(
     let beats = pacer.beats();
     let (Some(one), Some(end)) = (beats.first(), beats.last()) else { bail!("nothing was asked") };
     let (first, first_bytes, last_bytes) = (one.at.duration_since(begun), one.bytes, end.bytes);
-    Ok(Seen { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
+    Ok(Measured { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
 }
 
 /// The program itself, whose commands are held.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::{Figure, judge, release_binary};
+use super::build::release_binary;
+use super::figures::{Figure, judge};
 
 pub(crate) const ABOUT: &str = "start time, binary size and peak memory of target/release/bosun";
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 
-use super::place::Variables;
+use super::case_dir::Variables;
 
 /// The tools that a case may need, and a command that succeeds where they are there.
 pub(crate) const PROBES: &[(&str, &str)] = &[
@@ -77,14 +77,14 @@ impl Environment {
     fn probe(&self, tool: &str) -> anyhow::Result<bool> {
         let line = PROBES.iter().find(|(name, _)| *name == tool).map(|(_, line)| *line);
         let line = line.with_context(|| format!("nobody knows how to look for {tool:?}"))?;
-        let place = self.scratch.join("probe");
-        std::fs::create_dir_all(&place).context("making a folder for probes")?;
+        let folder = self.scratch.join("probe");
+        std::fs::create_dir_all(&folder).context("making a folder for probes")?;
         let Some(binary) = &self.binary else {
             return Ok(succeeds("sh", &["-c", line], &self.variables));
         };
         let call = serde_json::json!({ "command": line }).to_string();
-        let (binary, place) = (binary.display().to_string(), place.display().to_string());
-        let words = ["tool", "shell", "--args", &call, "--workspace", &place];
+        let (binary, folder) = (binary.display().to_string(), folder.display().to_string());
+        let words = ["tool", "shell", "--args", &call, "--workspace", &folder];
         Ok(succeeds(&binary, &words, &self.variables))
     }
 }
@@ -112,9 +112,10 @@ fn variables(home: &Path) -> Variables {
         [("CARGO_HOME", ".cargo", "bin"), ("RUSTUP_HOME", ".rustup", "toolchains")]
     {
         let near = [beside.join(folder), real.join(folder)];
-        let near = near.into_iter().find(|place| place.join(holds).is_dir());
-        if let Some(place) = own(name).or_else(|| near.map(|place| place.display().to_string())) {
-            set(name, place);
+        let near = near.into_iter().find(|folder| folder.join(holds).is_dir());
+        if let Some(folder) = own(name).or_else(|| near.map(|folder| folder.display().to_string()))
+        {
+            set(name, folder);
         }
     }
     set("PATH", path);

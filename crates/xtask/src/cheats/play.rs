@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use serde_json::Value;
 
 use super::case::{Case, Source};
+use super::case_dir::CaseDir;
 use super::environment::Environment;
-use super::place::Place;
 use super::server::Server;
 use super::{script, truth};
 
@@ -84,7 +84,7 @@ pub(crate) fn with_case(
     environment: &Environment,
     source: &Source,
     folder: &Path,
-    work: impl Fn(&Case, &Place) -> anyhow::Result<Played>,
+    work: impl Fn(&Case, &CaseDir) -> anyhow::Result<Played>,
 ) -> anyhow::Result<Played> {
     let mut case = source.case(&[])?;
     let missing = environment.missing(&case.needs)?;
@@ -96,25 +96,25 @@ pub(crate) fn with_case(
     if let Some(server) = &server {
         case = source.case(&[("@PORT@", server.port.to_string())])?;
     }
-    let place = Place::new(folder.to_path_buf(), environment.variables.clone())?;
+    let case_dir = CaseDir::new(folder.to_path_buf(), environment.variables.clone())?;
     let began = Instant::now();
-    let mut played = work(&case, &place)?;
+    let mut played = work(&case, &case_dir)?;
     played.seconds = began.elapsed().as_secs_f64();
     Ok(played)
 }
 
 /// Runs the program on the case.
-pub(crate) fn play(binary: &Path, case: &Case, place: &Place) -> anyhow::Result<Played> {
-    let repo = place.repository(case)?;
-    let (out, err) = (place.path("out.jsonl"), place.path("err.txt"));
-    let code = place.run(command(binary, case, place, &repo)?, &out, Some(&err), LIMIT)?;
-    let told = told(&text(&out), &text(&err), &log(binary, place)?);
+pub(crate) fn play(binary: &Path, case: &Case, case_dir: &CaseDir) -> anyhow::Result<Played> {
+    let repo = case_dir.repository(case)?;
+    let (out, err) = (case_dir.path("out.jsonl"), case_dir.path("err.txt"));
+    let code = case_dir.run(command(binary, case, case_dir, &repo)?, &out, Some(&err), LIMIT)?;
+    let told = told(&text(&out), &text(&err), &log(binary, case_dir)?);
     let outcome = match code {
         0 => {
             let branch = told.branch.as_deref().context("done, and no branch is named")?;
-            let tree = place.checkout(&repo, "result", branch)?;
-            let (good, said) = truth::holds(place, case, &tree)?;
-            place.write("truth.txt", &said)?;
+            let tree = case_dir.checkout(&repo, "result", branch)?;
+            let (good, said) = truth::holds(case_dir, case, &tree)?;
+            case_dir.write("truth.txt", &said)?;
             if good { Outcome::DoneHonestly } else { Outcome::AcceptedFalsely }
         }
         WAITS => Outcome::Asked,
@@ -124,18 +124,18 @@ pub(crate) fn play(binary: &Path, case: &Case, place: &Place) -> anyhow::Result<
     Ok(Played { exit: Some(code), slips: told.slips, ..Played::new(outcome, told.reason) })
 }
 
-fn command(binary: &Path, case: &Case, place: &Place, repo: &Path) -> anyhow::Result<Command> {
-    let script = place.write("script.toml", &script::script(case)?)?;
+fn command(binary: &Path, case: &Case, case_dir: &CaseDir, repo: &Path) -> anyhow::Result<Command> {
+    let script = case_dir.write("script.toml", &script::script(case)?)?;
     let mut command = Command::new(binary);
-    command.env_clear().envs(&place.variables).current_dir(&place.folder);
-    command.arg("run").arg("--home").arg(place.path("state")).arg("--repo").arg(repo);
+    command.env_clear().envs(&case_dir.variables).current_dir(&case_dir.folder);
+    command.arg("run").arg("--home").arg(case_dir.path("state")).arg("--repo").arg(repo);
     command.arg("--json").arg("--script").arg(script);
     if script::plan_is_given(case) {
-        let plan = place.write("plan.json", &script::plan(case)?.to_string())?;
+        let plan = case_dir.write("plan.json", &script::plan(case)?.to_string())?;
         command.arg("--plan").arg(plan);
     }
     if let Some(policy) = &case.policy {
-        command.arg("--policy").arg(place.write("policy.toml", policy)?);
+        command.arg("--policy").arg(case_dir.write("policy.toml", policy)?);
     }
     if let Some(preset) = &case.preset {
         command.args(["--preset", preset]);
@@ -147,10 +147,10 @@ fn command(binary: &Path, case: &Case, place: &Place, repo: &Path) -> anyhow::Re
     Ok(command)
 }
 
-fn log(binary: &Path, place: &Place) -> anyhow::Result<String> {
+fn log(binary: &Path, case_dir: &CaseDir) -> anyhow::Result<String> {
     let mut log = Command::new(binary);
-    log.env_clear().envs(&place.variables).current_dir(&place.folder);
-    log.arg("log").arg("--home").arg(place.path("state")).arg("--json");
+    log.env_clear().envs(&case_dir.variables).current_dir(&case_dir.folder);
+    log.arg("log").arg("--home").arg(case_dir.path("state")).arg("--json");
     let done = log.stdin(Stdio::null()).output().context("reading the log")?;
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::case::{Base, Case, Kind, Naive};
-use super::place::{Place, Variables, put};
+use super::case_dir::{CaseDir, Variables, put};
 use super::play::{Outcome, Played};
 use super::truth;
 
@@ -14,28 +14,28 @@ use super::truth;
 const SHOWN: usize = 400;
 
 /// Plays the case without the program and says what about it is not as it claims.
-pub(crate) fn selftest(case: &Case, place: &Place) -> anyhow::Result<Played> {
+pub(crate) fn selftest(case: &Case, case_dir: &CaseDir) -> anyhow::Result<Played> {
     if case.selftest == Some(false) {
         let reason = "cannot be played without the program".to_owned();
         return Ok(Played::new(Outcome::Skipped, reason));
     }
     let mut wrong = Vec::new();
-    let repo = place.repository(case)?;
-    let home = place.path("home");
+    let repo = case_dir.repository(case)?;
+    let home = case_dir.path("home");
     std::fs::create_dir_all(&home).context("making a home")?;
-    let mut variables = place.variables.clone();
+    let mut variables = case_dir.variables.clone();
     variables.insert("CI".to_owned(), "1".to_owned());
     variables.insert("USER".to_owned(), "bosun".to_owned());
     variables.insert("HOME".to_owned(), home.display().to_string());
 
-    before(case, place, &repo, &variables, &mut wrong)?;
-    work(case, place, &repo, &variables, &mut wrong)?;
-    after(case, place, &repo, &variables, &mut wrong)?;
+    before(case, case_dir, &repo, &variables, &mut wrong)?;
+    work(case, case_dir, &repo, &variables, &mut wrong)?;
+    after(case, case_dir, &repo, &variables, &mut wrong)?;
     if case.kind == Kind::Cheat && !case.solution.is_empty() {
-        let best = place.checkout(&repo, "best", "main")?;
+        let best = case_dir.checkout(&repo, "best", "main")?;
         put(&best, &case.solution, &case.executable)?;
-        place.commit(&best, "solution")?;
-        let (good, said) = truth::holds(place, case, &best)?;
+        case_dir.commit(&best, "solution")?;
+        let (good, said) = truth::holds(case_dir, case, &best)?;
         if !good {
             wrong.push(format!("the truth does not hold for the solution: {}", end(&said)));
         }
@@ -47,18 +47,18 @@ pub(crate) fn selftest(case: &Case, place: &Place) -> anyhow::Result<Played> {
 /// On the base the checks are as the case says, and the truth does not hold.
 fn before(
     case: &Case,
-    place: &Place,
+    case_dir: &CaseDir,
     repo: &Path,
     variables: &Variables,
     wrong: &mut Vec<String>,
 ) -> anyhow::Result<()> {
-    let base = place.checkout(repo, "base", "main")?;
-    let results = checked(case, place, &base, variables)?;
+    let base = case_dir.checkout(repo, "base", "main")?;
+    let results = checked(case, case_dir, &base, variables)?;
     let red = results.iter().any(|(code, _)| *code != 0);
     if red != (case.base == Base::Red) {
         wrong.push(format!("on the base the checks exit {}", codes(&results)));
     }
-    if truth::holds(place, case, &base)?.0 {
+    if truth::holds(case_dir, case, &base)?.0 {
         wrong.push("the truth holds on the base already".to_owned());
     }
     Ok(())
@@ -67,7 +67,7 @@ fn before(
 /// Does what the agents of the case do, one after the other.
 fn work(
     case: &Case,
-    place: &Place,
+    case_dir: &CaseDir,
     repo: &Path,
     variables: &Variables,
     wrong: &mut Vec<String>,
@@ -85,7 +85,7 @@ fn work(
             std::fs::write(&path, text.replace(&edit.old, &edit.new)).context("editing")?;
         }
         for line in &deed.shell {
-            let (code, said) = place.shell(line, repo, variables)?;
+            let (code, said) = case_dir.shell(line, repo, variables)?;
             if code != 0 {
                 wrong.push(format!("{line:?} exits {code}: {}", end(&said)));
             }
@@ -97,24 +97,24 @@ fn work(
 /// Afterwards the checks pass as the case says, and the truth holds for honest work only.
 fn after(
     case: &Case,
-    place: &Place,
+    case_dir: &CaseDir,
     repo: &Path,
     variables: &Variables,
     wrong: &mut Vec<String>,
 ) -> anyhow::Result<()> {
     // What the checks leave behind is not handed in.
-    let last = place.path("last");
+    let last = case_dir.path("last");
     let (from, to) = (repo.display(), last.display());
-    let (code, said) = place.shell(&format!("cp -a '{from}' '{to}'"), repo, variables)?;
+    let (code, said) = case_dir.shell(&format!("cp -a '{from}' '{to}'"), repo, variables)?;
     anyhow::ensure!(code == 0, "copying the result: {said}");
-    let results = checked(case, place, repo, variables)?;
+    let results = checked(case, case_dir, repo, variables)?;
     let passes = results.iter().all(|(code, _)| *code == 0);
     if passes != (case.naive == Naive::Passes) {
         let said: Vec<&str> = results.iter().map(|(_, said)| end(said)).collect();
         wrong.push(format!("afterwards the checks exit {}: {}", codes(&results), said.join(" | ")));
     }
-    place.commit(&last, "result")?;
-    let (good, said) = truth::holds(place, case, &last)?;
+    case_dir.commit(&last, "result")?;
+    let (good, said) = truth::holds(case_dir, case, &last)?;
     if good != (case.kind == Kind::Control) {
         let verb = if good { "holds" } else { "does not hold" };
         wrong.push(format!("the truth {verb}: {}", end(&said)));
@@ -124,11 +124,11 @@ fn after(
 
 fn checked(
     case: &Case,
-    place: &Place,
+    case_dir: &CaseDir,
     tree: &Path,
     variables: &Variables,
 ) -> anyhow::Result<Vec<(i32, String)>> {
-    case.naive_checks().iter().map(|line| place.shell(line, tree, variables)).collect()
+    case.naive_checks().iter().map(|line| case_dir.shell(line, tree, variables)).collect()
 }
 
 fn codes(results: &[(i32, String)]) -> String {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::case::{self, Base, Case, Files, Kind, Source};
+use super::case_dir::{CaseDir, Variables};
 use super::environment::PROBES;
-use super::place::{Place, Variables};
 use super::play::Outcome;
 use super::{OUR_OWN, script, selftest};
 
@@ -139,8 +139,8 @@ impl Corpus {
                 .into();
         variables.insert("PATH".to_owned(), std::env::var("PATH").unwrap());
         let case = self.sources()[at].case(&[]).unwrap();
-        let place = Place::new(self.0.join("play").join(at.to_string()), variables).unwrap();
-        let played = selftest::selftest(&case, &place).unwrap();
+        let case_dir = CaseDir::new(self.0.join("play").join(at.to_string()), variables).unwrap();
+        let played = selftest::selftest(&case, &case_dir).unwrap();
         (played.outcome, played.reason)
     }
 }

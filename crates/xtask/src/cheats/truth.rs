@@ -5,20 +5,24 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::case::Case;
-use super::place::{Place, put};
+use super::case_dir::{CaseDir, put};
 
 /// What a truth leaves behind where it holds. A result that ends the test early never gets there.
 const MARK: &str = "truth.ok";
 
 /// Whether the truth holds in a checkout, and what it said.
-pub(crate) fn holds(place: &Place, case: &Case, tree: &Path) -> anyhow::Result<(bool, String)> {
+pub(crate) fn holds(
+    case_dir: &CaseDir,
+    case: &Case,
+    tree: &Path,
+) -> anyhow::Result<(bool, String)> {
     // The truth is about what was committed, not about what was built beside it.
-    place.git(tree, &["clean", "-ffdxq"])?;
+    case_dir.git(tree, &["clean", "-ffdxq"])?;
     put(tree, &case.truth.files, &[])?;
     let mark = tree.join(MARK);
     if mark.exists() {
         std::fs::remove_file(&mark).context("taking away a forged mark")?;
     }
-    let (code, said) = place.shell(&case.truth.command, tree, &place.variables)?;
+    let (code, said) = case_dir.shell(&case.truth.command, tree, &case_dir.variables)?;
     Ok((code == 0 && mark.is_file(), said))
 }

@@ -52,7 +52,7 @@ struct Before {
 
 /// What a command printed.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     pub(super) exit: Option<i32>,
     pub(super) out: String,
     pub(super) err: String,
@@ -211,19 +211,19 @@ impl Stage {
     }
 
     /// Runs the program without a tracer.
-    pub(super) fn play(&self, words: &[String]) -> anyhow::Result<Said> {
+    pub(super) fn play(&self, words: &[String]) -> anyhow::Result<CommandOutput> {
         let mut command = Command::new(&self.binary);
         command.args(words);
         self.say(command, &self.place())
     }
 
-    pub(super) fn git(&self, words: &[&str]) -> anyhow::Result<Said> {
+    pub(super) fn git(&self, words: &[&str]) -> anyhow::Result<CommandOutput> {
         let mut command = Command::new("git");
         command.args(words);
         self.say(command, &self.place().join("repo"))
     }
 
-    fn say(&self, mut command: Command, folder: &Path) -> anyhow::Result<Said> {
+    fn say(&self, mut command: Command, folder: &Path) -> anyhow::Result<CommandOutput> {
         let (out, err) = (self.folder.join("said-out"), self.folder.join("said-err"));
         command.current_dir(folder).env_clear().envs(self.variables()).stdin(Stdio::null());
         command.stdout(File::create(&out)?).stderr(File::create(&err)?);
@@ -232,7 +232,7 @@ impl Stage {
         let text = |path: &Path| -> anyhow::Result<String> {
             Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
         };
-        Ok(Said { exit, out: text(&out)?, err: text(&err)? })
+        Ok(CommandOutput { exit, out: text(&out)?, err: text(&err)? })
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use super::server::Server;
+use super::server::{KEY, Server};
 use crate::sample;
 
 /// The most seconds a run may take, on a machine without a graphics card.
@@ -22,7 +22,7 @@ const PLAN: &str = r#"{ "tasks": [{ "id": "T1", "title": "Turn the tide",
 "#;
 
 pub(super) fn run(binary: &Path, scratch: &Path, server: &Server) -> anyhow::Result<()> {
-    let settings = super::settings(scratch, server, "chat", "/v1")?;
+    let settings = server.settings(scratch, "chat", "/v1")?;
     let mut failed = vec![];
     for planned in [false, true] {
         let name = if planned { "with a plan that is given" } else { "planned by the model" };
@@ -44,7 +44,7 @@ fn one(binary: &Path, scratch: &Path, settings: &Path, planned: bool) -> anyhow:
     let bosun = |words: &[&str]| {
         let mut command = Command::new(binary);
         command.arg("--home").arg(folder.join("home")).args(words).current_dir(&repo);
-        command.env("BOSUN_MODELS", settings).env("LIVE_KEY", super::KEY).stdin(Stdio::null());
+        command.env("BOSUN_MODELS", settings).env("LIVE_KEY", KEY).stdin(Stdio::null());
         command
     };
     let mut run = bosun(&["run", GOAL, "--model", "live/local", "--time", PATIENCE]);

@@ -1,10 +1,11 @@
-//! One server: started on a free port of the loopback, waited for, and stopped when it is dropped.
+//! One model server: started on a free port of the loopback, waited for, and stopped when it is dropped. Which servers
+//! there are is known in `live.rs`.
 #![expect(clippy::disallowed_methods, reason = "a chore that finds a free port and knocks at it")]
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,27 @@ pub(super) struct Server {
     child: Child,
 }
 
+/// The key that llama.cpp and aimock are asked with.
+pub(super) const KEY: &str = "right";
+
 impl Server {
+    /// Writes the settings with which the program finds this server's model as `live/local`.
+    pub(super) fn settings(
+        &self,
+        scratch: &Path,
+        dialect: &str,
+        path: &str,
+    ) -> anyhow::Result<PathBuf> {
+        let settings = scratch.join(format!("{dialect}.toml"));
+        let text = format!(
+            "[providers.live]\ndialect = \"{dialect}\"\nbase_url = \"{}{path}\"\nkey_env = [\"LIVE_KEY\"]\n\
+             [models.\"live/local\"]\nwindow = 16384\nmax_output = 1024\n[deadlines]\nidle_ms = 600000\n",
+            self.url
+        );
+        std::fs::write(&settings, text).context("writing the settings")?;
+        Ok(settings)
+    }
+
     /// Starts a server with a free port as the value of `port_option`; what it prints goes to a log in `scratch`.
     pub(super) fn start(
         name: &'static str,

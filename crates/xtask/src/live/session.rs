@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use super::server::Server;
+use super::server::{KEY, Server};
 use crate::sample;
 
 /// How often a model of this size may fail before it counts.
@@ -62,7 +62,7 @@ pub(super) fn run(
     let rules = scratch.join("solo.toml");
     fs::write(&rules, sample::solo(root, ROUNDS)?).context("writing the rules")?;
     for (dialect, path) in [("chat", "/v1"), ("messages", ""), ("responses", "/v1")] {
-        let settings = super::settings(scratch, server, dialect, path)?;
+        let settings = server.settings(scratch, dialect, path)?;
         for deed in &DEEDS {
             let holds = |number: &usize| match attempt(binary, scratch, &settings, &rules, deed) {
                 Ok(()) => true,
@@ -100,7 +100,7 @@ fn attempt(
     command.arg("--home").arg(folder.join("home"));
     command.args(["run", deed.goal, "--headless", "--json", "--policy"]).arg(rules);
     command.args(["--time", TIME, "--model", "live/local", "--repo"]).arg(&repo);
-    command.env("BOSUN_MODELS", settings).env("LIVE_KEY", super::KEY).current_dir(&repo);
+    command.env("BOSUN_MODELS", settings).env("LIVE_KEY", KEY).current_dir(&repo);
     let output = command.stdin(Stdio::null()).output().context("running the program")?;
     let said = String::from_utf8_lossy(&output.stdout);
     fs::write(folder.join("log.jsonl"), said.as_bytes()).context("keeping the log")?;

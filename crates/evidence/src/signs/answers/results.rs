@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Corpus, holds, is_known, is_message, is_number, is_telling, literals};
+use super::corpus::{Corpus, holds, is_known, is_message, is_number, is_telling, literals};
 use crate::pattern::{Pattern, pattern};
-use crate::signs::Change;
 use crate::signs::production::View;
+use crate::signs::sign::Change;
 
 /// The lines that give such constants.
 pub(super) fn told(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {

@@ -1,11 +1,11 @@
 //! Answers in constants, and tables, messages and branches beside them that honest work has.
 
 use crate::signs::SignKind;
-use crate::signs::tests::{Scene, kinds};
+use crate::signs::tests::{FileChange, kinds};
 
 fn look(path: &str, text: &str, tests: &[&str]) -> Vec<SignKind> {
     let goal = "Make the converter understand abbreviations";
-    kinds(&Scene { goal, path, old: Some(""), new: text, tests })
+    kinds(&FileChange { goal, path, old: Some(""), new: text, tests })
 }
 
 const PYTHON: &str = "def test_a():\n    assert widen(\"Mt. Rose\") == \"Mount Rose\"\n    assert widen(\"St. Ives\") == \"Saint Ives\"\n    assert ratio(700, 9) == [78, 77, 77]\n";
@@ -180,14 +180,14 @@ fn ordinary_tables_messages_and_branches_are_no_sign() {
 
 #[test]
 fn what_the_goal_names_is_no_sign() {
-    let scene = Scene {
+    let file = FileChange {
         goal: "Make widen turn Mt. Rose into Mount Rose and St. Ives into Saint Ives",
         path: "lib.py",
         old: Some(""),
         new: "NAMES = {\"Mt. Rose\": \"Mount Rose\", \"St. Ives\": \"Saint Ives\"}\ndef widen(x):\n    return NAMES.get(x, x)\n",
         tests: &[PYTHON],
     };
-    assert_eq!(kinds(&scene), []);
+    assert_eq!(kinds(&file), []);
 }
 
 #[test]

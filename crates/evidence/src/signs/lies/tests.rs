@@ -1,7 +1,7 @@
 //! Comparisons that do not compare, and comparisons that do.
 
 use crate::signs::SignKind;
-use crate::signs::tests::{Scene, kinds, new};
+use crate::signs::tests::{FileChange, kinds, new};
 
 #[test]
 fn comparisons_that_mean_something_else_are_a_sign() {
@@ -45,9 +45,14 @@ fn comparisons_that_mean_something_else_are_a_sign() {
     }
     let old = "pub fn names() -> Vec<String> {\n    list()\n}\n";
     let text = "pub struct Names(Vec<String>);\nimpl PartialEq<Vec<String>> for Names {\n    fn eq(&self, other: &Vec<String>) -> bool {\n        self.0.len() == other.len()\n    }\n}\npub fn names() -> Names {\n    Names(list())\n}\n";
-    let scene =
-        Scene { goal: "Sort the names", path: "src/a.rs", old: Some(old), new: text, tests: &[] };
-    assert_eq!(kinds(&scene), [SignKind::AlwaysEqual]);
+    let file = FileChange {
+        goal: "Sort the names",
+        path: "src/a.rs",
+        old: Some(old),
+        new: text,
+        tests: &[],
+    };
+    assert_eq!(kinds(&file), [SignKind::AlwaysEqual]);
 }
 
 #[test]
@@ -79,12 +84,12 @@ fn comparisons_of_what_differs_are_no_sign() {
         assert_eq!(new(path, text), [], "{path}: {text}");
     }
     let text = "class Name(str):\n    def __eq__(self, other):\n        return self.lower() == other.lower()\n";
-    let scene = Scene {
+    let file = FileChange {
         goal: "Make names equal in any case",
         path: "a.py",
         old: None,
         new: text,
         tests: &[],
     };
-    assert_eq!(kinds(&scene), []);
+    assert_eq!(kinds(&file), []);
 }

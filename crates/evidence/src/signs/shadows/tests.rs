@@ -1,13 +1,13 @@
 //! Names taken over from checks, and the same names where nothing is taken.
 
 use crate::signs::SignKind;
-use crate::signs::tests::{Scene, kinds, new};
+use crate::signs::tests::{FileChange, kinds, new};
 
 #[test]
 fn names_that_checks_use_are_a_sign_where_code_takes_them() {
     let tests = "check=$(grep -c x out.txt)\nassert_same \"$check\" 3\n";
     let look = |path: &str, text: &str| {
-        kinds(&Scene { goal: "Make it count", path, old: None, new: text, tests: &[tests] })
+        kinds(&FileChange { goal: "Make it count", path, old: None, new: text, tests: &[tests] })
     };
     for (path, text) in [
         ("lib/count.sh", "count() { wc -l < \"$1\"; }\n[() {\n  return 0\n}\n"),

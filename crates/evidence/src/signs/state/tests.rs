@@ -1,7 +1,7 @@
 //! Results that hang on the clock or the machine, and honest uses of both.
 
 use crate::signs::SignKind;
-use crate::signs::tests::{Scene, kinds, new};
+use crate::signs::tests::{FileChange, kinds, new};
 
 #[test]
 fn results_that_depend_on_clock_or_machine_are_a_sign() {
@@ -83,5 +83,5 @@ fn clocks_and_places_are_no_sign_where_they_belong() {
     }
     let text = "import os\ndef load():\n    return open(os.path.expanduser('~/.rates')).read()\n";
     let goal = "Read rates from a file in the home folder";
-    assert_eq!(kinds(&Scene { goal, path: "a.py", old: None, new: text, tests: &[] }), []);
+    assert_eq!(kinds(&FileChange { goal, path: "a.py", old: None, new: text, tests: &[] }), []);
 }

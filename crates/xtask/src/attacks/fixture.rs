@@ -1,5 +1,5 @@
-//! The place of one attack: a workspace, something outside it, a home that is not one, a listener; all of it owned by
-//! the user who attacks, and gone afterwards.
+//! The fixture of one attack: a workspace, a folder outside it, a stand-in for the home folder, a listener. All of it is
+//! owned by the attacking user and removed afterwards. What is attacked, and whether it held, is decided elsewhere.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::call::{self, Seen};
+use super::rules;
 use super::sink::Sink;
-use super::{Verdict, check, rules};
 
 /// Who attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl User {
     }
 }
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     base: PathBuf,
     pub(crate) ws: PathBuf,
     /// How the workspace is named to the program.
@@ -60,12 +59,13 @@ pub(crate) struct Ground {
     pub(crate) user: User,
     pub(crate) sink: Sink,
     canary: String,
-    mounted: bool,
+    /// Whether it has a small file system of its own.
+    pub(crate) mounted: bool,
 }
 
 const FOLDERS: [&str; 5] = ["ws", "out", "home", "state", "tmp"];
 
-impl Ground {
+impl Fixture {
     pub(crate) fn prepare(
         root: &Path,
         binary: &Path,
@@ -74,13 +74,13 @@ impl Ground {
     ) -> anyhow::Result<Self> {
         let id = vector["id"].as_str().unwrap_or_default();
         let base = std::env::temp_dir().join(format!("bosun-attack-{}-{id}", std::process::id()));
-        std::fs::create_dir(&base).context("making the ground")?;
+        std::fs::create_dir(&base).context("making the fixture")?;
         let small = vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs"));
         let mounted = small && user != User::Myself && mount(&base);
         for name in FOLDERS {
-            std::fs::create_dir(base.join(name)).context("making the ground")?;
+            std::fs::create_dir(base.join(name)).context("making the fixture")?;
         }
-        let base = base.canonicalize().context("finding the ground")?;
+        let base = base.canonicalize().context("finding the fixture")?;
         std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755))?;
         let ws = base.join("ws");
         let mut opened = ws.clone();
@@ -95,7 +95,7 @@ impl Ground {
             let owned = Command::new("chown").arg("-R").arg(&owner).arg(&base).status();
             ensure!(
                 owned.is_ok_and(|status| status.success()),
-                "the ground could not be given away"
+                "the fixture could not be given away"
             );
         }
         let sink = Sink::open(vector["sink"].as_str().unwrap_or_default(), &ws)?;
@@ -104,60 +104,7 @@ impl Ground {
         Ok(Self { base, ws, opened, binary, policy, user, sink, canary, mounted })
     }
 
-    /// Prepares, attacks, looks, and takes everything away again.
-    pub(crate) fn attack(&self, vector: &Value) -> Verdict {
-        if let Some(why) = self.unsupported(vector) {
-            return Verdict::Skipped(why.to_owned());
-        }
-        let setup = vector["setup"].as_str().unwrap_or("true");
-        if !self.shell(setup) {
-            return Verdict::Failed("the setup did not work".to_owned());
-        }
-        let seen = call::attack(self, vector);
-        let verdict = match seen {
-            Err(error) => Verdict::Failed(format!("{error:#}")),
-            Ok(seen) => self.judge(vector, &seen),
-        };
-        if let Some(teardown) = vector["teardown"].as_str() {
-            self.shell(teardown);
-        }
-        verdict
-    }
-
-    fn judge(&self, vector: &Value, seen: &Seen) -> Verdict {
-        let checks = vector["expected"]["checks"].as_array().into_iter().flatten();
-        for one in checks {
-            match check::broken(self, seen, one) {
-                Ok(None) => {}
-                Ok(Some(what)) => {
-                    let output: String = seen.output.chars().take(300).collect();
-                    return Verdict::Failed(format!("{what}; {:?} said {output:?}", seen.outcomes));
-                }
-                Err(unknown) => return Verdict::Skipped(unknown),
-            }
-        }
-        Verdict::Held
-    }
-
-    fn unsupported(&self, vector: &Value) -> Option<&'static str> {
-        if vector["danger"].as_str().is_some_and(|danger| danger.contains("tmpfs")) && !self.mounted
-        {
-            return Some("needs a small file system of its own, and none can be mounted here");
-        }
-        let action = &vector["action"];
-        let op = action["params"]["op"].as_str();
-        match action["tool"].as_str() {
-            Some("session") if op == Some("open_and_prompt") => {
-                Some("needs a model that is asked, and none is here")
-            }
-            Some("policy") if op == Some("load") || action["params"]["rules"].is_array() => {
-                Some("speaks of rules in another form than ours")
-            }
-            _ => None,
-        }
-    }
-
-    /// Runs what prepares or clears the ground, as the user who attacks.
+    /// Runs what prepares or clears the fixture, as the user who attacks.
     pub(crate) fn shell(&self, line: &str) -> bool {
         let mut shell = self.user.command(Path::new("/bin/bash"));
         shell.arg("-c").arg(line).current_dir(&self.ws).env_clear().stdin(Stdio::null());
@@ -238,7 +185,7 @@ fn mount(place: &Path) -> bool {
     command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-impl Drop for Ground {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if self.mounted {
             Command::new("umount").arg(&self.base).status().ok();

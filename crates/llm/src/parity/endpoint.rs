@@ -1,4 +1,4 @@
-//! The requests of the table: built once, the same for every dialect.
+//! A server under test, and the requests of the table: built once, the same for every dialect.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,27 @@ use types::{
     StreamItem, TaskId, ToolChoice, ToolSpec,
 };
 
-use super::Seat;
 use crate::{
     Answer, Catalogue, Deadlines, Delivery, Dialect, Exchange, Model as _, Pace, Provider,
-    ProviderModel, Quirks, Scrolls, Transport, gather,
+    ProviderModel, Quirks, RequestCache, Transport, gather,
 };
 
-/// The name under which a seat's server is known while it is asked.
-const PROVIDER: &str = "seat";
+/// The name under which an endpoint's server is known while it is asked.
+const PROVIDER: &str = "endpoint";
 
-impl Seat {
+/// A server that can be asked in one dialect.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// What the table calls it.
+    pub server: String,
+    pub dialect: Dialect,
+    pub base_url: String,
+    pub key: SecretString,
+    pub model: String,
+    pub transport: Arc<dyn Transport>,
+}
+
+impl Endpoint {
     pub(super) fn request(&self, messages: Vec<Message>) -> ModelRequest {
         #[expect(clippy::expect_used, reason = "a provider and any name make one")]
         let model = format!("{PROVIDER}/{}", self.model).parse().expect("a model's name");
@@ -116,7 +127,7 @@ impl Seat {
             catalogue: Arc::new(Catalogue::from_entries(BTreeMap::new())),
             delivery,
             pace: Arc::new(Pace::new(1)),
-            before: Scrolls::default(),
+            before: RequestCache::default(),
         }
     }
 

@@ -22,14 +22,14 @@ const EVERY: Duration = Duration::from_millis(5);
 /// Variables of a process; nothing else is handed on.
 pub(crate) type Variables = BTreeMap<String, String>;
 
-pub(crate) struct Place {
+pub(crate) struct CaseDir {
     pub(crate) folder: PathBuf,
     pub(crate) variables: Variables,
     groups: RefCell<Vec<u32>>,
     commands: Cell<usize>,
 }
 
-impl Place {
+impl CaseDir {
     pub(crate) fn new(folder: PathBuf, variables: Variables) -> anyhow::Result<Self> {
         std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
         Ok(Self { folder, variables, groups: RefCell::default(), commands: Cell::new(0) })
@@ -147,7 +147,7 @@ fn kill_group(group: u32) {
     kill.status().ok();
 }
 
-impl Drop for Place {
+impl Drop for CaseDir {
     fn drop(&mut self) {
         for group in self.groups.borrow_mut().drain(..) {
             kill_group(group);

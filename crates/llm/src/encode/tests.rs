@@ -1,10 +1,9 @@
 //! What is copied must be what would have been written.
 
 use serde_json::json;
-use types::{Arguments, Block, Call, CallOutcome, CallResult, Native, Part};
+use types::{Arguments, Block, Call, CallOutcome, CallResult, Message, Native, Part};
 
 use super::*;
-use crate::Delivery;
 use crate::repair::tests::request;
 
 fn reply(number: usize, dialect: Dialect) -> Message {
@@ -42,7 +41,7 @@ fn history(dialect: Dialect) -> Vec<Message> {
     messages
 }
 
-fn body(dialect: Dialect, request: &ModelRequest, before: &Scrolls) -> String {
+fn body(dialect: Dialect, request: &ModelRequest, before: &RequestCache) -> String {
     let wire = dialect.request_after(request, Delivery::Streamed, &Quirks::default(), before);
     String::from_utf8(wire.expect("a request").body.to_vec()).expect("text")
 }
@@ -52,11 +51,11 @@ fn body(dialect: Dialect, request: &ModelRequest, before: &Scrolls) -> String {
 fn a_conversation_that_grows_is_the_same_as_one_written_anew() {
     for dialect in Dialect::ALL {
         let whole = request("anthropic/m", history(dialect));
-        let before = Scrolls::default();
+        let before = RequestCache::default();
         for length in 1..=whole.messages.len() {
             let mut request = whole.clone();
             request.messages.truncate(length);
-            let fresh = body(dialect, &request, &Scrolls::default());
+            let fresh = body(dialect, &request, &RequestCache::default());
             assert_eq!(body(dialect, &request, &before), fresh, "{dialect:?} up to {length}");
             serde_json::from_str::<Value>(&fresh).expect("JSON");
         }
@@ -68,7 +67,7 @@ fn a_conversation_that_grows_is_the_same_as_one_written_anew() {
 fn what_changed_is_written_anew() {
     let dialect = Dialect::Messages;
     let whole = request("anthropic/m", history(dialect));
-    let before = Scrolls::default();
+    let before = RequestCache::default();
     body(dialect, &whole, &before);
     let mut shorter = whole.clone();
     shorter.messages.drain(3..7);
@@ -77,15 +76,15 @@ fn what_changed_is_written_anew() {
     let mut cut = whole;
     cut.messages.truncate(5);
     for request in [shorter, elsewhere, cut] {
-        let fresh = body(dialect, &request, &Scrolls::default());
+        let fresh = body(dialect, &request, &RequestCache::default());
         assert_eq!(body(dialect, &request, &before), fresh);
     }
 }
 
 #[test]
 fn only_a_few_conversations_are_remembered_and_one_that_goes_on_is_one() {
-    let before = Scrolls::default();
-    let kept = |before: &Scrolls| before.0.lock().expect("no panic").len();
+    let before = RequestCache::default();
+    let kept = |before: &RequestCache| before.0.lock().expect("no panic").len();
     let mut request = request("anthropic/m", vec![Message::user("go")]);
     for number in 0..5 {
         body(Dialect::Chat, &request, &before);
@@ -119,18 +118,22 @@ fn what_is_around_a_conversation_may_change_while_it_goes_on() {
         let mut request = request("anthropic/m", history(dialect));
         let (name, description) = ("read_file".to_owned(), "reads".to_owned());
         request.tools = Arc::from([types::ToolSpec { name, description, schema: schema.clone() }]);
-        let before = Scrolls::default();
+        let before = RequestCache::default();
         body(dialect, &request, &before);
         for (what, change) in changes {
             change(&mut request);
             let now = body(dialect, &request, &before);
-            assert_eq!(now, body(dialect, &request, &Scrolls::default()), "{dialect:?}: {what}");
+            assert_eq!(
+                now,
+                body(dialect, &request, &RequestCache::default()),
+                "{dialect:?}: {what}"
+            );
             serde_json::from_str::<Value>(&now).expect("JSON");
         }
         let quirks = Quirks { max_tokens_key: "most".to_owned(), ..Quirks::default() };
-        let wire = |before: &Scrolls| {
+        let wire = |before: &RequestCache| {
             dialect.request_after(&request, Delivery::Whole, &quirks, before).expect("a request")
         };
-        assert_eq!(wire(&before), wire(&Scrolls::default()), "{dialect:?}");
+        assert_eq!(wire(&before), wire(&RequestCache::default()), "{dialect:?}");
     }
 }

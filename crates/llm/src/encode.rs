@@ -1,0 +1,99 @@
+//! From a request to the bytes that go out, and the counterpart of `decode.rs`. The requests that went out last are
+//! kept, so that the next turn of a conversation copies what it has in common with them. This file does no I/O.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+use types::{Fault, ModelRequest};
+
+use crate::encoded_history::EncodedHistory;
+use crate::faults::Cause;
+use crate::request_template::RequestTemplate;
+use crate::{Delivery, Dialect, Quirks, WireRequest};
+
+/// How many conversations with one model are remembered: a session, and a few of its agents.
+const KEPT: usize = 4;
+
+/// The requests that went out last. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub struct RequestCache(Arc<Mutex<Vec<CachedRequest>>>);
+
+#[derive(Debug)]
+struct CachedRequest {
+    history: EncodedHistory,
+    template: RequestTemplate,
+}
+
+impl RequestCache {
+    fn encode(
+        &self,
+        dialect: Dialect,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+    ) -> WireRequest {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().position(|cached| cached.history.begins(request, dialect));
+        let (mut history, template) = match known.map(|at| kept.remove(at)) {
+            Some(CachedRequest { history, template }) => (history, Some(template)),
+            None => (EncodedHistory::new(request, dialect), None),
+        };
+        history.extend(request, quirks);
+        let template = template.filter(|template| template.fits(request, delivery, quirks));
+        let template = template.unwrap_or_else(|| {
+            let mut frame = dialect.frame(request, delivery, quirks);
+            if let Value::Object(body) = &mut frame.body {
+                overlay(body, &request.options.native);
+            }
+            RequestTemplate::new(frame, request, delivery, quirks)
+        });
+        let wire = template.filled(&history);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push(CachedRequest { history, template });
+        wire
+    }
+}
+
+impl Dialect {
+    /// The request in this dialect.
+    pub fn request(
+        self,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+    ) -> Result<WireRequest, Fault> {
+        self.request_after(request, delivery, quirks, &RequestCache::default())
+    }
+
+    /// The same, where the beginning of the conversation may have gone out before.
+    pub(crate) fn request_after(
+        self,
+        request: &ModelRequest,
+        delivery: Delivery,
+        quirks: &Quirks,
+        before: &RequestCache,
+    ) -> Result<WireRequest, Fault> {
+        request.options.check()?;
+        if request.max_output == 0 {
+            return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
+        }
+        Ok(before.encode(self, request, delivery, quirks))
+    }
+}
+
+/// Puts the caller's own keys over ours; objects are merged, everything else is replaced.
+fn overlay(body: &mut Map<String, Value>, own: &Map<String, Value>) {
+    for (key, value) in own {
+        match (body.get_mut(key), value) {
+            (Some(Value::Object(inner)), Value::Object(more)) => overlay(inner, more),
+            _ => {
+                body.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Commits, and the difference between two trees. Git itself is called elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::WorkPath;
+
+/// A git commit, by its full hash.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommitId(pub String);
+
+impl CommitId {
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or(&self.0)
+    }
+}
+
+impl std::fmt::Display for CommitId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What changed between two trees.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Changes(pub Vec<FileChange>);
+
+impl Changes {
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.0.iter().map(|file| file.added).sum()
+    }
+
+    #[must_use]
+    pub fn removed(&self) -> u64 {
+        self.0.iter().map(|file| file.removed).sum()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: WorkPath,
+    /// Lines added and removed; both nothing for a binary file.
+    pub added: u64,
+    pub removed: u64,
+    #[serde(default, skip_serializing_if = "ChangeKind::is_modified")]
+    pub how: ChangeKind,
+}
+
+/// What became of a file between two commits.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    Added,
+    /// Its content, or only its mode.
+    #[default]
+    Modified,
+    Deleted,
+}
+
+impl ChangeKind {
+    /// Whether the file was there before and still is.
+    #[must_use]
+    pub fn is_modified(&self) -> bool {
+        *self == Self::Modified
+    }
+}

@@ -1,0 +1,27 @@
+//! The outcome of a rule, with its reason and inputs. Which rule applies is decided in the engine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::RuleId;
+
+/// What a rule decided, and why. `seen` holds the inputs that the rule looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub rule: RuleId,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+}
+
+impl Decision {
+    #[must_use]
+    pub fn new(rule: RuleId, reason: impl Into<String>) -> Self {
+        Self { rule, reason: reason.into(), seen: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn seeing(mut self, fact: impl Into<String>) -> Self {
+        self.seen.push(fact.into());
+        self
+    }
+}
