@@ -1,6 +1,7 @@
 //! The coordination of many agents: a run as a machine. State below, stages in between, and here what drives them.
 
 mod cause;
+mod complete;
 mod decide;
 mod pending;
 
@@ -11,11 +12,13 @@ use crate::{InFlight, Machine};
 
 impl Machine for Run {
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
-        decide::decide(self, input, now)
+        let decided = decide::decide(self, input, now);
+        decided.iter().map(|event| complete::complete(self, event).into_owned()).collect()
     }
 
     fn apply(&mut self, event: &Event, at: Timestamp) {
-        self.take(event, at);
+        let event = complete::complete(self, event);
+        self.take(&event, at);
     }
 
     fn pending(&self, in_flight: &InFlight) -> Vec<Effect> {

@@ -67,7 +67,14 @@ pub enum Event {
     PlanAdopted { plan: Plan, decision: Decision },
     /// The proposed plan is not valid.
     #[serde(rename = "plan.refused")]
-    PlanRefused { attempt: AttemptId, problems: Vec<String>, decision: Decision },
+    PlanRefused {
+        attempt: AttemptId,
+        problems: Vec<String>,
+        decision: Decision,
+        /// What the planner failed with; nothing where a person wants another plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Box<Fault>>,
+    },
     /// A fresh try at a task began, with what it may spend and where it may write.
     #[serde(rename = "attempt.started")]
     AttemptStarted {
@@ -169,7 +176,13 @@ pub enum Event {
     MergeStarted { task: TaskId, commit: CommitId, onto: CommitId },
     /// What the merge came to.
     #[serde(rename = "merge.finished")]
-    MergeFinished { task: TaskId, end: MergeEnd },
+    MergeFinished {
+        task: TaskId,
+        end: MergeEnd,
+        /// What the task failed with, if it conflicts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Box<Fault>>,
+    },
     /// The evidence is there: the next phase may begin.
     #[serde(rename = "gate.passed")]
     GatePassed {
@@ -214,6 +227,12 @@ pub enum Event {
         /// Which of the answers that were offered it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         choice: Option<String>,
+        /// What the work that begins again because of it is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+        /// Why it ends the run, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        halts: Option<Box<Decision>>,
     },
     /// Most of a budget is spent.
     #[serde(rename = "budget.warned")]

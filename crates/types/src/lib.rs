@@ -23,8 +23,8 @@
 //! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
 
 mod check;
-mod commit;
 pub mod choices;
+mod commit;
 mod contract;
 mod decision;
 mod digest;

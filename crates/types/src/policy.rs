@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, FaultClass, GateRule,
     IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
-    PermitRule, PlanPolicy, ProjectType, QuestionPolicy, ReplyRule, ReviewPolicy, RoleId,
-    RouteRule, RuleId, RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile,
-    VerifyPolicy, WorkspacePolicy,
+    PermitRule, PlanPolicy, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
+    RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile, VerifyPolicy,
+    WorkspacePolicy,
 };
 
 /// A whole policy. Rules are ordered; the first that matches wins.
@@ -243,4 +243,24 @@ impl Limits {
     const fn few() -> usize {
         2
     }
+}
+/// How long a question is waited for, and what holds then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionPolicy {
+    /// For ever, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expire_after_ms: Option<Millis>,
+    #[serde(default)]
+    pub on_expiry: OnExpiry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnExpiry {
+    /// The question's own default is its answer; the run ends if it has none.
+    #[default]
+    Default,
+    /// The run ends.
+    Stop,
 }

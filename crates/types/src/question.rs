@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Changes, CommitId, Decision, Fault, FileState, Millis, Phase, TaskId, Timestamp,
+    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Phase, TaskId, Timestamp,
     WorkPath,
 };
 
@@ -43,6 +43,9 @@ pub struct Terms {
     /// When it is no longer waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// What would be added to the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<Budget>,
     /// Everything that whoever decides needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
@@ -212,6 +215,7 @@ impl Terms {
             free: true,
             default: None,
             expires: None,
+            offer: None,
             package: None,
         }
     }
@@ -297,27 +301,6 @@ pub fn tokens_in(words: &str) -> Option<u64> {
     };
     let nothing_else = words.all(|word| matches!(word, "token" | "tokens" | "more"));
     digits.parse::<u64>().ok()?.checked_mul(unit).filter(|_| nothing_else)
-}
-
-/// How long a question is waited for, and what holds then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QuestionPolicy {
-    /// For ever, if nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expire_after_ms: Option<Millis>,
-    #[serde(default)]
-    pub on_expiry: OnExpiry,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnExpiry {
-    /// The question's own default is its answer; the run ends if it has none.
-    #[default]
-    Default,
-    /// The run ends.
-    Stop,
 }
 
 /// What a person said to a question.

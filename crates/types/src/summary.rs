@@ -88,7 +88,7 @@ impl Event {
                 format!("{task} {}, {left} left", decision.rule)
             }
             Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
-            Self::MergeFinished { task, end } => match end {
+            Self::MergeFinished { task, end, .. } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
                 MergeEnd::Conflict { paths, .. } => {
                     format!("{task} conflict in {}", word(&paths.join(", ")))

@@ -160,7 +160,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
         Event::RetryScheduled { task, left, decision, .. } => {
             (task.to_string(), format!("will be tried again, {left} left ({})", decision.rule))
         }
-        Event::MergeFinished { task, end } => match end {
+        Event::MergeFinished { task, end, .. } => match end {
             MergeEnd::Merged { commit, .. } => {
                 (task.to_string(), format!("{} as {}", "merged".green(), commit.short()))
             }

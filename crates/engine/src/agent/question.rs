@@ -126,7 +126,8 @@ pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -
     match attempt.open_question() {
         Some(asking) if asking.question == question => {
             let (by, text) = (by.to_owned(), text.to_owned());
-            vec![Event::QuestionAnswered { question, by, text, choice: None }]
+            let (choice, feedback, halts) = (None, None, None);
+            vec![Event::QuestionAnswered { question, by, text, choice, feedback, halts }]
         }
         _ => vec![],
     }

@@ -76,7 +76,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
         Event::CheckFinished { check, end } => {
             came(EffectId::Check(check.clone()), Outcome::Check(end.clone()))
         }
-        Event::MergeFinished { task, end } => {
+        Event::MergeFinished { task, end, .. } => {
             came(EffectId::Merge(task.clone()), Outcome::Merge(end.clone()))
         }
         Event::TaskRejected { fault, .. } if fault.class == FaultClass::Safety => {

@@ -125,11 +125,11 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![Event::CheckFinished { check: check.clone(), end }]
         }
         (EffectId::Merge(task), Outcome::Merge(end)) => {
-            vec![Event::MergeFinished { task: task.clone(), end: end.clone() }]
+            vec![Event::MergeFinished { task: task.clone(), end: end.clone(), fault: None }]
         }
         (EffectId::Merge(task), Outcome::Broke(fault)) => {
             let end = MergeEnd::Failed { fault: fault.clone() };
-            vec![Event::MergeFinished { task: task.clone(), end }]
+            vec![Event::MergeFinished { task: task.clone(), end, fault: None }]
         }
         (EffectId::Timer(TimerId::Deadline), Outcome::Fired) => out_of_time(run, now),
         (EffectId::Timer(TimerId::Retry(task)), Outcome::Fired) => released(run, task, now),

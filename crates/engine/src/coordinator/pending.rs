@@ -35,7 +35,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             }
             Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
-                artifacts: merge::artifacts(run, &task),
+                artifacts: run.artifacts(&task),
                 task,
                 commit: commit.clone(),
                 onto: onto.clone(),

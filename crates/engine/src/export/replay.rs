@@ -214,6 +214,7 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     }
     reworded(&mut decided, recorded);
     unbooked(&mut decided, recorded);
+    incomplete(&mut decided, recorded);
     decided
 }
 
@@ -243,6 +244,26 @@ fn unbooked(decided: &mut Event, recorded: &Event) {
     ) = (decided, recorded)
     {
         *used = None;
+    }
+}
+
+/// Earlier versions computed what a decision means for the state while they folded a log, and did not record it. That it
+/// was taken out shows in what follows.
+fn incomplete(decided: &mut Event, recorded: &Event) {
+    match (decided, recorded) {
+        (Event::PlanRefused { fault, .. }, Event::PlanRefused { fault: None, .. })
+        | (Event::MergeFinished { fault, .. }, Event::MergeFinished { fault: None, .. }) => {
+            *fault = None;
+        }
+        (
+            Event::QuestionAsked { terms: Some(terms), .. },
+            Event::QuestionAsked { terms: Some(before), .. },
+        ) if before.offer.is_none() => terms.offer = None,
+        (
+            Event::QuestionAnswered { feedback, halts, .. },
+            Event::QuestionAnswered { feedback: None, halts: None, .. },
+        ) => (*feedback, *halts) = (None, None),
+        _ => {}
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn compose(
             (with_words(input, run, running, &[&attempt.task]), intent::shown(run))
         }
         Contract::Verdict => {
-            let judged = review::reviewed(run, &attempt.task);
+            let judged = run.reviewed_task(&attempt.task);
             let about: Vec<&TaskId> = judged.iter().chain([&attempt.task]).collect();
             (with_words(judge(run, attempt, running), run, running, &about), vec![])
         }
@@ -96,7 +96,7 @@ fn coder(task: Option<&Task>, running: &Running, policy: &Contracts) -> (Value, 
 }
 
 fn tester(run: &Run, attempt: &AttemptId) -> Value {
-    let Some(task) = review::reviewed(run, &attempt.task) else { return json!({}) };
+    let Some(task) = run.reviewed_task(&attempt.task) else { return json!({}) };
     let (code, output) = review::said(run, &task);
     json!({ "task_id": task, "pytest_exit_code": code, "pytest_output": output })
 }
@@ -121,7 +121,7 @@ fn dev(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
 }
 
 fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
-    let task = review::reviewed(run, &attempt.task);
+    let task = run.reviewed_task(&attempt.task);
     json!({
         "task_id": task,
         "intent_spec": run.spec(),

@@ -1,6 +1,6 @@
 //! One branch: results are put onto it one after the other, in the plan's order, whoever finished first.
 
-use types::{Artifact, Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
+use types::{Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
 
 use crate::stages::verify;
 use crate::state::{Run, Stage, TaskState, current};
@@ -57,11 +57,6 @@ pub(crate) fn message(run: &Run, id: &TaskId) -> String {
 }
 
 /// What the task promised to write.
-pub(crate) fn artifacts(run: &Run, id: &TaskId) -> Vec<Artifact> {
-    let task = run.place(id).and_then(|place| run.task(place));
-    task.map(|task| task.artifacts.clone()).unwrap_or_default()
-}
-
 /// Two results do not fit. Whoever tries again is told which lines, of both sides.
 pub(crate) fn conflict(paths: &[String], hunks: &str) -> Fault {
     let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));

@@ -38,7 +38,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         Err(problems) => {
             let reason = "a plan must be valid before anything is executed";
             let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
-            vec![Event::PlanRefused { attempt, problems, decision }]
+            vec![Event::PlanRefused { attempt, problems, decision, fault: None }]
         }
     }
 }
@@ -122,7 +122,7 @@ fn approved(
             let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
             let reason = "whoever was asked to approve the plan wants it otherwise";
             let decision = Decision::new(RuleId::fixed(SENT_BACK), reason);
-            vec![Event::PlanRefused { attempt, problems, decision }]
+            vec![Event::PlanRefused { attempt, problems, decision, fault: None }]
         }
     }
 }
@@ -141,6 +141,7 @@ fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
         free: true,
         default: None,
         expires: question::expiry(run.policy(), now),
+        offer: None,
         package: None,
     };
     Event::QuestionAsked {

@@ -30,6 +30,8 @@ pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Even
         by: by.to_owned(),
         text: text.to_owned(),
         choice,
+        feedback: None,
+        halts: None,
     }]
 }
 
@@ -42,7 +44,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let Some((question, terms)) = late else { return vec![] };
     let (text, choice) = at_expiry(run.policy(), terms);
     let by = Answer::POLICY.to_owned();
-    vec![Event::QuestionAnswered { question, by, text, choice }]
+    vec![Event::QuestionAnswered { question, by, text, choice, feedback: None, halts: None }]
 }
 
 fn at_expiry(policy: &Policy, terms: &Terms) -> (String, Option<String>) {

@@ -20,7 +20,7 @@ pub(crate) const MODEL_TEXT: &str = "model_text";
 /// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, task_state) in run.busy_reviews() {
-        let Some(task) = reviewed(run, &id) else { continue };
+        let Some(task) = run.reviewed_task(&id) else { continue };
         let events = match task_state.stage() {
             Stage::Submitted { submission, .. } => judged(run, &task, &id, task_state, submission),
             Stage::Retrying { released: true, .. } => begin(run, &id, task_state, now),
@@ -68,12 +68,6 @@ pub(crate) fn hold(
         }
         Some(_) => vec![],
     })
-}
-
-/// The task that a review is about; nothing if it is not the id of a review.
-pub(crate) fn reviewed(run: &Run, review: &TaskId) -> Option<TaskId> {
-    let task = rules::review_id::task_of(review)?;
-    (run.place(review).is_none() && run.place(&task).is_some()).then_some(task)
 }
 
 /// What the checks of a task's last attempt said: the first exit code that is not 0, and all their output.

@@ -342,13 +342,5 @@ pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     vec![Event::CheckStarted { check, what: what.clone(), commit }]
 }
 
-/// The project's checks and those of its tasks, each command once.
-pub(crate) fn all_checks(project: &[Check], tasks: &[Task]) -> Vec<Check> {
-    let of_tasks = tasks.iter().flat_map(|task| &task.checks);
-    let mut seen = std::collections::BTreeSet::new();
-    let all = project.iter().chain(of_tasks);
-    all.filter(|check| seen.insert(check.command.as_str())).cloned().collect()
-}
-
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,12 @@ use types::{
     GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
-use super::checks::{finish_check, finish_merge, start_check, take_off};
+use super::checks::{all_checks, finish_check, finish_merge, start_check, take_off};
 use super::metrics::RunMetrics;
 use super::questions::{self, Answered, Question};
 use super::review_state::Reviewed;
 use super::task_state::{CheckState, Last, Running, Stage, TaskState};
 use super::{Asked, Run, budget_state};
-use crate::stages::plan::SENT_BACK;
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
 
@@ -59,12 +58,11 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::SandboxProbed { proof, decision } => run.proof = Some((proof, decision)),
         Event::PlanAdopted { plan, .. } => adopt(run, plan),
-        Event::PlanRefused { problems, decision, .. } if decision.rule.as_str() == SENT_BACK => {
-            super::reopen::plan_once_more(run, Some(problems.join("; ")));
+        Event::PlanRefused { fault: Some(fault), .. } => {
+            reject(run, &TaskId::plan(), *fault, None);
         }
-        Event::PlanRefused { problems, .. } => {
-            let fault = crate::stages::plan::fault(&problems);
-            reject(run, &TaskId::plan(), fault, None);
+        Event::PlanRefused { problems, fault: None, .. } => {
+            super::reopen::plan_once_more(run, Some(problems.join("; ")));
         }
         Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
         Event::BudgetWarned { task: Some(task), .. } => {
@@ -104,7 +102,8 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
-            budget_state::asked(run, question, attempt.as_ref(), &decision.rule);
+            let offer = terms.as_ref().and_then(|terms| terms.offer);
+            budget_state::asked(run, question, attempt.as_ref(), offer);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
@@ -118,8 +117,12 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
             let question = Question { text, rule, from, terms, asked, room, answer };
             questions::asked(run, question);
         }
-        Event::QuestionAnswered { question, by, text, choice } => {
-            questions::answered(run, question, Answered { said: Answer { by, text }, choice, at });
+        Event::QuestionAnswered { question, by, text, choice, feedback, halts } => {
+            let answer = Answered { said: Answer { by, text }, choice, at };
+            questions::answered(run, question, answer, feedback);
+            if let Some(decision) = halts {
+                run.halted = Some(*decision);
+            }
         }
         other => apply_to_lane(run, other, at),
     }
@@ -164,7 +167,7 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
                 task_state.stage = Stage::Merging { commit, onto, since: at }
             });
         }
-        Event::MergeFinished { task, end } => finish_merge(run, &task, end),
+        Event::MergeFinished { task, end, fault } => finish_merge(run, &task, end, fault),
         Event::RetryScheduled { .. } | Event::RetryReleased { .. } => again(run, event),
         other => judged_task(run, other),
     }
@@ -273,7 +276,7 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.order = dag::order(&run.dag).unwrap_or_default();
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
-    run.final_checks = crate::stages::verify::all_checks(&run.all_project_checks(), &plan.tasks);
+    run.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
     run.task_states = run.dag.waits_for.iter().map(|count| TaskState::waiting(*count)).collect();
     let free =
         plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
@@ -289,7 +292,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
         return;
     }
     // Whatever is said first of a review, its lane is there from then on.
-    if crate::stages::review::reviewed(run, task).is_some() {
+    if run.reviewed_task(task).is_some() {
         how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
         return;
     }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use types::{AttemptId, Budget, PriceCap, RuleId, TaskId};
+use types::{AttemptId, Budget, PriceCap, TaskId};
 
 use super::Run;
-use crate::stages::budget;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BudgetState {
@@ -71,12 +70,14 @@ impl BudgetState {
 }
 
 /// Keeps in mind what was asked for, as it was offered.
-pub(super) fn asked(run: &mut Run, question: u32, attempt: Option<&AttemptId>, rule: &RuleId) {
-    if rule.as_str() != budget::ASK {
-        return;
-    }
+pub(super) fn asked(
+    run: &mut Run,
+    question: u32,
+    attempt: Option<&AttemptId>,
+    offer: Option<Budget>,
+) {
+    let Some(add) = offer else { return };
     let task = attempt.map(|attempt| attempt.task.clone());
-    let add = budget::offer(run, task.as_ref());
     run.budget_state.asked = Some(Appeal { question, task, add });
 }
 

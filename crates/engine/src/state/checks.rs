@@ -1,6 +1,6 @@
 //! How what checks and merges came to changes the state of a run: part of `apply`, and called by nobody else.
 
-use types::{CheckEnd, CheckId, Decision, MergeEnd, RuleId, Subject, TaskId};
+use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
 use super::apply::{change, reject};
@@ -79,19 +79,17 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
             run.check_results.baseline.clear();
         }
         LEAVE => run.check_results.leave(index),
-        STOP => {
-            let reason = "a person ends the run at its baseline";
-            run.halted = Some(Decision::new(RuleId::fixed("person.stop"), reason));
-        }
+        // The answer itself says why it ends the run.
+        STOP => {}
         _ => run.check_results.baseline.clear(),
     }
 }
 
-pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
+pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: Option<Box<Fault>>) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
             // What the task promised was looked for anew; what others promised was not.
-            let promised = crate::stages::merge::artifacts(run, task);
+            let promised = run.artifacts(task);
             let others = run.missing.iter().filter(|one| !promised.contains(one)).cloned();
             let missing = others.chain(missing).collect();
             let before = Box::new(Before {
@@ -113,9 +111,19 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd) {
             run.tip = Some(commit.clone());
             change(run, task, |task_state| task_state.stage = Stage::Landed { commit, before });
         }
-        MergeEnd::Conflict { paths, hunks } => {
-            reject(run, task, crate::stages::merge::conflict(&paths, &hunks), None);
+        MergeEnd::Conflict { .. } => {
+            if let Some(fault) = fault {
+                reject(run, task, *fault, None);
+            }
         }
         MergeEnd::Failed { fault } => reject(run, task, fault, None),
     }
+}
+
+/// The project's checks and those of its tasks, each command once.
+pub(super) fn all_checks(project: &[Check], tasks: &[Task]) -> Vec<Check> {
+    let of_tasks = tasks.iter().flat_map(|task| &task.checks);
+    let mut seen = std::collections::BTreeSet::new();
+    let all = project.iter().chain(of_tasks);
+    all.filter(|check| seen.insert(check.command.as_str())).cloned().collect()
 }

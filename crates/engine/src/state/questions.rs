@@ -5,9 +5,7 @@ use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
 
 use super::Run;
 use super::apply::change_running;
-use crate::stages::question::nobody_answered;
 use rules::plan::Headroom;
-use types::choices::STOP;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
@@ -90,23 +88,19 @@ pub(super) fn asked(run: &mut Run, question: Question) {
     run.questions.push(question);
 }
 
-pub(super) fn answered(run: &mut Run, number: u32, answer: Answered) {
+pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: Option<String>) {
     let Some(question) = run.questions.get_mut(number as usize) else { return };
     run.open.remove(&(number as usize));
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
-    let nobody = answer.said.by == Answer::POLICY && question.choice() == Some(STOP);
     let words = question.words();
     if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
-        super::reopen::answered(run, *phase, choice, words.as_deref());
+        super::reopen::answered(run, *phase, choice, feedback);
         return;
     }
     if let (Some(About::Baseline(index)), Some(choice)) = (&about, &answer.choice) {
         super::checks::baseline_answered(run, *index, choice, words.as_deref().unwrap_or(""));
         return;
-    }
-    if nobody && about.is_none() {
-        run.halted = Some(nobody_answered(&question.text));
     }
     if let Some(attempt) = from {
         change_running(run, &attempt, |running| running.answers.push(answer.said));

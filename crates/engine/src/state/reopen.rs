@@ -8,14 +8,10 @@ use super::task_state::{Stage, TaskState};
 use types::choices::{AGAIN, GO, RETRY};
 
 /// Takes an answer to a gate's question into the state.
-pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, words: Option<&str>) {
+pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<String>) {
     if ![AGAIN, GO, RETRY].contains(&choice) {
         return;
     }
-    let told = run.gates.iter().rev().find(|gate| gate.phase == phase).map(|gate| {
-        let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
-        format!("{}{words}", gate.decision.reason)
-    });
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == phase && !gate.go) {
         gate.reopened = true;
     }
@@ -82,8 +78,6 @@ fn work_again(run: &mut Run, told: Option<&String>) {
 /// everything.
 fn mend(run: &mut Run, told: Option<String>) {
     let Some(place) = culprit(run) else { return };
-    let evidence = crate::stages::failure::evidence(run, &run.merged_checks);
-    let told = told.map(|told| format!("{told}{evidence}"));
     // A task that is mended is not finished, so what was said of all of them no longer holds.
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
         gate.reopened = true;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use types::{AttemptId, Digest, Policy, TaskId};
+use types::{Artifact, AttemptId, Digest, Policy, TaskId};
 
 use super::Run;
 use super::task_state::{Stage, TaskState};
@@ -60,6 +60,18 @@ impl Run {
     /// The Intent Spec, once it is written.
     pub(crate) fn spec(&self) -> Option<&Value> {
         self.reviews.spec.as_ref().map(|(spec, _)| spec)
+    }
+
+    /// The task that a review is about; nothing if it is not the id of a review.
+    pub(crate) fn reviewed_task(&self, review: &TaskId) -> Option<TaskId> {
+        let task = rules::review_id::task_of(review)?;
+        (self.place(review).is_none() && self.place(&task).is_some()).then_some(task)
+    }
+
+    /// The files that a task promises.
+    pub(crate) fn artifacts(&self, task: &TaskId) -> Vec<Artifact> {
+        let task = self.place(task).and_then(|place| self.task(place));
+        task.map(|task| task.artifacts.clone()).unwrap_or_default()
     }
 
     /// What the last attempt at a task handed in.

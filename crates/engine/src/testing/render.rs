@@ -78,7 +78,7 @@ fn of_a_task(event: &Event) -> Option<String> {
             format!("{task} {} {left} left{from}{told}", decision.rule)
         }
         Event::MergeStarted { task, onto, .. } => format!("{task} onto {onto}"),
-        Event::MergeFinished { task, end } => match end {
+        Event::MergeFinished { task, end, .. } => match end {
             MergeEnd::Merged { .. } => format!("{task} merged"),
             MergeEnd::Conflict { .. } => format!("{task} conflict"),
             MergeEnd::Failed { .. } => format!("{task} failed"),

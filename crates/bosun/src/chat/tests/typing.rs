@@ -39,7 +39,14 @@ fn enter_speaks_to_whoever_listens() {
     let ui_command = stage.enter("y");
     assert_eq!(ui_command, Some(UiCommand::Answer { question: 3, text: "y".to_owned() }));
     let (by, text) = ("me".to_owned(), "y".to_owned());
-    stage.event(Event::QuestionAnswered { question: 3, by, text, choice: None });
+    stage.event(Event::QuestionAnswered {
+        question: 3,
+        by,
+        text,
+        choice: None,
+        feedback: None,
+        halts: None,
+    });
     assert_eq!(stage.rows(), ["? May it run rm?", "> y"]);
     assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
 }
@@ -68,7 +75,14 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
     let ui_command = stage.enter("yes");
     assert_eq!(ui_command, Some(UiCommand::Answer { question: 1, text: "yes".to_owned() }));
     let (by, text) = ("me".to_owned(), "yes".to_owned());
-    stage.event(Event::QuestionAnswered { question: 1, by, text, choice: None });
+    stage.event(Event::QuestionAnswered {
+        question: 1,
+        by,
+        text,
+        choice: None,
+        feedback: None,
+        halts: None,
+    });
     stage.app.stand(Standing { question: Some(0), ..standing(State::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the first?"));
 }

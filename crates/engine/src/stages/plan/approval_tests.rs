@@ -42,7 +42,14 @@ fn what_was_shown_is_adopted_however_much_later() {
     assert!(shown.contains("question.asked"), "{shown}");
     let (by, text) = ("ann".to_owned(), "approve".to_owned());
     let choice = Some(text.clone());
-    let answered = types::Event::QuestionAnswered { question: 0, by, text, choice };
+    let answered = types::Event::QuestionAnswered {
+        question: 0,
+        by,
+        text,
+        choice,
+        feedback: None,
+        halts: None,
+    };
     bench.machine.apply(&answered, bench.now);
     bench.now = bench.now.after(types::Millis::seconds(3_600));
     let events = bench.send(&types::Input::Due);

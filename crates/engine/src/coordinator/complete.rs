@@ -1,0 +1,95 @@
+//! What a decision means for the state, written into the event that is decided: faults, feedback, offers. So folding a log
+//! composes no text and asks no stage. Logs from before these fields had this computed while they were folded; for them
+//! it still is, just before an event is applied.
+
+use std::borrow::Cow;
+
+use types::choices::{AGAIN, GO, RETRY, STOP};
+use types::{About, Answer, Decision, Event, MergeEnd, Phase, RuleId};
+
+use crate::stages::{budget, failure, merge, plan, question};
+use crate::state::{Question, Run};
+
+/// The event with everything that it means for the state.
+pub(super) fn complete<'a>(run: &Run, event: &'a Event) -> Cow<'a, Event> {
+    match completed(run, event) {
+        Some(whole) => Cow::Owned(whole),
+        None => Cow::Borrowed(event),
+    }
+}
+
+/// Nothing where nothing is missing.
+fn completed(run: &Run, event: &Event) -> Option<Event> {
+    let mut whole = event.clone();
+    match &mut whole {
+        Event::PlanRefused { problems, decision, fault: fault @ None, .. }
+            if decision.rule.as_str() != plan::SENT_BACK =>
+        {
+            *fault = Some(Box::new(plan::fault(problems)));
+        }
+        Event::MergeFinished {
+            end: MergeEnd::Conflict { paths, hunks },
+            fault: fault @ None,
+            ..
+        } => {
+            *fault = Some(Box::new(merge::conflict(paths, hunks)));
+        }
+        Event::QuestionAsked { decision, attempt, terms: Some(terms), .. }
+            if decision.rule.as_str() == budget::ASK && terms.offer.is_none() =>
+        {
+            let task = attempt.as_ref().map(|attempt| &attempt.task);
+            terms.offer = Some(budget::offer(run, task));
+        }
+        Event::QuestionAnswered { question, by, text, choice, feedback, halts }
+            if feedback.is_none() && halts.is_none() =>
+        {
+            let asked = run.questions().get(*question as usize)?;
+            let answered = Answered { by, text, choice: choice.as_deref()? };
+            *feedback = answered.feedback(run, asked);
+            *halts = answered.halts(asked).map(Box::new);
+        }
+        _ => return None,
+    }
+    Some(whole)
+}
+
+/// An answer that is one of the choices.
+struct Answered<'a> {
+    by: &'a str,
+    text: &'a str,
+    choice: &'a str,
+}
+
+impl Answered<'_> {
+    /// What is told to the work that a gate's answer begins again: why it was blocked, what the person said, and what
+    /// the checks said, where it is the merged tree that has to be fixed.
+    fn feedback(&self, run: &Run, asked: &Question) -> Option<String> {
+        let Some(About::Gate(phase)) = asked.about() else { return None };
+        if ![AGAIN, GO, RETRY].contains(&self.choice) {
+            return None;
+        }
+        let gate = run.gates().iter().rev().find(|gate| gate.phase == *phase)?;
+        let chosen = asked.terms.as_ref().and_then(|terms| terms.choose(self.text).ok());
+        let words = chosen.map(|chosen| chosen.words).filter(|words| !words.is_empty());
+        let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
+        let evidence = match (phase, self.choice) {
+            (Phase::Monitoring, RETRY) => failure::evidence(run, run.merged_checks()),
+            _ => String::new(),
+        };
+        Some(format!("{}{words}{evidence}", gate.decision.reason))
+    }
+
+    /// Why the answer ends the run, if it does.
+    fn halts(&self, asked: &Question) -> Option<Decision> {
+        match asked.about() {
+            Some(About::Baseline(_)) if self.choice == STOP => {
+                let reason = "a person ends the run at its baseline";
+                Some(Decision::new(RuleId::fixed("person.stop"), reason))
+            }
+            None if self.by == Answer::POLICY && self.choice == STOP => {
+                Some(question::nobody_answered(&asked.text))
+            }
+            _ => None,
+        }
+    }
+}
