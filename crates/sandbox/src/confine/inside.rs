@@ -1,7 +1,8 @@
-//! A sandbox helper from inside. It leaves our namespaces, and its child lays out a root there that holds nothing of a command. For each
-//! command that child starts a process 1 of new namespaces, before there are orders. When orders come, the helper cuts out
-//! what they name, process 1 puts it in, restricts itself, starts the command and watches two things: the command's
-//! end, and the line to us. When either comes, it ends, and the kernel ends everything that is left inside.
+//! The sandbox helper's own process. It leaves our namespaces, and its child lays out a root there that holds nothing of
+//! a command. For each command that child starts a process 1 of new namespaces, before there are orders. When orders
+//! come, the helper cuts out what they name; process 1 puts it in, restricts itself, starts the command and watches two
+//! things: the command's end, and the line to us. When either comes, it ends, and the kernel ends everything that is left
+//! inside.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
