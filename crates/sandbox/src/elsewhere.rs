@@ -1,4 +1,4 @@
-//! What stands here where the system is not Linux: nothing. There are no walls to build, so none are claimed: the proof
+//! Confinement where the system is not Linux: none. There is no sandbox to set up, so none is claimed: the proof
 //! says that nothing holds commands, whoever requires more is refused, and a command that was to be confined is not
 //! run. Files are still reached through the jail only.
 
@@ -33,7 +33,7 @@ pub struct Confine {
 
 impl Confine {
     #[must_use]
-    pub fn new(_twin: HelperExe) -> Self {
+    pub fn new(_helper_exe: HelperExe) -> Self {
         Self { scope: None }
     }
 
@@ -83,7 +83,7 @@ impl Confine {
     }
 
     /// What the machine can hold commands with: nothing.
-    pub async fn probe(_twin: HelperExe) -> Proof {
+    pub async fn probe(_helper_exe: HelperExe) -> Proof {
         Proof::nothing(REASON)
     }
 

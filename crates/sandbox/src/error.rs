@@ -1,11 +1,15 @@
 //! Why an environment did not do what it was asked. The texts are read by models as well as by people, so they
 //! name the path as it was given and say what would work.
 
+mod causes;
+
 use std::io;
 
 use types::{Fault, FaultClass, WorkPath};
 
-use crate::GitError;
+pub use self::causes::chain;
+use crate::durable::is_storage;
+use crate::git::GitError;
 
 /// A file operation or command that was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +105,7 @@ impl EnvError {
             | Self::Unsupported { .. }
             | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
             Self::Io { source, .. } | Self::Root { source, .. } | Self::Exec { source, .. }
-                if crate::durable::is_storage(source) =>
+                if is_storage(source) =>
             {
                 (FaultClass::Person, "env.disk")
             }
@@ -118,21 +122,8 @@ impl EnvError {
     /// The error with all its causes, in one line.
     #[must_use]
     pub fn chain(&self) -> String {
-        crate::error::chain(self)
+        chain(self)
     }
-}
-
-/// An error with all its causes, in one line; `Display` alone shows only the outermost.
-#[must_use]
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

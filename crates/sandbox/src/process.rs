@@ -15,7 +15,7 @@ use types::{Ended, ExecResult, Millis};
 use crate::EnvError;
 use crate::child::Child;
 use crate::confine::Action;
-use crate::stream::{Listener, Said, Streams};
+use crate::stream::{CapturedOutput, Listener, Streams};
 use crate::sweep;
 
 /// How long a group has between TERM and KILL.
@@ -42,7 +42,7 @@ impl Shell {
         command
     }
 
-    /// The same as orders for a mason.
+    /// The same as orders for a sandbox helper.
     pub(crate) fn action(&self, line: String) -> Action {
         Action::Run { shell: self.0.clone(), line }
     }
@@ -66,7 +66,7 @@ pub(crate) async fn run(
 
 /// What came of a command.
 pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> ExecResult {
-    let Said { both, output, errors, dropped } = streams.finish();
+    let CapturedOutput { both, output, errors, dropped } = streams.finish();
     let elapsed = began.elapsed().into();
     ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
 }

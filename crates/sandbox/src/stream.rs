@@ -59,7 +59,7 @@ pub(crate) struct Streams {
 
 /// What a command said.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct CapturedOutput {
     pub(crate) both: String,
     pub(crate) output: String,
     pub(crate) errors: String,
@@ -140,10 +140,10 @@ impl Streams {
     }
 
     /// What was said, which is no longer held here afterwards.
-    pub(crate) fn finish(&mut self) -> Said {
+    pub(crate) fn finish(&mut self) -> CapturedOutput {
         let taken = |capture: &mut Capture| std::mem::replace(capture, Capture::new(0)).finish();
         let (both, dropped) = taken(&mut self.both);
         let [output, errors] = self.apart.each_mut().map(|capture| taken(capture).0);
-        Said { both, output, errors, dropped }
+        CapturedOutput { both, output, errors, dropped }
     }
 }

@@ -1,5 +1,5 @@
 //! Finds what an unconfined command left running, also what left its session, by a mark in its environment. A
-//! process that wipes its environment is not found: only walls hold those who do not want to be held.
+//! process that wipes its environment is not found: only a sandbox holds those who do not want to be held.
 
 use std::io::Read as _;
 use std::time::Duration;

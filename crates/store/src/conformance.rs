@@ -2,6 +2,7 @@
 //! each with a journal of its own, and panics at the first promise that is broken. It is meant for tests.
 #![expect(clippy::expect_used, reason = "a broken promise ends the test that runs these checks")]
 
+mod fixture;
 mod follow;
 mod lease;
 mod lines;
@@ -9,9 +10,9 @@ mod side;
 
 use std::sync::Arc;
 
-use types::{CallId, CallOutcome, Envelope, Event, LogId, Millis, SessionId, Shown, Timestamp};
+use types::Millis;
 
-use crate::{Batch, Clean, Journal, JournalError, Lease, Redactor};
+use crate::Journal;
 
 /// Put an implementation through all checks. `make` returns a new, empty journal each time.
 pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
@@ -39,50 +40,4 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
 /// The same for leases that expire: they do so `after` they were last renewed, as told by a clock that `pass` moves.
 pub async fn expiry(journal: &dyn Journal, after: Millis, pass: impl Fn(Millis)) {
     lease::a_lease_that_is_not_renewed_expires_and_says_so(journal, after, pass).await;
-}
-
-fn log(text: &str) -> LogId {
-    text.parse().expect("a log id")
-}
-
-fn noon(minute: i64) -> Timestamp {
-    Timestamp::from_millis(1_793_880_000_000 + minute * 60_000)
-}
-
-/// An event that is recognised by its text.
-fn said(text: impl Into<String>) -> Clean {
-    let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
-    let output = Shown { text: text.into(), ..Shown::default() };
-    Redactor::none().clean(Event::ToolFinished {
-        call,
-        outcome: CallOutcome::Ok,
-        output,
-        images: vec![],
-        files: vec![],
-        trees: None,
-        metadata: Box::default(),
-    })
-}
-
-fn text(envelope: &Envelope) -> &str {
-    match &envelope.event {
-        Event::ToolFinished { output, .. } => &output.text,
-        _ => "",
-    }
-}
-
-fn batch(expect: u64, events: &[Clean]) -> Batch<'_> {
-    Batch { expect, at: noon(0), events, taken: None }
-}
-
-/// Write lines 1 to `count`, each with its number as text, one append each.
-async fn count_to(journal: &dyn Journal, lease: &Lease, count: u64) {
-    for seq in 1..=count {
-        let events = [said(seq.to_string())];
-        journal.append(lease, batch(seq - 1, &events)).await.expect("an append");
-    }
-}
-
-fn is_conflict(error: &JournalError, at: u64) -> bool {
-    matches!(error, JournalError::Conflict { found, .. } if *found == at)
 }

@@ -8,8 +8,8 @@ use futures::stream::BoxStream;
 use runtime::store::{Batch, Journal, JournalError, Lease, LogSummary};
 use types::{BlobRef, Command, Digest, Envelope, Event, LogId, RunId, Timestamp};
 
-use crate::play::starts_like;
 use crate::points::Point;
+use crate::trace::starts_like;
 
 /// After which line the power is cut.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ mod play;
 mod points;
 mod scenario;
 mod talk;
+mod trace;
 mod unread;
 pub mod wire;
 

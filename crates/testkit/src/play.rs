@@ -15,8 +15,8 @@ use runtime::{
     presets,
 };
 use types::{
-    Attack, AttemptId, Command, CommitId, Envelope, Event, IsolationLevel, LogId, Policy, Proof,
-    Request, RunId, RunView, Settling, Status, Timestamp,
+    Attack, Command, CommitId, Envelope, IsolationLevel, LogId, Policy, Proof, Request, RunId,
+    RunView, Settling, Status, Timestamp,
 };
 
 use crate::counted::{self, Executions, NeverEnds};
@@ -24,6 +24,7 @@ use crate::cut::{Cut, Cutting};
 use crate::kept::{nothing_lost, nothing_twice};
 use crate::points::Point;
 use crate::scenario::Scenario;
+use crate::trace::{starts_like, trace_line};
 
 /// When every scenario begins.
 const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -49,17 +50,6 @@ impl Played {
         let lines = self.lines.iter();
         lines.map(|line| trace_line(line.attempt.as_ref(), &line.event) + "\n").collect()
     }
-}
-
-pub(crate) fn trace_line(attempt: Option<&AttemptId>, event: &Event) -> String {
-    let attempt = attempt.map(ToString::to_string).unwrap_or_default();
-    format!("{:<18} {attempt:<7} {}", event.kind(), event.summary()).trim_end().to_owned()
-}
-
-/// Whether an event's line in the trace starts like this, however its columns are set.
-pub(crate) fn starts_like(attempt: Option<&AttemptId>, event: &Event, wanted: &str) -> bool {
-    let line = trace_line(attempt, event);
-    line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(wanted)
 }
 
 /// Plays a scenario to its end; if its story has a power cut, with that.

@@ -14,9 +14,10 @@ use types::{Envelope, Event, LogId, SessionState};
 
 use crate::cut::{Cut, Cutting};
 use crate::kept::{nothing_lost, nothing_twice};
-use crate::play::{Stage, policy, trace_line};
+use crate::play::{Stage, policy};
 use crate::points::Point;
 use crate::scenario::{Scenario, Step};
+use crate::trace::trace_line;
 
 /// What came of a conversation.
 #[derive(Debug, PartialEq)]

@@ -10,9 +10,8 @@ use nix::mount::{MsFlags, mount};
 use rustix::fs::{Dir, FileType, OFlags};
 use types::{Scope, WorkPath};
 
-use super::inside::{Unbuilt, doing};
-use super::mounts::{attach, by_number};
-use super::trees::{Access, Reach, attribute, beneath, open};
+use super::error::{SetupError, doing};
+use super::mount::{Access, Reach, attach, attribute, beneath, by_number, open};
 
 /// Puts an open folder over its closed self, and closes what is in it.
 pub(super) fn open_folder(
@@ -20,7 +19,7 @@ pub(super) fn open_folder(
     folder: &WorkPath,
     tree: &OwnedFd,
     scope: &Scope,
-) -> Result<(), Unbuilt> {
+) -> Result<(), SetupError> {
     let what = || format!("opening {folder} for new files");
     let at = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
     let at = beneath(&at, folder.as_str()).map_err(doing(what()))?;

@@ -13,9 +13,9 @@ use nix::sys::signalfd::SignalFd;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::inside::{Unbuilt, doing};
+use super::error::{SetupError, doing};
 use super::meter::Meter;
-use super::spec::{Report, Spec};
+use super::spec::{Report, Spec, TERM};
 
 /// A shell for this line, with the variables of the orders, no input, and its output into the pipes.
 pub(super) fn shell(spec: &Spec, shell: &Path, line: &str, pipes: Vec<OwnedFd>) -> Command {
@@ -34,7 +34,7 @@ pub(super) fn shell(spec: &Spec, shell: &Path, line: &str, pipes: Vec<OwnedFd>) 
 pub(super) fn start(
     mut command: Command,
     first: impl Fn() -> io::Result<()> + Send + Sync + 'static,
-) -> Result<Pid, Unbuilt> {
+) -> Result<Pid, SetupError> {
     // SAFETY: the process has one thread, so its memory is whole in the child, and it may allocate there.
     unsafe {
         command.pre_exec(move || {
@@ -60,7 +60,7 @@ pub(super) fn watch(
     child: Pid,
     meter: &mut Meter,
     everybody: &Everybody<'_>,
-) -> Result<Report, Unbuilt> {
+) -> Result<Report, SetupError> {
     let mut ends = SigSet::empty();
     ends.add(Signal::SIGCHLD);
     ends.thread_block().map_err(doing("watching for ends"))?;
@@ -92,7 +92,7 @@ pub(super) fn watch(
         }
         let mut word = [0];
         match if spoken { line.read(&mut word) } else { continue } {
-            Ok(1) if word == *super::TERM => (everybody.terminate)(),
+            Ok(1) if word == *TERM => (everybody.terminate)(),
             // Nobody is there any more, or has had enough.
             _ => return Ok(Report::Signalled(Signal::SIGKILL as i32)),
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::unistd::Pid;
 
-use super::meter;
+use super::processes::hides;
 
 /// The least time between two counts of files,
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -84,7 +84,7 @@ impl Growth {
                 }
             }
         }
-        if processes.iter().any(|pid| meter::hides(*pid)) {
+        if processes.iter().any(|pid| hides(*pid)) {
             return None;
         }
         for pid in processes {

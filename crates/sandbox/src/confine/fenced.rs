@@ -13,11 +13,12 @@ use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::IsolationLevel;
 
 use super::command::Everybody;
-use super::inside::{Unbuilt, doing, ordered, say};
+use super::error::{SetupError, doing};
+use super::line::{ordered, say};
+use super::machine_paths::{KEYS, SETTINGS, SYSTEM, TOOLCHAINS};
 use super::meter::Meter;
-use super::mounts::{KEYS, SETTINGS, SYSTEM, TOOLCHAINS};
+use super::restrict::{self, Fence, Filter};
 use super::spec::{Action, Report, Spec};
-use super::walls::{self, Fence, Filter};
 use super::{command, probe};
 
 /// What of `/dev` can be used.
@@ -27,8 +28,11 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 const ROUNDS: usize = 100;
 
 /// Takes orders until there will be no more, and has each followed by a child.
-#[expect(unsafe_code, reason = "fork; a mason has one thread, so its memory is whole in the child")]
-pub(super) fn serve(ours: &mut UnixStream) -> Result<(), Unbuilt> {
+#[expect(
+    unsafe_code,
+    reason = "fork; a helper has one thread, so its memory is whole in the child"
+)]
+pub(super) fn serve(ours: &mut UnixStream) -> Result<(), SetupError> {
     while let Some((spec, fds)) = ordered(ours)? {
         // SAFETY: this process has a single thread.
         if let ForkResult::Child = unsafe { fork() }.map_err(doing("starting a child"))? {
@@ -51,7 +55,7 @@ pub(super) fn serve(ours: &mut UnixStream) -> Result<(), Unbuilt> {
 }
 
 /// Runs the command, and says how it ended.
-fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Report, Unbuilt> {
+fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Report, SetupError> {
     // Whoever loses its parent becomes our child, so nobody gets away.
     nix::sys::prctl::set_child_subreaper(true).map_err(doing("becoming everybody's parent"))?;
     if getuid().is_root() {
@@ -66,7 +70,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
         .map_err(doing("entering the workspace"))?;
     match &spec.action {
         Action::Probe(targets) => {
-            walls::fence_in(&fence, &spec.limits, &filter)?;
+            restrict::fence_in(&fence, &spec.limits, &filter)?;
             Ok(Report::Probed(probe::attack(&spec.root, targets, IsolationLevel::Landlock)))
         }
         Action::Run { shell, line } => {
@@ -74,7 +78,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
             shell.env("TMPDIR", temp.path());
             let limits = spec.limits;
             let fenced =
-                move || walls::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
+                move || restrict::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
             let places = vec![spec.root.clone(), temp.path().to_owned()];
             let mut meter = Meter::new(spec.limits, None, places);
             let child = command::start(shell, fenced)?;

@@ -1,4 +1,4 @@
-//! One command behind walls, seen from outside: orders go to a mason, output comes through pipes, and a report on a line
+//! One command in a sandbox, seen from outside: orders go to a helper, output comes through pipes, and a report on a line
 //! of the command's own is the end. Whoever stops waiting ends everything inside.
 
 use std::io::{self, PipeWriter};
@@ -18,8 +18,7 @@ use types::{Ended, ExecResult, Millis};
 use super::helper::{SandboxHelper, SandboxHelpers};
 use super::line::{self, MAX_MESSAGE};
 use super::proxy::Proxy;
-use super::spec::{Report, Spec};
-use super::{KILL, TERM};
+use super::spec::{KILL, Report, Spec, TERM};
 use crate::process::{GRACE, result};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
@@ -27,14 +26,14 @@ use crate::{EnvError, Hosts, Listener};
 /// How long everybody inside has to end after that was ordered.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
-/// How long walls may take to build on a machine that has much else to do.
-const WALLS: Duration = Duration::from_secs(10);
+/// How long setting up a sandbox may take on a machine that has much else to do.
+const SETUP: Duration = Duration::from_secs(10);
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
     move |source| EnvError::Exec { doing, source }
 }
 
-/// What a command is run with: masons, and hosts that it may reach.
+/// What a command is run with: helpers, and hosts that it may reach.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) helpers: &'a Arc<SandboxHelpers>,
@@ -69,7 +68,7 @@ pub(super) async fn run(
     Ok(held.finish(cut, began))
 }
 
-/// Has walls attacked by whoever was put behind them.
+/// Has a sandbox attacked from inside.
 pub(super) async fn probe(helpers: &Arc<SandboxHelpers>, spec: Spec) -> Result<Report, EnvError> {
     let way = Way { helpers, hosts: &Arc::default() };
     let mut held = Held::start(way, spec, None).await?;
@@ -115,7 +114,7 @@ impl Held {
         let quick = known.is_some() && !spec.network && spec.is_short();
         let given = move || {
             let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
-            let helper = helper.map_err(failed("starting a mason for"))?;
+            let helper = helper.map_err(failed("starting a sandbox helper for"))?;
             let given = orders(&helper, &spec, (out, err));
             // Orders that one could not follow say nothing about the next.
             given.inspect_err(|_| helpers.dismiss(&helper))?.map(|given| (helper, given))
@@ -154,7 +153,7 @@ impl Held {
         }
     }
 
-    /// Why there was no report: the mason may know.
+    /// Why there was no report: the helper may know.
     async fn why(&self) -> String {
         self.helpers.dismiss(&self.helper);
         let helper = Arc::clone(&self.helper);
@@ -223,10 +222,10 @@ struct Given {
     proxied: Option<TcpListener>,
 }
 
-/// What became of orders that a mason took: it may not be able to follow them.
+/// What became of orders that a helper took: it may not be able to follow them.
 type Followed = Result<Given, EnvError>;
 
-/// Gives orders, with the pipes for what the command says. A mason that is at its end says why.
+/// Gives orders, with the pipes for what the command says. A helper that is at its end says why.
 fn orders(
     helper: &SandboxHelper,
     spec: &Spec,
@@ -249,7 +248,7 @@ fn orders(
 
 /// Waits for the listener inside.
 fn proxied(mut line: Line) -> io::Result<Followed> {
-    line.set_read_timeout(Some(WALLS))?;
+    line.set_read_timeout(Some(SETUP))?;
     let mut first = None;
     loop {
         let waits = |report: &Report| usize::from(*report == Report::Listening);
@@ -272,13 +271,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_that_cannot_be_followed_are_not_the_masons_end() {
+    fn orders_that_cannot_be_followed_are_not_the_helpers_end() {
         let (line, mut theirs) = Line::pair().expect("a line");
         let reason = "entering src: it does not exist".to_owned();
         for report in [Report::Begun(2), Report::Failed(reason)] {
             line::send(&mut theirs, &report, &[]).expect("it is heard");
         }
-        let followed = proxied(line).expect("a mason that goes on");
+        let followed = proxied(line).expect("a helper that goes on");
         let error = followed.err().expect("there is no way out").to_string();
         assert!(error.contains("entering src: it does not exist;"), "{error}");
     }

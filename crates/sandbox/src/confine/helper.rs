@@ -1,4 +1,4 @@
-//! Masons: processes of ours that build walls, for one command of a workspace after the other. Each has left our
+//! Sandbox helpers: processes of ours that set up sandboxes, for one command of a workspace after the other. Each has left our
 //! namespaces and laid out a root, and has the next command's own namespaces ready, so that a command pays only for what
 //! is its own. When we die, their lines break and they end, with everything inside.
 
@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use super::line;
-use super::spec::{Prelude, Report, Spec};
+use super::spec::{Prelude, Report, Spec, WORD};
 use crate::child::own_session;
 
 /// How many are kept: more than there are folders worked in at the same time, because whoever takes folders in turn would
@@ -24,7 +24,7 @@ const KEPT: usize = 64;
 /// How long we listen for the reason of one that is at its end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The masons of this process.
+/// The helpers of this process.
 #[derive(Debug, Default)]
 pub(super) struct SandboxHelpers {
     known: Mutex<Vec<Arc<SandboxHelper>>>,
@@ -77,7 +77,7 @@ impl SandboxHelper {
     fn start(prelude: Prelude, ended: Ended) -> io::Result<Self> {
         let (mut line, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(super::WORD).env_clear().current_dir("/");
+        command.arg(WORD).env_clear().current_dir("/");
         command
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())

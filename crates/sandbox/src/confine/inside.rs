@@ -1,7 +1,8 @@
-//! A mason's life. It leaves our namespaces, and its child lays out a root there that holds nothing of a command. For each
-//! command that child starts a process 1 of new namespaces, before there are orders. When orders come, the mason cuts out
-//! what they name, process 1 puts it in, raises the walls, starts the command and watches two things: the command's
-//! end, and the line to us. When either comes, it ends, and the kernel ends everything that is left inside.
+//! The sandbox helper's own process. It leaves our namespaces, and its child lays out a root there that holds nothing of
+//! a command. For each command that child starts a process 1 of new namespaces, before there are orders. When orders
+//! come, the helper cuts out what they name; process 1 puts it in, restricts itself, starts the command and watches two
+//! things: the command's end, and the line to us. When either comes, it ends, and the kernel ends everything that is left
+//! inside.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -16,27 +17,15 @@ use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::IsolationLevel;
 
+use super::error::{SetupError, doing};
+use super::line::{self, ordered, say};
 use super::meter::Meter;
 use super::sockets::Finder;
 use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
-use super::{ORDERED, command, fenced, line, mounts, network, private, probe, walls};
+use super::{command, fenced, network, private, probe, restrict, root_fs};
 
-/// Why the walls could not be built.
-#[derive(Debug, thiserror::Error)]
-#[error("{doing}: {source}")]
-pub(super) struct Unbuilt {
-    doing: String,
-    source: io::Error,
-}
-
-/// Names what was being done when it went wrong.
-pub(super) fn doing<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Unbuilt {
-    let doing = what.into();
-    move |error| Unbuilt { doing, source: error.into() }
-}
-
-/// A mason from start to end; the answer is its exit code.
+/// A helper from start to end; the answer is its exit code.
 pub(super) fn main() -> i32 {
     let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
     let mut ours = UnixStream::from(ours);
@@ -51,23 +40,12 @@ pub(super) fn main() -> i32 {
     }
 }
 
-/// Says it, if somebody still listens.
-pub(super) fn say(to: &mut UnixStream, report: &Report) -> i32 {
-    i32::from(line::send(to, report, &[]).is_err())
-}
-
-/// The next orders, with what comes with them; nothing when there will be none.
-pub(super) fn ordered(ours: &mut UnixStream) -> Result<Option<(Spec, Vec<OwnedFd>)>, Unbuilt> {
-    match line::receive::<Spec>(ours, |_| ORDERED) {
-        Ok(orders) => Ok(Some(orders)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(doing("waiting for orders")(error)),
-    }
-}
-
 /// Leaves our namespaces, and hands what orders name to a child that has a root of its own.
-#[expect(unsafe_code, reason = "fork; a mason has one thread, so its memory is whole in the child")]
-fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
+#[expect(
+    unsafe_code,
+    reason = "fork; a helper has one thread, so its memory is whole in the child"
+)]
+fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), SetupError> {
     leave()?;
     let (mut here, mut there) = UnixStream::pair().map_err(doing("making a line"))?;
     // SAFETY: this process has a single thread.
@@ -91,7 +69,7 @@ fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
     }
 }
 
-fn leave() -> Result<(), Unbuilt> {
+fn leave() -> Result<(), SetupError> {
     let (uid, gid) = (getuid(), getgid());
     let new = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNS
@@ -114,7 +92,7 @@ fn hand_over(
     fds: Vec<OwnedFd>,
     to: &mut UnixStream,
     finder: &mut Finder,
-) -> Result<(), Unbuilt> {
+) -> Result<(), SetupError> {
     match trees::cut(spec, finder) {
         Ok((handed, trees)) => {
             let fds: Vec<_> = fds.iter().chain(&trees).map(std::os::fd::AsFd::as_fd).collect();
@@ -130,11 +108,15 @@ fn hand_over(
 }
 
 /// Lays out the root, and keeps a process 1 ready in a copy of it until there will be no more orders.
-fn build(ours: &mut UnixStream, from: &mut UnixStream, prelude: &Prelude) -> Result<(), Unbuilt> {
+fn build(
+    ours: &mut UnixStream,
+    from: &mut UnixStream,
+    prelude: &Prelude,
+) -> Result<(), SetupError> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     unshare(CloneFlags::CLONE_NEWNS).map_err(doing("making a root of our own"))?;
-    mounts::lay_out(prelude)?;
-    let filter = walls::Filter::compile()?;
+    root_fs::lay_out(prelude)?;
+    let filter = restrict::Filter::compile()?;
     loop {
         let (mut mine, theirs) = UnixStream::pair().map_err(doing("making a line"))?;
         let Some(child) = clone().map_err(doing("making namespaces for a command"))? else {
@@ -176,7 +158,7 @@ fn first_process(
     from: &mut UnixStream,
     mut above: UnixStream,
     prelude: &Prelude,
-    filter: &walls::Filter,
+    filter: &restrict::Filter,
 ) -> i32 {
     let number = match prepare(prelude, &mut above) {
         Ok(number) => number,
@@ -197,7 +179,7 @@ fn first_process(
 }
 
 /// What can be done before there are orders; the answer is our own number outside.
-fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, Unbuilt> {
+fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, SetupError> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
     private::furnish(prelude)?;
@@ -210,18 +192,18 @@ fn obey(
     handed: Handed,
     mut fds: Vec<OwnedFd>,
     line: &mut UnixStream,
-    filter: &walls::Filter,
-) -> Result<Report, Unbuilt> {
+    filter: &restrict::Filter,
+) -> Result<Report, SetupError> {
     if handed.spec.network {
         let opened = network::listen()
             .and_then(|listener| line::send(line, &Report::Listening, &[listener.as_fd()]));
         opened.map_err(doing("opening a way to the granted hosts"))?;
     }
     let trees = fds.split_off(2);
-    let writable = mounts::complete(&handed, &trees)?;
+    let writable = root_fs::complete(&handed, &trees)?;
     drop(trees);
     let spec = handed.spec;
-    walls::raise(&writable, &spec.limits, filter)?;
+    restrict::raise(&writable, &spec.limits, filter)?;
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: words } => {

@@ -1,4 +1,4 @@
-//! Messages between us and a mason, and between its two halves: a length, JSON, and descriptors that travel with
+//! Messages between us and a sandbox helper, and between its two halves: a length, JSON, and descriptors that travel with
 //! them. Both ends are ours, but what arrives is bounded all the same.
 
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
@@ -9,6 +9,9 @@ use nix::cmsg_space;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use super::error::{SetupError, doing};
+use super::spec::{ORDERED, Report, Spec};
 
 /// The longest message.
 pub(super) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
@@ -88,4 +91,18 @@ pub(super) fn receive_fds(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
         }
     }
     Ok(fds)
+}
+
+/// Says it, if somebody still listens.
+pub(super) fn say(to: &mut UnixStream, report: &Report) -> i32 {
+    i32::from(send(to, report, &[]).is_err())
+}
+
+/// The next orders, with what comes with them; nothing when there will be none.
+pub(super) fn ordered(ours: &mut UnixStream) -> Result<Option<(Spec, Vec<OwnedFd>)>, SetupError> {
+    match receive::<Spec>(ours, |_| ORDERED) {
+        Ok(orders) => Ok(Some(orders)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(doing("waiting for orders")(error)),
+    }
 }

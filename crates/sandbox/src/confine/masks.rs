@@ -7,13 +7,12 @@ use std::path::Path;
 use nix::mount::{MsFlags, mount};
 use rustix::fs::FileType;
 
-use super::inside::{Unbuilt, doing};
-use super::mounts::{bind, by_number};
+use super::error::{SetupError, doing};
+use super::mount::{beneath, bind, by_number};
 use super::spec::Spec;
-use super::trees::beneath;
 
 /// Covers what of the workspace is hidden.
-pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), Unbuilt> {
+pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), SetupError> {
     for path in &spec.pinned {
         let Ok(place) = beneath(workspace, path.as_str()) else { continue };
         let place = by_number(&place);
@@ -31,7 +30,7 @@ pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), Unbuilt> {
 }
 
 /// Covers a path of the machine, if it is there.
-pub(super) fn mask(path: &Path) -> Result<(), Unbuilt> {
+pub(super) fn mask(path: &Path) -> Result<(), SetupError> {
     if !path.is_file() && !path.is_dir() {
         return Ok(());
     }

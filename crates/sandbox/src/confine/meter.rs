@@ -2,17 +2,13 @@
 //! process for itself and do not count root's processes at all, so the sum is looked at while the command runs. It does
 //! not limit processor time or bandwidth, and a limit can be exceeded for as long as lies between two looks.
 
-use std::collections::HashSet;
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
 use super::disk::{self, Growth};
+use super::processes::{Usage, hides, memory_files, segments, unowned};
 use super::spec::Limits;
 
 /// How long a command runs before the first look, and the least time between two.
@@ -24,8 +20,7 @@ const SHARE: u32 = 20;
 /// but not longer than this, whatever a command does to make looking slow.
 const LONGEST: Duration = Duration::from_secs(1);
 
-const KB: u64 = 1024;
-const MB: u64 = KB * KB;
+const MB: u64 = 1 << 20;
 
 /// The usage of one command, with when to look at it next.
 #[derive(Debug)]
@@ -123,102 +118,9 @@ impl Meter {
     }
 }
 
-/// What one process uses, as anybody may know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Usage {
-    pid: Pid,
-    tasks: u64,
-    resident: u64,
-}
-
-impl Usage {
-    fn of(pid: Pid) -> Option<Self> {
-        let text = fs::read(format!("/proc/{pid}/status")).ok()?;
-        Self::parse(pid, &String::from_utf8_lossy(&text))
-    }
-
-    fn parse(pid: Pid, status: &str) -> Option<Self> {
-        let tasks = status.lines().find_map(|line| line.strip_prefix("Threads:"))?;
-        // One that has ended and is not reaped yet has no memory.
-        let resident = kilobytes(status, "VmRSS:").unwrap_or(0);
-        Some(Self { pid, tasks: tasks.trim().parse().ok()?, resident })
-    }
-
-    /// Its share of private and file pages with what was swapped out, and of shared memory.
-    fn parts(&self) -> Option<(u64, u64)> {
-        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
-        let value = |name: &str| kilobytes(&text, name);
-        let whole = value("Pss:")?;
-        let shared = value("Pss_Shmem:").unwrap_or(0);
-        let swapped = value("SwapPss:").unwrap_or(0);
-        Some((whole.saturating_sub(shared).saturating_add(swapped), shared))
-    }
-}
-
-/// Whether a process keeps what it has open to itself, as one does whose program may be run and not read.
-pub(super) fn hides(pid: Pid) -> bool {
-    // The kernel asks the same of whoever opens this as of whoever would follow a descriptor.
-    let opened = fs::File::open(format!("/proc/{pid}/smaps_rollup"));
-    let denied = opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
-    // Nobody opens that of one that has ended either, but then nothing is left of it.
-    denied && Usage::of(pid).is_some_and(|usage| usage.resident > 0)
-}
-
-/// A value in a list of lines such as `Pss:  12 kB`, in bytes.
-fn kilobytes(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let number: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(number.saturating_mul(KB))
-}
-
-/// Memory of the machine that no resident set shows: shared memory, files in memory, what was swapped out.
-fn unowned() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let value = |name: &str| kilobytes(&text, name).unwrap_or(0);
-    value("Shmem:").saturating_add(value("SwapTotal:").saturating_sub(value("SwapFree:")))
-}
-
-/// System V segments of the command's own namespace, which need no process that maps them.
-fn segments() -> u64 {
-    let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    let resident = |line: &str| line.split_ascii_whitespace().nth(14)?.parse::<u64>().ok();
-    text.lines().skip(1).filter_map(resident).sum()
-}
-
-/// Files that exist in memory alone and only as descriptors.
-fn memory_files(usage: &[Usage]) -> u64 {
-    let mut seen = HashSet::new();
-    let mut bytes = 0_u64;
-    for one in usage {
-        let descriptors = fs::read_dir(format!("/proc/{}/fd", one.pid)).into_iter().flatten();
-        for descriptor in descriptors.flatten() {
-            let path = descriptor.path();
-            let named = fs::read_link(&path);
-            if named.is_ok_and(|name| name.as_os_str().as_bytes().starts_with(b"/memfd:"))
-                && let Ok(found) = fs::metadata(&path)
-                && seen.insert((found.dev(), found.ino()))
-            {
-                bytes = bytes.saturating_add(found.blocks().saturating_mul(512));
-            }
-        }
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_that_has_ended_is_a_task_without_memory() {
-        let pid = Pid::from_raw(7);
-        let status = "Name:\tVmRSS: 9 kB\nState:\tS\nVmRSS:\t      12 kB\nThreads:\t3\n";
-        let usage = Usage::parse(pid, status).expect("a usage");
-        assert_eq!(usage, Usage { pid, tasks: 3, resident: 12 * KB });
-        let ended = Usage::parse(pid, "Name:\tx\nState:\tZ\nThreads:\t1\n");
-        assert_eq!(ended, Some(Usage { pid, tasks: 1, resident: 0 }));
-        assert_eq!(Usage::parse(pid, "Name:\tx\n"), None);
-    }
 
     #[test]
     fn a_process_that_ends_while_it_is_looked_at_has_no_memory() {

@@ -9,13 +9,15 @@ use std::path::Path;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use rustix::fs::OFlags;
 
-use super::inside::{Unbuilt, doing};
-use super::mounts::{OLD_PROCESSES, bind, by_number, close, place, tmpfs};
+use super::error::{SetupError, doing};
+use super::mount::{bind, by_number, close, open, place, tmpfs};
 use super::spec::Prelude;
-use super::trees::open;
 
 /// Folders for temporary files. The first is where all of them are kept, so it is put in first.
 pub(super) const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// The machine's own `/proc`, until there is another one: the kernel gives a new one only to whom sees one.
+pub(super) const OLD_PROCESSES: &str = "/.proc";
 
 /// The least that a file takes, for the count of files.
 const BLOCK: u64 = 4096;
@@ -24,7 +26,7 @@ const BLOCK: u64 = 4096;
 const FEW_FILES: u64 = 4096;
 
 /// Puts in what every command has for itself alone.
-pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
+pub(super) fn furnish(prelude: &Prelude) -> Result<(), SetupError> {
     processes(prelude)?;
     let base = Path::new(TEMPORARY[0]);
     // To the kernel, 0 is no limit at all; and without a limit on their number, empty files would take memory for free.
@@ -35,7 +37,7 @@ pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
     let wanted = wanted.into_iter().chain([(prelude.home.as_path(), 0o700)]).enumerate();
     let made = wanted
         .map(|(number, (path, mode))| Ok((path, folder(&base.join(number.to_string()), mode)?)));
-    for (path, from) in made.collect::<Result<Vec<_>, Unbuilt>>()? {
+    for (path, from) in made.collect::<Result<Vec<_>, SetupError>>()? {
         // A home may lie in one of the others.
         place(path, path, true)?;
         bind(&by_number(&from), path).map_err(doing(format!("making {}", path.display())))?;
@@ -43,7 +45,7 @@ pub(super) fn furnish(prelude: &Prelude) -> Result<(), Unbuilt> {
     Ok(())
 }
 
-fn folder(at: &Path, mode: u32) -> Result<OwnedFd, Unbuilt> {
+fn folder(at: &Path, mode: u32) -> Result<OwnedFd, SetupError> {
     let what = "making room for temporary files";
     fs::create_dir(at).map_err(doing(what))?;
     fs::set_permissions(at, fs::Permissions::from_mode(mode)).map_err(doing(what))?;
@@ -51,7 +53,7 @@ fn folder(at: &Path, mode: u32) -> Result<OwnedFd, Unbuilt> {
 }
 
 /// A `/proc` that shows only what is inside, and that nobody can write to.
-fn processes(prelude: &Prelude) -> Result<(), Unbuilt> {
+fn processes(prelude: &Prelude) -> Result<(), SetupError> {
     let path = Path::new("/proc");
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), path, Some("proc"), flags, None::<&str>)

@@ -1,4 +1,4 @@
-//! The attack from inside: what a hostile command would try, tried by ourselves, after all walls are up. Each
+//! The attack from inside: what a hostile command would try, tried by ourselves, after everything is restricted. Each
 //! attempt says nothing when it was held, and how it got through when it was not.
 
 use std::fs::{self, OpenOptions};

@@ -6,17 +6,48 @@ use std::path::Path;
 
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
-use types::{Attack, ExecRequest, IsolationLevel, Millis, Proof, WorkPath};
+use types::{Attack, IsolationLevel, Millis, Proof, WorkPath};
 
 use super::spec::{Action, Limits, Report, Targets};
-use super::{Confine, held, probe};
-use crate::{EnvError, Environment as _, LocalEnvironment};
+use super::{Confine, HelperExe, held, probe};
+use crate::error::EnvError;
+use crate::process::Shell;
+use crate::temporary::temporary;
+use crate::variables::Variables;
 
-pub(super) async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
+impl Confine {
+    /// Attacks a sandbox of this kind from inside, in a workspace made for it.
+    pub async fn prove(&self) -> Result<Proof, EnvError> {
+        prove(self).await
+    }
+
+    /// Exceeds each limit on what all processes of a command may use together, in a workspace made for it.
+    pub async fn prove_limits(&self) -> Result<Vec<Attack>, EnvError> {
+        prove_limits(self).await
+    }
+
+    /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
+    pub async fn probe(helper_exe: HelperExe) -> Proof {
+        let mut missing = Vec::new();
+        for rung in [IsolationLevel::Full, IsolationLevel::Landlock] {
+            match Self::new(helper_exe.clone()).holding(rung).prove().await {
+                Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
+                Ok(proof) => missing.extend(proof.through().map(|attack| {
+                    let how = attack.through.as_deref().unwrap_or_default();
+                    format!("{}: {}: {how}", rung.as_str(), attack.what)
+                })),
+                Err(error) => missing.push(format!("{}: {}", rung.as_str(), error.chain())),
+            }
+        }
+        Proof { rung: IsolationLevel::None, attacks: vec![], missing }
+    }
+}
+
+async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let failed = |doing| move |source| EnvError::Exec { doing, source };
-    let ground = crate::temporary::temporary("proof");
-    let ground = ground.map_err(failed("making a place to prove"))?;
-    let at = ground.path().canonicalize().map_err(failed("making a place to prove"))?;
+    let folder = temporary("proof");
+    let folder = folder.map_err(failed("making a place to prove"))?;
+    let at = folder.path().canonicalize().map_err(failed("making a place to prove"))?;
     let (workspace, outside) = (at.join("workspace"), at.join("outside"));
     for folder in [&workspace.join(".git"), &outside] {
         std::fs::create_dir_all(folder).map_err(failed("making a place to prove"))?;
@@ -70,7 +101,7 @@ const GREEDY: [(&str, &str, &str, Millis); 3] = [
 ];
 
 /// Has limits exceeded by real commands.
-pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
+async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
     const MB: u64 = 1 << 20;
     let usual = Limits::default();
     let limits = [
@@ -80,14 +111,14 @@ pub(super) async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvEr
     ];
     let mut attacks = Vec::new();
     for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
-        let ground = crate::temporary::temporary("proof");
-        let ground =
-            ground.map_err(|source| EnvError::Exec { doing: "making room for", source })?;
+        let failed = |source| EnvError::Exec { doing: "making room for", source };
+        let workspace = temporary("proof").map_err(failed)?;
+        let root = workspace.path().canonicalize().map_err(failed)?;
         let confine = Confine { scope: None, ..confine.clone().limits(limits) };
-        let env = LocalEnvironment::open(ground.path())?.confined(confine);
-        let (command, folder) = (format!("{line}; sleep 9"), WorkPath::root());
-        let request = ExecRequest::new(command, folder, timeout);
-        let result = env.exec(request, &CancellationToken::new()).await?;
+        let action = Shell::find().action(format!("{line}; sleep 9"));
+        let variables = Variables::default().for_command(std::env::vars_os(), &root);
+        let spec = confine.spec(&root, WorkPath::root(), action, variables);
+        let result = confine.run(spec, None, timeout, &CancellationToken::new()).await?;
         // An ordinary user's processes are refused by the kernel before they are counted.
         let refused = limits.processes < usual.processes && result.output.contains("fork");
         let held = result.output.contains(limit) || refused;

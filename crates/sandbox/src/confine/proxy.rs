@@ -11,7 +11,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::Hosts;
+use crate::error::chain;
+use crate::hosts::Hosts;
 
 /// How many connections there may be at a time.
 const MOST: usize = 64;
@@ -97,7 +98,7 @@ async fn connection(mut client: TcpStream, hosts: &Hosts) -> Result<(), NotServe
     };
     let addresses = match hosts.addresses(&wanted.host, wanted.port).await {
         Ok(addresses) => addresses,
-        Err(error) => return refuse(crate::error::chain(&error), client),
+        Err(error) => return refuse(chain(&error), client),
     };
     let mut server = None;
     for address in addresses {

@@ -16,10 +16,9 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::disk;
-use super::inside::{Unbuilt, doing};
-use super::mounts::{bind, by_number};
+use super::error::{SetupError, doing};
+use super::mount::{beneath, bind, by_number, open};
 use super::spec::Spec;
-use super::trees::{beneath, open};
 
 /// Sockets of services in folders of the system that commands see.
 const SERVICES: [(&str, &str); 1] = [("/nix/var/nix/daemon-socket", "socket")];
@@ -125,7 +124,7 @@ impl Socket {
 }
 
 /// Puts an empty file over each of them.
-pub(super) fn cover(sockets: &[Socket]) -> Result<(), Unbuilt> {
+pub(super) fn cover(sockets: &[Socket]) -> Result<(), SetupError> {
     for socket in sockets {
         // One that is gone by now needs no cover.
         let Ok(file) = socket.open() else { continue };

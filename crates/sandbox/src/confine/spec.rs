@@ -1,4 +1,4 @@
-//! What is said between us and a mason.
+//! The protocol between us and a sandbox helper. How messages travel is in `line.rs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,7 +6,17 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use types::{IsolationLevel, Scope, WorkPath};
 
-/// What a mason is told before there is a command for it, so that it can build what does not depend on one.
+/// The argument that makes this program a sandbox helper.
+pub(super) const WORD: &str = "--bosun-confine";
+
+/// What comes with orders: the line on which their end is told, and the command's two pipes.
+pub(super) const ORDERED: usize = 3;
+
+/// What is said while a command runs: end it, or have it ended.
+pub(super) const TERM: &[u8; 1] = b"T";
+pub(super) const KILL: &[u8; 1] = b"K";
+
+/// What a helper is told before there is a command for it, so that it can build what does not depend on one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prelude {
     pub(crate) rung: IsolationLevel,
@@ -97,7 +107,7 @@ pub(crate) enum Report {
     Signalled(i32),
     /// A limit was exceeded, so everybody inside was ended.
     Exceeded(String),
-    /// The walls could not be built, so nothing was run.
+    /// The sandbox could not be set up, so nothing was run.
     Failed(String),
     Probed(Vec<(String, Option<String>)>),
     /// There is a way to the granted hosts; the listener comes with it.

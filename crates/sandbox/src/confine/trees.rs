@@ -3,20 +3,19 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::mount::{OpenTreeFlags, open_tree};
-use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 use types::{Artifact, Scope, WorkPath};
 
-use super::ORDERED;
-use super::inside::{Unbuilt, doing};
-use super::mounts::TOOLCHAINS;
+use super::error::{SetupError, doing};
+use super::machine_paths::TOOLCHAINS;
+use super::mount::{Access, Reach, attribute, beneath, open};
 use super::sockets::{Finder, Socket};
-use super::spec::Spec;
+use super::spec::{ORDERED, Spec};
 
 /// Orders for process 1, and which mounts come with them, in this order, after what came with the orders themselves.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,15 +38,8 @@ impl Handed {
     }
 }
 
-/// What a mount allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Read,
-    Write,
-}
-
 /// Cuts out what the orders name.
-pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), Unbuilt> {
+pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), SetupError> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
     let places = places.filter(|place| !spec.visible.contains(place));
@@ -101,7 +93,7 @@ fn tree(from: &OwnedFd, access: Access) -> io::Result<OwnedFd> {
 }
 
 /// Folders of the scope that are missing are made first, by way of descriptors, following no link.
-fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), Unbuilt> {
+fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), SetupError> {
     for artifact in scope.0.iter().filter(|artifact| artifact.whole_folder) {
         let what = || format!("making {artifact}");
         let mut folder = root.try_clone().map_err(doing(what()))?;
@@ -114,50 +106,4 @@ fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), Unbuilt> {
         }
     }
     Ok(())
-}
-
-pub(super) fn open(path: &Path, kind: OFlags) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::openat(CWD, path, OFlags::PATH | kind | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Opens what is below a folder without following any link.
-pub(super) fn beneath(folder: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how)
-}
-
-/// What a change of a mount reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    This,
-    /// All mounts below it, too.
-    Below,
-}
-
-/// Makes set-user-id programs on a mount dead, and the mount itself read-only unless it is to be written to.
-#[expect(
-    unsafe_code,
-    reason = "mount_setattr, which reaches all mounts below, has no wrapper here"
-)]
-pub(super) fn attribute(mount: &OwnedFd, access: Access, reach: Reach) -> io::Result<()> {
-    let read_only = if access == Access::Read { libc::MOUNT_ATTR_RDONLY } else { 0 };
-    let attributes = libc::mount_attr {
-        attr_set: read_only | libc::MOUNT_ATTR_NOSUID,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
-    let flags = if reach == Reach::Below { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the empty path and the attributes are whole and outlive the call; the size is that of the attributes.
-    let done = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            mount.as_raw_fd(),
-            c"".as_ptr(),
-            flags | libc::AT_EMPTY_PATH,
-            &raw const attributes,
-            size_of::<libc::mount_attr>(),
-        )
-    };
-    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -62,7 +62,7 @@ const SETTINGS: [&str; 30] = [
 
 /// Where a call runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum GitDir<'a> {
     /// In a folder; git finds the repository by itself.
     Folder(&'a Path),
     /// In a folder whose repository is that folder's own, or none.
@@ -131,7 +131,7 @@ impl Git {
     /// A call that must succeed.
     pub(super) async fn run<A: AsRef<OsStr>>(
         &self,
-        at: Place<'_>,
+        at: GitDir<'_>,
         args: &[A],
     ) -> Result<Answer, GitError> {
         self.run_with(at, args, With::default()).await
@@ -139,7 +139,7 @@ impl Git {
 
     pub(super) async fn run_with<A: AsRef<OsStr>>(
         &self,
-        at: Place<'_>,
+        at: GitDir<'_>,
         args: &[A],
         with: With<'_>,
     ) -> Result<Answer, GitError> {
@@ -149,7 +149,7 @@ impl Git {
     /// A call whose exit code is an answer.
     pub(super) async fn try_run<A: AsRef<OsStr>>(
         &self,
-        at: Place<'_>,
+        at: GitDir<'_>,
         args: &[A],
     ) -> Result<Answer, GitError> {
         self.try_run_with(at, args, With::default()).await
@@ -157,7 +157,7 @@ impl Git {
 
     pub(super) async fn try_run_with<A: AsRef<OsStr>>(
         &self,
-        at: Place<'_>,
+        at: GitDir<'_>,
         args: &[A],
         with: With<'_>,
     ) -> Result<Answer, GitError> {
@@ -180,7 +180,7 @@ impl Git {
 
     /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
     /// is a conflict; anything else does nothing.
-    pub(super) async fn muzzles(&self, at: Place<'_>) -> Result<Vec<OsString>, GitError> {
+    pub(super) async fn muzzles(&self, at: GitDir<'_>) -> Result<Vec<OsString>, GitError> {
         let mut command = self.command(at);
         let list = ["config", "--list", "--includes", "--name-only", "-z"];
         command.args(list);
@@ -206,17 +206,17 @@ impl Git {
         Ok(names.collect())
     }
 
-    fn command(&self, at: Place<'_>) -> Command {
+    fn command(&self, at: GitDir<'_>) -> Command {
         let mut command = self.plain();
         match at {
-            Place::Folder(folder) => {
+            GitDir::Folder(folder) => {
                 command.current_dir(folder);
             }
-            Place::Inside(folder) => {
+            GitDir::Inside(folder) => {
                 let above = folder.parent().unwrap_or(folder);
                 command.current_dir(folder).env("GIT_CEILING_DIRECTORIES", above);
             }
-            Place::Worktree { dir, git_dir, index } => {
+            GitDir::Worktree { dir, git_dir, index } => {
                 command.current_dir(dir).env("GIT_INDEX_FILE", index);
                 command.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(dir);
             }

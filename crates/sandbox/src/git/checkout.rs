@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use types::{CommitId, Timestamp, WorkPath};
 
-use super::call::{Place, With};
+use super::call::{GitDir, With};
 use super::durable::UNSYNCED;
-use super::worktree::{failed, gone};
+use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
 
 /// The largest file that is handed out as a text.
@@ -45,7 +45,7 @@ impl Repo {
         let git_dir = dir.join(".git");
         lay_out(&git_dir, &self.common_dir().join("objects"), commit)?;
         let index = git_dir.join("index");
-        let place = Place::Worktree { dir, git_dir: &git_dir, index: &index };
+        let place = GitDir::Worktree { dir, git_dir: &git_dir, index: &index };
         // The clone has no settings of anybody's, so there is nothing to muzzle.
         let settings = [UNSYNCED.into()];
         let with = With { muzzled: true, settings: &settings, ..With::default() };
@@ -58,7 +58,7 @@ impl Repo {
     /// The tracked files of a checkout that are not what they were when it was made.
     pub async fn rewritten(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
         let index = index_of(dir);
-        let place = Place::Worktree { dir, git_dir: self.common_dir(), index: &index };
+        let place = GitDir::Worktree { dir, git_dir: self.common_dir(), index: &index };
         let differing = ["diff-files", "--name-only", "-z"];
         let mut answer = self.git().run(place, &differing).await?;
         if answer.names().next().is_some() {
@@ -127,7 +127,7 @@ impl Repo {
         scratch: &Path,
     ) -> Result<CommitId, GitError> {
         let place =
-            Place::Worktree { dir: self.root(), git_dir: self.common_dir(), index: scratch };
+            GitDir::Worktree { dir: self.root(), git_dir: self.common_dir(), index: scratch };
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
         self.git().run(place, &["read-tree", hash(commit)?]).await?;
         let mut orders = Vec::new();

@@ -7,9 +7,8 @@ use std::{fs, io};
 
 use types::WorkPath;
 
-use super::GitError;
-use super::call::{Git, Place, With};
-use super::workspace::named;
+use super::call::{Git, GitDir, With};
+use super::{GitError, named};
 use crate::search::Hidden;
 
 /// A copy that is asked for.
@@ -57,7 +56,7 @@ pub(super) async fn clone(
     args.extend(["--", &address, to.as_str()]);
     let settings = ["protocol.file.allow=always".into()];
     let with = With { settings: &settings, ..With::default() };
-    git.run_with(Place::Inside(root), &args, with).await?;
+    git.run_with(GitDir::Inside(root), &args, with).await?;
     Ok(format!("cloned {from} to {to}"))
 }
 
@@ -95,7 +94,7 @@ async fn shows_hidden(
 ) -> Result<bool, GitError> {
     // Merges are compared with each of their parents, or a file that only a merge brought would be missed.
     let args = ["log", "--all", "-m", "--format=", "--name-only", "--no-renames", "-z"];
-    let names = git.run(Place::Inside(source), &args).await?;
+    let names = git.run(GitDir::Inside(source), &args).await?;
     Ok(names.names().any(|name| {
         let name = String::from_utf8_lossy(name);
         hidden.hides(&name) || hidden.hides(&format!("{from}/{name}"))

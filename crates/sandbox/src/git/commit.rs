@@ -3,7 +3,7 @@
 
 use types::{CommitId, Sealed, Timestamp};
 
-use super::call::{Place, With};
+use super::call::{GitDir, With};
 use super::worktree::Worktree;
 use super::{GitError, Repo, hash};
 
@@ -166,7 +166,7 @@ impl Repo {
     /// left out; pointers that were there before stay as they were.
     async fn leave_out_repositories(
         &self,
-        place: Place<'_>,
+        place: GitDir<'_>,
         start: &CommitId,
     ) -> Result<(), GitError> {
         let args = [
@@ -229,7 +229,7 @@ impl Repo {
 
     /// A worktree's HEAD keeps its commit from being collected as garbage.
     async fn detach(&self, worktree: &Worktree, commit: &CommitId) -> Result<(), GitError> {
-        let place: Place<'_> = worktree.place();
+        let place: GitDir<'_> = worktree.place();
         let args = ["update-ref", "--no-deref", "HEAD", hash(commit)?];
         self.git().run(place, &args).await?;
         worktree.sync(&self.inner.common).await

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use types::Timestamp;
 
-use super::call::{Git, Place, With};
+use super::call::{Git, GitDir, With};
 use super::{GitError, Repo};
 
 impl Repo {
     /// Makes a repository of a folder, with everything in it as the first commit on `main`.
     pub async fn create(dir: &Path, message: &str, at: Timestamp) -> Result<Self, GitError> {
         let git = Git::find().await?;
-        let here = Place::Folder(dir);
+        let here = GitDir::Folder(dir);
         git.run(here, &["init", "--quiet", "--template=", "--initial-branch=main"]).await?;
         git.run(here, &["add", "--all", "--", "."]).await?;
         let tree = git.run(here, &["write-tree"]).await?.line()?;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use types::CommitId;
 
-use super::unfinished::unlocked;
-use super::worktree::failed;
+use super::error::failed;
+use super::lock::unlocked;
 use super::{GitError, Repo, hash};
 use crate::durable::{sync, sync_files, sync_tree};
 

@@ -1,10 +1,12 @@
 //! Why a git operation was refused or failed.
 
 use std::io;
+use std::path::Path;
 
 use types::{Fault, FaultClass};
 
 use crate::durable::is_storage;
+use crate::error::chain;
 
 /// What went wrong with a repository.
 #[derive(Debug, thiserror::Error)]
@@ -157,6 +159,20 @@ impl GitError {
                 (FaultClass::Structural, "git.failed")
             }
         };
-        Fault::new(class, code, crate::error::chain(self))
+        Fault::new(class, code, chain(self))
+    }
+}
+
+/// A file operation of ours that failed.
+pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+    let path = path.display().to_string();
+    move |source| GitError::Io { doing, path, source }
+}
+
+/// What was to be removed and is not there is gone, too.
+pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::GitError;
-use super::call::{Git, Place, With};
+use super::call::{Git, GitDir, With};
 
 /// How long a status may take before the work begins without it.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -29,13 +29,13 @@ impl Glance {
     pub async fn at(folder: &Path, commits: usize) -> Result<Option<Self>, GitError> {
         let Some(root) = root_of(folder) else { return Ok(None) };
         let git = Git::locate()?;
-        let muzzles = git.muzzles(Place::Folder(&root)).await?;
+        let muzzles = git.muzzles(GitDir::Folder(&root)).await?;
         let with = || With { settings: &muzzles, muzzled: true, ..With::default() };
         let status = ["status", "--porcelain=v1", "-z", "--branch", "--no-ahead-behind"];
-        let status = git.try_run_with(Place::Folder(&root), &status, with());
+        let status = git.try_run_with(GitDir::Folder(&root), &status, with());
         let count = format!("--max-count={commits}");
         let log = ["log", "--no-show-signature", "--no-color", "-z", "--format=%h %s", &count];
-        let log = git.try_run_with(Place::Folder(&root), &log, with());
+        let log = git.try_run_with(GitDir::Folder(&root), &log, with());
         let (status, log) = tokio::join!(tokio::time::timeout(PATIENCE, status), log);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         // A repository without a commit has no log, which is no fault of anybody.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use types::{CommitId, WorkPath};
 
-use super::call::{Git, Place};
+use super::call::{Git, GitDir};
 use super::tree::name;
 use super::{GitError, Repo, hash};
 
@@ -63,7 +63,7 @@ impl Repo {
                 continue;
             }
             let unused = git_dir.join("index");
-            let at = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &unused };
+            let at = GitDir::Worktree { dir: &one.to, git_dir: &git_dir, index: &unused };
             for submodule in pointers(self.git(), at, &one.submodule.commit).await? {
                 let below = submodule.path.as_str();
                 open.push(Open {
@@ -92,7 +92,7 @@ impl Repo {
         let scratch = crate::temporary::temporary("index")
             .map_err(failed("making", Path::new("a folder")))?;
         let index = scratch.path().join("index");
-        let place = Place::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
+        let place = GitDir::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
         let there = format!("{commit}^{{commit}}");
         if !self.git().try_run(place, &["cat-file", "-e", &there]).await?.succeeded() {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Repo {
         let checked_out = checked_out.filter(|path| path.join(".git").exists());
         if let Some(checkout) = checked_out {
             let wanted = ["rev-parse", "--path-format=absolute", "--git-dir"];
-            let answer = self.git().try_run(Place::Inside(&checkout), &wanted).await?;
+            let answer = self.git().try_run(GitDir::Inside(&checkout), &wanted).await?;
             if answer.succeeded() {
                 return Ok(Some(PathBuf::from(answer.line()?)));
             }
@@ -122,7 +122,11 @@ impl Repo {
 }
 
 /// The entries of a commit that point to commits of other repositories.
-async fn pointers(git: &Git, at: Place<'_>, commit: &CommitId) -> Result<Vec<Submodule>, GitError> {
+async fn pointers(
+    git: &Git,
+    at: GitDir<'_>,
+    commit: &CommitId,
+) -> Result<Vec<Submodule>, GitError> {
     let answer = git.run(at, &["ls-tree", "-r", "-z", hash(commit)?]).await?;
     let pointer = |line: &[u8]| {
         let line = line.strip_prefix(b"160000 commit ")?;

@@ -372,3 +372,13 @@ async fn folders_for_builds_are_those_that_are_ignored_by_name_and_hold_nothing_
     let bare = fixture(&[("a", "x")]).await;
     assert!(bare.repo.build_folders(None).await.expect("an answer").is_empty());
 }
+
+#[test]
+fn a_reference_is_never_an_option_or_a_command() {
+    for bad in ["", "--output=x", "-p", "HEAD\n--output=x", "a;b", "$(id)", "a b"] {
+        assert!(named(bad).is_err(), "{bad:?} was taken as a reference");
+    }
+    for good in ["HEAD", "main~2", "v1.0", "feature/x", "HEAD@{1}", "abc123^"] {
+        assert!(named(good).is_ok(), "{good:?} was refused");
+    }
+}

@@ -13,17 +13,16 @@ use std::time::{Duration, SystemTime};
 use types::CommitId;
 
 use super::call::With;
-use super::worktree::gone;
+use super::error::failed;
+use super::lock::unlocked;
 use super::{GitError, Repo, hash};
+use crate::durable::sync;
 
 /// In the repository's own folder: from which commit to which.
 const NOTE: &str = "bosun-accept";
 
-/// A lock of a git command of ours that stays as long as this has no owner any more: each is done within milliseconds.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// A lock that is so much younger than the note of a move is not of that move: the person may be at work.
 const LONGEST_MOVE: Duration = Duration::from_secs(60);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a fast-forward locks besides the branch.
 const LOCKS: [&str; 5] =
@@ -36,9 +35,9 @@ impl Repo {
         let written = File::create(&path).and_then(|mut file| {
             writeln!(file, "{} {}", from.0, to.0)?;
             file.sync_all()?;
-            crate::durable::sync(self.common_dir())
+            sync(self.common_dir())
         });
-        written.map_err(|source| failed("writing", &path, source))
+        written.map_err(failed("writing", &path))
     }
 
     /// The move is done, or was not begun.
@@ -46,7 +45,7 @@ impl Repo {
         let path = self.common_dir().join(NOTE);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed("removing", &path, error))
+                Err(failed("removing", &path)(error))
             }
             _ => Ok(()),
         }
@@ -126,7 +125,7 @@ impl Repo {
             Ok(_) => return Ok(false),
             Err(error) => Err(error),
         };
-        let now = now.map_err(|source| failed("reading", &file, source))?;
+        let now = now.map_err(failed("reading", &file))?;
         Ok(self.blob_at(to, path).await?.is_some_and(|after| is_cut_off(&now, &after))
             || self.blob_at(from, path).await?.is_some_and(|before| before == now))
     }
@@ -144,24 +143,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
     path.symlink_metadata().and_then(|found| found.modified()).ok()
 }
 
-/// Waits until a lock is gone; one that stays is of a git command that was killed, and is removed.
-pub(super) async fn unlocked(lock: &Path) -> Result<(), GitError> {
-    let free = tokio::time::timeout(PATIENCE, async {
-        while lock.exists() {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    });
-    if free.await.is_err() {
-        gone(std::fs::remove_file(lock)).map_err(|source| failed("removing", lock, source))?;
-    }
-    Ok(())
-}
-
 /// Whether a file is the beginning of what it was to become, with zeros where a power cut took what was written.
 fn is_cut_off(now: &[u8], after: &[u8]) -> bool {
     now.len() <= after.len() && now.iter().zip(after).all(|(now, after)| now == after || *now == 0)
-}
-
-fn failed(doing: &'static str, path: &Path, source: io::Error) -> GitError {
-    GitError::Io { doing, path: path.display().to_string(), source }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use types::{Timestamp, WorkPath};
 
-use super::call::{Git, Place, With};
+use super::call::{Git, GitDir, With};
 use super::clone::{Copy, clone};
-use super::{GitError, escaped};
+use super::{GitError, named};
 use crate::search::Hidden;
 
 /// What an agent may ask of git.
@@ -33,7 +33,7 @@ pub(crate) async fn ask(
     hidden: &Hidden,
 ) -> Result<String, GitError> {
     let git = Git::find().await?;
-    let at = Place::Inside(root);
+    let at = GitDir::Inside(root);
     let belongs = git.try_run(at, &["rev-parse", "--git-dir"]).await?;
     if !belongs.succeeded() && !matches!(request, GitRequest::Clone { .. }) {
         // Without a repository, `git diff` would compare any two files of the machine.
@@ -81,7 +81,7 @@ impl<'a> Diff<'a> {
 
 async fn diff(
     git: &Git,
-    at: Place<'_>,
+    at: GitDir<'_>,
     asked: &Diff<'_>,
     hidden: &Hidden,
 ) -> Result<String, GitError> {
@@ -110,7 +110,7 @@ async fn diff(
 /// The files that changed and that may be shown. What is hidden stays so in older versions of it, too.
 async fn not_hidden(
     git: &Git,
-    at: Place<'_>,
+    at: GitDir<'_>,
     asked: &Diff<'_>,
     hidden: &Hidden,
 ) -> Result<Vec<WorkPath>, GitError> {
@@ -123,7 +123,7 @@ async fn not_hidden(
 
 async fn commit(
     git: &Git,
-    at: Place<'_>,
+    at: GitDir<'_>,
     message: &str,
     files: &[WorkPath],
     time: Timestamp,
@@ -145,7 +145,7 @@ async fn commit(
 /// Those of these files that git has in its index; nothing if it does not say. Outside of a repository it has none.
 pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkPath>> {
     let git = Git::find().await.ok()?;
-    let inside = git.try_run(Place::Inside(root), &["rev-parse", "--git-dir"]).await.ok()?;
+    let inside = git.try_run(GitDir::Inside(root), &["rev-parse", "--git-dir"]).await.ok()?;
     let mut found = vec![];
     if !inside.succeeded() {
         return Some(found);
@@ -153,7 +153,7 @@ pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkP
     for some in paths.chunks(MAX_DIFF_FILES) {
         let mut args = vec!["ls-files", "-z", "--cached", "--"];
         args.extend(some.iter().map(WorkPath::as_str));
-        let answer = git.try_run(Place::Inside(root), &args).await.ok()?;
+        let answer = git.try_run(GitDir::Inside(root), &args).await.ok()?;
         if !answer.succeeded() {
             return None;
         }
@@ -161,28 +161,4 @@ pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkP
         found.extend(names);
     }
     Some(found)
-}
-
-/// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
-pub(super) fn named(text: &str) -> Result<&str, GitError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);
-    if text.is_empty() || text.starts_with('-') || text.len() > 250 || !text.chars().all(plain) {
-        return Err(GitError::BadBranch { name: escaped(text.as_bytes()) });
-    }
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reference_is_never_an_option_or_a_command() {
-        for bad in ["", "--output=x", "-p", "HEAD\n--output=x", "a;b", "$(id)", "a b"] {
-            assert!(named(bad).is_err(), "{bad:?} was taken as a reference");
-        }
-        for good in ["HEAD", "main~2", "v1.0", "feature/x", "HEAD@{1}", "abc123^"] {
-            assert!(named(good).is_ok(), "{good:?} was refused");
-        }
-    }
 }

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use types::CommitId;
 
-use super::call::{Place, With};
+use super::call::{GitDir, With};
 use super::durable::{sync_checkout, sync_reset, sync_worktree};
-use super::tree::escaped;
+use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
-use crate::local::STAGING;
+use crate::names::escaped;
+use crate::staging::STAGING;
 
 /// The most that a status says.
 const MAX_STATUS_LINES: usize = 100;
@@ -30,8 +31,8 @@ pub(super) struct Worktree {
 }
 
 impl Worktree {
-    pub(super) fn place(&self) -> Place<'_> {
-        Place::Worktree { dir: &self.dir, git_dir: &self.git_dir, index: &self.index }
+    pub(super) fn place(&self) -> GitDir<'_> {
+        GitDir::Worktree { dir: &self.dir, git_dir: &self.git_dir, index: &self.index }
     }
 
     /// Keeps half-written files of ours out of commits.
@@ -249,18 +250,6 @@ pub(super) fn shown(line: &[u8]) -> String {
     }
 }
 
-/// What was to be removed and is not there is gone, too.
-pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
-    let path = path.display().to_string();
-    move |source| GitError::Io { doing, path, source }
-}
 /// Whether somebody may be registering a worktree right now: it is young, and does not say yet where the worktree is.
 fn may_be_under_way(git_dir: &Path) -> bool {
     if std::fs::metadata(git_dir.join("gitdir")).is_ok_and(|found| found.len() > 0) {

@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use rustix::fs::{AtFlags, Dir, FileType};
 use types::{Scope, WorkPath};
 
-use super::STAGING;
 use crate::jail::{self, Jail, Links};
+use crate::staging::STAGING;
 
 /// In a folder with more entries than this, files are written in place only: closing each of them would take too long.
 const MOST_ENTRIES: usize = 256;

@@ -1,25 +1,21 @@
 //! Settings by which other programs run something, kept as they were while commands run. Where there are namespaces, those
 //! that exist are closed to commands by the kernel; what could not be closed, and what is new, is put back or removed when
 //! the last command has ended, with a copy kept outside of the workspace. What the file tools write meanwhile stays: that
-//! was permitted by its name.
+//! was permitted by its name. When commands begin and end is seen by `watch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode};
-use tokio_util::sync::CancellationToken;
 use types::{Scope, Sensitive, WorkPath};
 
-use super::LocalEnvironment;
 use super::writing::write;
-use crate::EnvError;
 use crate::confine::Spec;
-use crate::git::workspace;
 use crate::jail::{self, Jail, Links};
-use crate::search::{Survey, walk::SearchRoot};
+use crate::search::Survey;
 
 /// The largest file that is remembered whole, and how much all of them may be.
 const MAX_FILE: u64 = 256 * 1024;
@@ -35,14 +31,15 @@ pub(super) struct Guarding {
     now: Mutex<Now>,
 }
 
+/// What was there when the first of the running commands began, and what was written since.
 #[derive(Debug, Default)]
-struct Now {
+pub(super) struct Now {
     commands: usize,
     before: BTreeMap<WorkPath, Kept>,
     /// What was covered for commands, and so is as it was.
     hidden: Vec<WorkPath>,
     /// Whether all that was there is known.
-    complete: bool,
+    pub(super) complete: bool,
     /// What the file tools wrote since.
     written: BTreeSet<WorkPath>,
 }
@@ -57,6 +54,11 @@ struct Kept {
 }
 
 impl Guarding {
+    /// Guards all settings but these files. What is removed or replaced is kept below `aside`.
+    pub(super) fn new(named: Vec<WorkPath>, aside: Option<PathBuf>) -> Self {
+        Self { named, aside, now: Mutex::default() }
+    }
+
     fn is_named(&self, path: &WorkPath) -> bool {
         self.named.contains(path)
     }
@@ -74,51 +76,67 @@ impl Guarding {
             }
         }
     }
-}
 
-impl LocalEnvironment {
-    /// Keeps commands from changing settings by which other programs run something, except for these files. What is
-    /// removed or replaced is kept in a new folder below `aside`, which must be out of the agent's reach.
-    #[must_use]
-    pub fn guarding_settings(mut self, named: Vec<WorkPath>, aside: Option<PathBuf>) -> Self {
-        self.guarding = Some(Guarding { named, aside, now: Mutex::default() }.into());
-        self
+    /// Remembers that the file tools write to a path while commands run.
+    pub(super) fn note_write(&self, path: &WorkPath) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.commands > 0 {
+            now.written.insert(path.clone());
+        }
     }
 
-    /// Refuses to change what is out of reach, and remembers what the file tools change in settings.
-    pub(super) fn may_change(&self, path: &WorkPath) -> Result<(), EnvError> {
-        if let Some(why) = self.hidden.closes(path) {
-            return Err(EnvError::OutOfReach { path: path.clone(), why });
+    /// One more command is running, and this is there.
+    pub(super) fn begin(&self, jail: &Jail, survey: Survey) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.commands += 1;
+        if now.commands == 1 {
+            now.written.clear();
+            now.before = remembered(jail, survey.settings);
+            now.hidden = survey.hidden;
+            now.complete = survey.complete;
         }
-        if let (Some(guarding), Some(_)) = (&self.guarding, Sensitive::of(path)) {
-            let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
-            if now.commands > 0 {
-                now.written.insert(path.clone());
+    }
+
+    /// One command less. What was there before, if this was the last one.
+    pub(super) fn leave(&self) -> Option<Now> {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.commands = now.commands.saturating_sub(1);
+        if now.commands > 0 {
+            return None;
+        }
+        let mut before = std::mem::take(&mut *now);
+        before.written.extend(self.named.iter().cloned());
+        Some(before)
+    }
+
+    /// Removes files that are new, and puts back those that are not what they were. `held` says whether the kernel kept
+    /// commands from what is closed.
+    pub(super) fn restore(
+        &self,
+        jail: &Jail,
+        before: &Now,
+        new: Vec<WorkPath>,
+        held: bool,
+    ) -> Restored {
+        let aside = Aside { below: self.aside.clone(), folder: None };
+        let mut done = Restored { paths: vec![], aside };
+        for path in new {
+            done.aside.keep(jail, &path);
+            remove(jail, &path);
+            done.paths.push(path);
+        }
+        for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
+        {
+            // What is closed and still where it was can only have been changed by somebody else, such as the person.
+            let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
+            if !(held && same_folder) && is_changed(jail, path, kept) {
+                done.aside.keep(jail, path);
+                if put_back(jail, path, kept) {
+                    done.paths.push(path.clone());
+                }
             }
         }
-        Ok(())
-    }
-
-    /// What a command finds that nothing holds. Where that is something which no command may see, it is not run.
-    pub(super) async fn survey_unheld(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
-        if self.guarding.is_none() && !self.hidden.has_globs() {
-            return Ok(Survey::default());
-        }
-        let survey = self.survey(stop).await?;
-        match survey.never {
-            Some(path) => Err(EnvError::Unheld { path }),
-            None => Ok(survey),
-        }
-    }
-
-    /// The settings that are there now.
-    async fn settings(&self) -> Vec<WorkPath> {
-        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
-        let find = move |jail: &Jail, _: &WorkPath| {
-            let stop = CancellationToken::new();
-            Ok(SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.guarded())
-        };
-        self.blocking(&WorkPath::root(), find).await.unwrap_or_default()
+        done
     }
 }
 
@@ -167,95 +185,9 @@ impl Aside {
     }
 }
 
-/// One command, while it runs.
-pub(super) struct Watch<'a> {
-    env: &'a LocalEnvironment,
-    /// Whether the kernel keeps commands from what is closed, and from git's own files.
-    held: bool,
-    ended: bool,
-}
-
-impl<'a> Watch<'a> {
-    /// One more command is running, and this is there.
-    pub(super) fn begin(env: &'a LocalEnvironment, survey: Survey, held: bool) -> Self {
-        if let Some(guarding) = &env.guarding {
-            let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
-            now.commands += 1;
-            if now.commands == 1 {
-                now.written.clear();
-                now.before = remembered(&env.jail, survey.settings);
-                now.hidden = survey.hidden;
-                now.complete = survey.complete;
-            }
-        }
-        Self { env, held, ended: false }
-    }
-
-    /// One command less. The answer says what is removed or put back.
-    pub(super) async fn end(mut self) -> Restored {
-        let Some(before) = self.leave() else { return Restored::default() };
-        let jail = &*self.env.jail;
-        let mut new = match before.complete {
-            true => self.env.settings().await,
-            // What was not seen before cannot be told from what is new.
-            false => vec![],
-        };
-        new.retain(|path| before.is_new(path));
-        // Commands cannot write to git's own files, so what git knows was put there by the person.
-        if self.held && !new.is_empty() {
-            match workspace::tracked(self.env.root(), &new).await {
-                Some(known) => new.retain(|path| !known.contains(path)),
-                None => new.clear(),
-            }
-        }
-        let aside = self.env.guarding.as_ref().and_then(|guarding| guarding.aside.clone());
-        let mut done = Restored { paths: vec![], aside: Aside { below: aside, folder: None } };
-        for path in new {
-            done.aside.keep(jail, &path);
-            remove(jail, &path);
-            done.paths.push(path);
-        }
-        for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
-        {
-            // What is closed and still where it was can only have been changed by somebody else, such as the person.
-            let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
-            if !(self.held && same_folder) && is_changed(jail, path, kept) {
-                done.aside.keep(jail, path);
-                if put_back(jail, path, kept) {
-                    done.paths.push(path.clone());
-                }
-            }
-        }
-        done
-    }
-
-    /// What was there before, if this was the last command.
-    fn leave(&mut self) -> Option<Now> {
-        let guarding = self.env.guarding.as_ref()?;
-        if std::mem::replace(&mut self.ended, true) {
-            return None;
-        }
-        let mut now = guarding.now.lock().unwrap_or_else(PoisonError::into_inner);
-        now.commands = now.commands.saturating_sub(1);
-        if now.commands > 0 {
-            return None;
-        }
-        let mut before = std::mem::take(&mut *now);
-        before.written.extend(guarding.named.iter().cloned());
-        Some(before)
-    }
-}
-
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        // Nobody is left to say it to, so nothing is taken away.
-        self.leave();
-    }
-}
-
 impl Now {
     /// Whether a path was not there before, and nobody permitted it by its name.
-    fn is_new(&self, path: &WorkPath) -> bool {
+    pub(super) fn is_new(&self, path: &WorkPath) -> bool {
         let in_hidden = self.hidden.iter().any(|hidden| hidden == path || below(hidden, path));
         !self.before.contains_key(path) && !self.written.contains(path) && !in_hidden
     }

@@ -4,9 +4,9 @@
 use rustix::fs::{AtFlags, FileType};
 use types::{DirEntry, WorkPath};
 
-use super::STAGING;
 use crate::jail::{self, Jail, Links, refused};
 use crate::names::entry_path;
+use crate::staging::STAGING;
 use crate::{EnvError, MAX_ENTRIES};
 
 /// What is in a folder, `depth` levels deep, sorted by path.

@@ -5,7 +5,7 @@ use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 use types::WorkPath;
 
-use super::list;
+use super::listing::list;
 use crate::jail::{self, Jail, refused};
 use crate::search::Hidden;
 use crate::{EnvError, MAX_ENTRIES};

@@ -10,9 +10,10 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use types::WorkPath;
 
-use super::{STAGING, moving, writing};
+use super::{moving, writing};
 use crate::jail::{self, Jail, Links, refused};
 use crate::search::Hidden;
+use crate::staging::STAGING;
 use crate::{Change, EnvError, MAX_FILE_BYTES};
 
 /// The files of a workspace.

@@ -3,9 +3,10 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
-use types::{Ended, Millis};
+use types::{DirEntry, Ended, ExecRequest, ExecResult, Millis};
 
 use super::*;
+use crate::Environment as _;
 
 fn path(text: &str) -> WorkPath {
     text.parse().expect("a path")

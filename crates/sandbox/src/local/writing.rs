@@ -2,13 +2,13 @@
 
 use std::io::Write as _;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 use types::WorkPath;
 
-use super::STAGING;
-use crate::EnvError;
+use crate::error::EnvError;
 use crate::jail::{self, Jail, refused};
+use crate::staging::stage;
 
 /// Replaces or creates a file. It has the mode that is given, else the one that it had. Its content is on the disk before
 /// it has its name, so that a power cut leaves the old file or the new one.
@@ -52,18 +52,4 @@ pub(super) fn write(
         rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
     }
     filled
-}
-
-/// A new empty file beside the one to be written, under a name that nobody else has.
-pub(crate) fn stage(folder: &std::os::fd::OwnedFd) -> Result<(String, std::fs::File), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    for n in 0..10_000_u32 {
-        let name = format!("{STAGING}{}-{n}", std::process::id());
-        match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
-            Ok(fd) => return Ok((name, fd.into())),
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Err(Errno::EXIST)
 }

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use globset::GlobMatcher;
 use types::{Sensitive, WorkPath};
 
-use super::glob_of;
-use crate::EnvError;
+use super::pattern::glob_of;
+use crate::error::EnvError;
 
 /// What is out of reach in a workspace.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use grep_searcher::{
 };
 use types::WorkPath;
 
-use super::{Hits, Line};
+use super::request::{Hits, Line};
 
 /// A longer line is cut; in a minified file one line is everything.
 const MAX_LINE_BYTES: usize = 500;
@@ -41,7 +41,7 @@ pub(super) fn search_file(
     if sink.count > 0 { sink.hits(path.parse().ok()?) } else { None }
 }
 
-pub(super) fn search_slice(
+pub(crate) fn search_slice(
     matcher: &RegexMatcher,
     context: usize,
     max: usize,

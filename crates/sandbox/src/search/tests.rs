@@ -1,10 +1,11 @@
 //! Both ways of searching, held to the same answers where both can give them.
 
 use async_trait::async_trait;
-use types::{DirEntry, ExecRequest, ExecResult};
+use tokio_util::sync::CancellationToken;
+use types::{DirEntry, ExecRequest, ExecResult, WorkPath};
 
 use super::*;
-use crate::LocalEnvironment;
+use crate::{EnvError, Environment, LocalEnvironment};
 
 /// The local environment without its fast search.
 #[derive(Debug)]

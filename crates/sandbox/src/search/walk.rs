@@ -13,15 +13,15 @@ use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
+use super::hidden::Hidden;
 use super::lines::{search_file, searcher};
 use super::near::Near;
-use super::{
-    Found, GlobRequest, GrepRequest, Hidden, Hits, Include, MAX_UNNAMED, below, glob_of, matcher,
-};
-use crate::EnvError;
+use super::pattern::{Include, below, glob_of, matcher};
+use super::request::{Found, GlobRequest, GrepRequest, Hits, MAX_UNNAMED};
+use crate::error::EnvError;
 use crate::jail::{Jail, is_protected};
-use crate::local::STAGING;
 use crate::names::{escaped, is_path};
+use crate::staging::STAGING;
 
 /// More files than this are not looked at in one search.
 const MAX_FILES: usize = 1_000_000;

@@ -1,4 +1,4 @@
-//! Doing what a restoration takes, name by name, each in one step and from its folder's own descriptor, so that no
+//! The steps of a restoration carried out, name by name, each in one step and from its folder's own descriptor, so that no
 //! planted link leads outside. What stands in the way of one file does not keep the others from being restored.
 
 use std::ffi::OsStr;
@@ -10,12 +10,39 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
+use super::diff;
+use super::error::SnapshotError;
 use super::manifest::{Entry, MAX_DEPTH};
 use super::objects::Objects;
-use super::restore::{LeftAlone, Plan, Restored};
-use super::{SnapshotError, diff};
+use super::walk::Tree;
 use crate::jail::{self, Jail, Missing};
-use crate::local::{STAGING, stage};
+use crate::staging::{STAGING, stage};
+
+/// What a restoration did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// What was there before; restoring this takes the restoration back.
+    pub before: Tree,
+    pub written: Vec<PathBuf>,
+    pub removed: Vec<PathBuf>,
+    pub left_alone: Vec<LeftAlone>,
+}
+
+/// A file that was not made what the snapshot says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftAlone {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+/// What will be done.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) before: Tree,
+    pub(super) remove: Vec<PathBuf>,
+    pub(super) write: Vec<(PathBuf, Entry)>,
+    pub(super) left_alone: Vec<LeftAlone>,
+}
 
 /// Does what was planned.
 pub(super) fn carry_out(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use types::Digest;
 
-use super::SnapshotError;
+use super::error::SnapshotError;
 use super::manifest::{self, Entry, Flat, MAX_DEPTH};
 use super::objects::Objects;
 

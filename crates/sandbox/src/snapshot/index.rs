@@ -71,12 +71,12 @@ pub(super) struct Node {
 pub(super) enum What {
     Folder(Box<Folder>),
     /// A file or link; nothing is known of it before it was looked at.
-    Leaf(Option<Seen>),
+    Leaf(Option<CachedEntry>),
 }
 
 /// What is known of a file or link.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct CachedEntry {
     /// As it was when it was read; none if it must be read again.
     pub(super) stamp: Option<Stamp>,
     pub(super) entry: Entry,

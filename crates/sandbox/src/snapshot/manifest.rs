@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use types::Digest;
 
-use super::SnapshotError;
+use super::error::SnapshotError;
 use super::objects::Objects;
 use crate::jail;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use types::Digest;
 
-use super::SnapshotError;
+use super::error::SnapshotError;
 
 const NAME: &str = "marks";
 

@@ -13,8 +13,8 @@ use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 use types::Digest;
 
-use super::SnapshotError;
 use super::delta;
+use super::error::SnapshotError;
 use super::stamp::Moment;
 
 /// What a sweep did to the store.
@@ -38,7 +38,7 @@ struct Packs {
     all: Vec<Pack>,
     /// The one that is written to here.
     own: Option<usize>,
-    places: HashMap<Digest, Place>,
+    entries: HashMap<Digest, PackEntry>,
 }
 
 #[derive(Debug)]
@@ -49,9 +49,9 @@ struct Pack {
     end: u64,
 }
 
-/// Where a content is.
+/// Where a content is in which file.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct PackEntry {
     pack: usize,
     offset: u64,
     bytes: usize,
@@ -120,14 +120,14 @@ impl Objects {
         self.put_after(bytes, None)
     }
 
-    /// The same for bytes that took the place of others, of which little may be different.
+    /// The same for bytes that replaced others, of which little may be different.
     pub(super) fn put_after(
         &self,
         bytes: &[u8],
         old: Option<Digest>,
     ) -> Result<Digest, SnapshotError> {
         let digest = Digest::of(bytes);
-        if self.packs().places.contains_key(&digest) {
+        if self.packs().entries.contains_key(&digest) {
             return Ok(digest);
         }
         let old = old.filter(|_| bytes.len() >= delta::LARGE);
@@ -145,11 +145,11 @@ impl Objects {
     pub(super) fn get(&self, digest: &Digest) -> Result<Vec<u8>, SnapshotError> {
         let failed = |source| SnapshotError::Store { doing: "reading from", source };
         let mut packs = self.packs();
-        if !packs.places.contains_key(digest) {
+        if !packs.entries.contains_key(digest) {
             // Another user of the store may have written it meanwhile.
             packs.look(&self.folder).map_err(failed)?;
         }
-        if !packs.places.contains_key(digest) {
+        if !packs.entries.contains_key(digest) {
             return Err(SnapshotError::Gone { digest: *digest });
         }
         let bytes = packs.content(digest).map_err(failed)?;
@@ -210,7 +210,12 @@ impl Packs {
                     break;
                 }
                 let delta = kind == Kind::Delta;
-                self.places.entry(digest).or_insert(Place { pack: number, offset, bytes, delta });
+                self.entries.entry(digest).or_insert(PackEntry {
+                    pack: number,
+                    offset,
+                    bytes,
+                    delta,
+                });
                 pack.end = end;
             }
         }
@@ -242,7 +247,7 @@ impl Packs {
         }
         pack.end = offset + bytes.len() as u64;
         let delta = kind == Kind::Delta;
-        self.places.insert(digest, Place { pack: number, offset, bytes: bytes.len(), delta });
+        self.entries.insert(digest, PackEntry { pack: number, offset, bytes: bytes.len(), delta });
         Ok(())
     }
 
@@ -255,9 +260,9 @@ impl Packs {
         Ok(number)
     }
 
-    fn read(&self, place: Place) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; place.bytes];
-        self.all[place.pack].file.read_exact_at(&mut bytes, place.offset)?;
+    fn read(&self, entry: PackEntry) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; entry.bytes];
+        self.all[entry.pack].file.read_exact_at(&mut bytes, entry.offset)?;
         Ok(bytes)
     }
 
@@ -266,9 +271,9 @@ impl Packs {
         let mut deltas = Vec::new();
         let mut next = *digest;
         let whole = loop {
-            let Some(place) = self.places.get(&next) else { return Ok(None) };
-            let record = self.read(*place)?;
-            if !place.delta {
+            let Some(entry) = self.entries.get(&next) else { return Ok(None) };
+            let record = self.read(*entry)?;
+            if !entry.delta {
                 break record;
             }
             let Some(common) = delta::common(&record) else { return Ok(None) };
@@ -287,9 +292,9 @@ impl Packs {
 
     /// The content by which another one is told, if it is.
     fn base(&self, digest: &Digest) -> Option<Digest> {
-        let place = self.places.get(digest).filter(|place| place.delta)?;
+        let entry = self.entries.get(digest).filter(|entry| entry.delta)?;
         let mut header = [0; delta::HEADER];
-        self.all[place.pack].file.read_exact_at(&mut header, place.offset).ok()?;
+        self.all[entry.pack].file.read_exact_at(&mut header, entry.offset).ok()?;
         delta::common(&header).map(|common| common.base)
     }
 
@@ -309,28 +314,28 @@ impl Packs {
         }
         let mut swept = Swept::default();
         let mut dirty = vec![false; self.all.len()];
-        for (digest, place) in &self.places {
-            dirty[place.pack] |= !named.contains(digest);
+        for (digest, entry) in &self.entries {
+            dirty[entry.pack] |= !named.contains(digest);
         }
         for (number, pack) in self.all.iter().enumerate() {
             // Also what follows a record that was cut off, and contents that are elsewhere too.
-            let inside = self.places.values().filter(|place| place.pack == number);
-            let bytes: u64 = inside.map(|place| (place.bytes + HEADER) as u64).sum();
+            let inside = self.entries.values().filter(|entry| entry.pack == number);
+            let bytes: u64 = inside.map(|entry| (entry.bytes + HEADER) as u64).sum();
             dirty[number] |= bytes != pack.file.metadata()?.len();
         }
         self.own = None;
-        let moving: Vec<(Digest, Place)> =
-            self.places.iter().map(|(digest, place)| (*digest, *place)).collect();
-        for (digest, place) in moving {
+        let moving: Vec<(Digest, PackEntry)> =
+            self.entries.iter().map(|(digest, entry)| (*digest, *entry)).collect();
+        for (digest, entry) in moving {
             if !named.contains(&digest) {
-                self.places.remove(&digest);
+                self.entries.remove(&digest);
                 swept.removed += 1;
                 continue;
             }
             swept.kept += 1;
-            if dirty[place.pack] {
+            if dirty[entry.pack] {
                 let (bytes, kind) =
-                    (self.read(place)?, if place.delta { Kind::Delta } else { Kind::Whole });
+                    (self.read(entry)?, if entry.delta { Kind::Delta } else { Kind::Whole });
                 self.append(folder, digest, &bytes, kind)?;
             }
         }
@@ -347,7 +352,7 @@ impl Packs {
     }
 }
 
-/// What the header at that place says: whose content follows, and how long it is.
+/// What the header at that offset says: whose content follows, and how long it is.
 fn header(file: &File, at: u64) -> Option<(Digest, usize, Kind)> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, at).ok()?;

@@ -1,5 +1,5 @@
-//! What has to be done to make the workspace what a snapshot says. It is looked at what is there, and everything that
-//! would be lost is kept, before anything is touched. Nothing that is ignored, or too large to be kept, is ever removed.
+//! Restoring a snapshot: the steps from what is there to what the snapshot says. Everything that would be lost is kept
+//! before anything is touched. How each step is done is in `carry.rs`. Nothing that is ignored, or too large to be kept, is ever removed.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -9,42 +9,26 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 use types::Digest;
 
-use super::carry::parent;
+use super::Snapshots;
+use super::carry::{LeftAlone, Plan, Restored, carry_out, parent};
+use super::content;
+use super::error::SnapshotError;
 use super::index::Index;
 use super::manifest::{self, Entry, Flat};
 use super::objects::Objects;
 use super::rules::{self, Rules};
-use super::walk::{Ignores, Walk};
-use super::{SnapshotError, Snapshots, Tree, content};
+use super::walk::{Ignores, Tree, Walk};
 use crate::jail::Missing;
 
-/// What a restoration did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    /// What was there before; restoring this takes the restoration back.
-    pub before: Tree,
-    pub written: Vec<PathBuf>,
-    pub removed: Vec<PathBuf>,
-    pub left_alone: Vec<LeftAlone>,
-}
-
-/// A file that was not made what the snapshot says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftAlone {
-    pub path: PathBuf,
-    pub why: String,
-}
-
-/// What will be done.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) before: Tree,
-    pub(super) remove: Vec<PathBuf>,
-    pub(super) write: Vec<(PathBuf, Entry)>,
-    pub(super) left_alone: Vec<LeftAlone>,
-}
-
 impl Snapshots {
+    /// Makes the workspace's files what a snapshot says: writes what is different, removes what is not in it, keeps
+    /// what is ignored. What is there before is kept as a snapshot first. If this is cut off, it can be done again.
+    pub fn restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
+        let mut index = self.index();
+        let plan = self.plan(&mut index, tree)?;
+        carry_out(&self.jail, &self.objects, plan)
+    }
+
     /// Finds out what is to be done, and keeps all that would be lost by it.
     pub(super) fn plan(&self, index: &mut Index, tree: &Digest) -> Result<Plan, SnapshotError> {
         let wanted = manifest::flat(&self.objects, tree)?;

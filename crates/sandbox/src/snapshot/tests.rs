@@ -31,9 +31,9 @@ impl Fixture {
     }
 
     fn with_limits(file: u64, total: u64) -> Self {
-        let mut ground = Self::new();
-        ground.snapshots.limits = Limits { file, total, files: 1000 };
-        ground
+        let mut fixture = Self::new();
+        fixture.snapshots.limits = Limits { file, total, files: 1000 };
+        fixture
     }
 
     /// The same workspace, as another process sees it that knows nothing yet.

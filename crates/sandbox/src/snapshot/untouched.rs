@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use types::Digest;
 
 use super::content;
-use super::index::{Folder, Index, Node, Seen, What};
+use super::index::{CachedEntry, Folder, Index, Node, What};
 use super::rules::{self, Rules};
 use super::stamp::Stamp;
 
@@ -38,7 +38,7 @@ fn is_same(fd: impl AsFd, folder: &Folder, above: &Arc<Rules>, left: &mut usize)
 fn is_same_node(fd: impl AsFd, node: &Node, rules: &Arc<Rules>, left: &mut usize) -> bool {
     let name = OsStr::from_bytes(&node.name);
     match &node.what {
-        What::Leaf(Some(Seen { stamp: Some(stamp), .. })) => {
+        What::Leaf(Some(CachedEntry { stamp: Some(stamp), .. })) => {
             content::stamp(fd, name).is_ok_and(|now| now == *stamp)
         }
         What::Leaf(_) => false,

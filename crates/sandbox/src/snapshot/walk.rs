@@ -11,14 +11,41 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use types::Digest;
 
-use super::index::{Folder, Index, Name, Node, Seen, What, renew};
+use super::content;
+use super::error::SnapshotError;
+use super::index::{CachedEntry, Folder, Index, Name, Node, What, renew};
 use super::manifest::{Entry, Lines, MAX_DEPTH};
 use super::objects::Objects;
 use super::rules::{self, Rules};
 use super::stamp::{Moment, Stamp};
-use super::{Limits, SnapshotError, Tree, content};
 use crate::jail;
-use crate::local::STAGING;
+use crate::staging::STAGING;
+
+/// A snapshot: its name, and how much is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tree {
+    pub digest: Digest,
+    /// The files and links that were seen.
+    pub files: u64,
+    /// Those of them whose content is not kept, because they are too large or cannot be read.
+    pub left_out: u64,
+}
+
+/// What is too much for a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// The largest file whose content is kept, in bytes.
+    pub(super) file: u64,
+    /// The most bytes in all.
+    pub(super) total: u64,
+    /// The most names.
+    pub(super) files: usize,
+}
+
+impl Limits {
+    pub(super) const USUAL: Self =
+        Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
+}
 
 /// Where the rules of folders come from.
 pub(super) trait Ignores {
@@ -215,8 +242,8 @@ impl<'a> Walk<'a> {
         &mut self,
         fd: &OwnedFd,
         name: &[u8],
-        known: Option<&Seen>,
-    ) -> Result<Option<Seen>, SnapshotError> {
+        known: Option<&CachedEntry>,
+    ) -> Result<Option<CachedEntry>, SnapshotError> {
         let os_name = OsStr::from_bytes(name);
         let Ok(stamp) = content::stamp(fd, os_name) else { return Ok(None) };
         let link = match stamp.kind() {
@@ -227,7 +254,7 @@ impl<'a> Walk<'a> {
         let fits =
             stamp.size() <= self.limits.file && self.bytes + stamp.size() <= self.limits.total;
         if !fits {
-            return Ok(Some(Seen { stamp: None, entry: Entry::LeftOut }));
+            return Ok(Some(CachedEntry { stamp: None, entry: Entry::LeftOut }));
         }
         if let Some(seen) = known.filter(|seen| seen.stamp == Some(stamp)) {
             self.bytes += stamp.size();
@@ -250,10 +277,10 @@ impl<'a> Walk<'a> {
                 let entry =
                     if link { Entry::Link { content } } else { Entry::File { mode, content } };
                 let stamp = read.filter(|stamp| stamp.settled(self.now));
-                Ok(Some(Seen { stamp, entry }))
+                Ok(Some(CachedEntry { stamp, entry }))
             }
             Err(Errno::NOENT) => Ok(None),
-            Err(_) => Ok(Some(Seen { stamp: None, entry: Entry::LeftOut })),
+            Err(_) => Ok(Some(CachedEntry { stamp: None, entry: Entry::LeftOut })),
         }
     }
 

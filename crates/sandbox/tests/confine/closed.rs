@@ -3,7 +3,7 @@
 use sandbox::LocalEnvironment;
 use types::{Millis, Scope, WorkPath};
 
-use crate::ground::{Ground, run};
+use crate::fixture::{Fixture, run};
 
 /// Tries everything that could reach the content of a closed place.
 const TRIES: &str = "cd node_modules && for try in 'echo y > dep.js' 'echo y >> dep.js' 'rm dep.js' 'chmod 700 dep.js' \
@@ -16,35 +16,35 @@ fn paths(names: &[&str]) -> Vec<WorkPath> {
 }
 
 /// Dependencies that are linked from another place.
-fn linked(ground: &Ground) {
-    std::fs::create_dir_all(ground.ws().join("node_modules/.cache")).expect("folders");
-    std::fs::create_dir(ground.ws().join("src")).expect("a folder");
-    std::fs::write(ground.out().join("dep.js"), "x\n").expect("a file");
-    let to = ground.ws().join("node_modules/dep.js");
-    std::fs::hard_link(ground.out().join("dep.js"), to).expect("a link");
+fn linked(fixture: &Fixture) {
+    std::fs::create_dir_all(fixture.ws().join("node_modules/.cache")).expect("folders");
+    std::fs::create_dir(fixture.ws().join("src")).expect("a folder");
+    std::fs::write(fixture.out().join("dep.js"), "x\n").expect("a file");
+    let to = fixture.ws().join("node_modules/dep.js");
+    std::fs::hard_link(fixture.out().join("dep.js"), to).expect("a link");
 }
 
-async fn tried(ground: &Ground, scope: Option<Scope>) {
-    linked(ground);
+async fn tried(fixture: &Fixture, scope: Option<Scope>) {
+    linked(fixture);
     let mut confine =
-        ground.confine().closing(paths(&["node_modules"]), paths(&["node_modules/.cache"]));
+        fixture.confine().closing(paths(&["node_modules"]), paths(&["node_modules/.cache"]));
     if let Some(scope) = scope {
         confine = confine.writing_to(scope);
     }
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let result = run(&env, TRIES, Millis::seconds(60)).await;
     assert_eq!(result.output, "x\n", "{}", result.output);
-    let shared = std::fs::read_to_string(ground.out().join("dep.js")).expect("a file");
+    let shared = std::fs::read_to_string(fixture.out().join("dep.js")).expect("a file");
     assert_eq!(shared, "x\n", "what is shared is as it was");
     assert!(run(&env, "echo x > src/new", Millis::seconds(60)).await.passed());
 }
 
-pub(crate) async fn a_closed_place_is_written_to_only_where_it_is_open_again(ground: Ground) {
-    tried(&ground, None).await;
+pub(crate) async fn a_closed_place_is_written_to_only_where_it_is_open_again(fixture: Fixture) {
+    tried(&fixture, None).await;
 }
 
-pub(crate) async fn a_scope_around_a_closed_place_does_not_open_it(ground: Ground) {
+pub(crate) async fn a_scope_around_a_closed_place_does_not_open_it(fixture: Fixture) {
     let places = ["src/", "node_modules/", "node_modules/.cache/"];
     let scope = Scope(places.map(|place| place.parse().expect("a place")).to_vec());
-    tried(&ground, Some(scope)).await;
+    tried(&fixture, Some(scope)).await;
 }

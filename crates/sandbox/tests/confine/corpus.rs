@@ -7,7 +7,7 @@ use std::path::Path;
 use sandbox::LocalEnvironment;
 use types::{IsolationLevel, Millis};
 
-use crate::ground::{Ground, run};
+use crate::fixture::{Fixture, run};
 
 /// Name, script, and whether Landlock alone must hold it too. `$OUT` is a folder outside with a file `secret` in it,
 /// `$PID` a process of the machine, `$PORT` a port at which somebody listens.
@@ -136,14 +136,14 @@ const CORPUS: [(&str, &str, bool); 50] = [
     ),
 ];
 
-pub(crate) async fn nothing_gets_out_of_the_namespaces(ground: Ground) {
-    let env = ground.env();
-    attack(&ground, &env, IsolationLevel::Full).await;
+pub(crate) async fn nothing_gets_out_of_the_namespaces(fixture: Fixture) {
+    let env = fixture.env();
+    attack(&fixture, &env, IsolationLevel::Full).await;
 }
 
 /// What Landlock alone must hold; root is refused there, which is an answer too.
-pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(ground: Ground) {
-    let confine = ground.confine().holding(IsolationLevel::Landlock);
+pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(fixture: Fixture) {
+    let confine = fixture.confine().holding(IsolationLevel::Landlock);
     let proof = confine.prove().await;
     if nix::unistd::getuid().is_root() {
         let refused = proof.expect_err("root is refused");
@@ -154,7 +154,7 @@ pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(ground: Ground) 
     let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
     assert_eq!(proof.rung, IsolationLevel::Landlock, "{proof:#?}");
     assert!(!open.is_empty(), "it says what it does not hold: {open:?}");
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let works = run(
         &env,
         "echo hi > f && cat f && mktemp >/dev/null && ls / >/dev/null; echo $?",
@@ -162,25 +162,26 @@ pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(ground: Ground) 
     )
     .await;
     assert!(works.output.starts_with("hi\n"), "{}", works.output);
-    attack(&ground, &env, IsolationLevel::Landlock).await;
+    attack(&fixture, &env, IsolationLevel::Landlock).await;
 }
 
-async fn attack(ground: &Ground, env: &LocalEnvironment, rung: IsolationLevel) {
+async fn attack(fixture: &Fixture, env: &LocalEnvironment, rung: IsolationLevel) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let socket =
-        std::os::unix::net::UnixListener::bind(ground.out().join("sock")).expect("a socket");
+        std::os::unix::net::UnixListener::bind(fixture.out().join("sock")).expect("a socket");
     let service =
-        std::os::unix::net::UnixListener::bind(ground.ws().join("service")).expect("a socket");
-    std::fs::create_dir_all(ground.ws().join(".git/hooks")).expect("a folder");
-    let before = trace(&ground.out());
-    let head = format!("OUT={}; PID={}; PORT={port}; ", ground.out().display(), std::process::id());
+        std::os::unix::net::UnixListener::bind(fixture.ws().join("service")).expect("a socket");
+    std::fs::create_dir_all(fixture.ws().join(".git/hooks")).expect("a folder");
+    let before = trace(&fixture.out());
+    let head =
+        format!("OUT={}; PID={}; PORT={port}; ", fixture.out().display(), std::process::id());
     for (name, script, always) in CORPUS {
         if rung == IsolationLevel::Full || always {
             let result = run(env, &format!("{head}{script}"), Millis::seconds(30)).await;
             assert!(!result.output.contains("ESCAPED"), "{name}: {}", result.output);
-            assert_eq!(trace(&ground.out()), before, "{name} left a trace: {}", result.output);
-            assert!(!crate::ground::alive("96501"), "{name} is still running");
+            assert_eq!(trace(&fixture.out()), before, "{name} left a trace: {}", result.output);
+            assert!(!crate::fixture::alive("96501"), "{name} is still running");
         }
     }
     drop((listener, socket, service));
@@ -202,7 +203,7 @@ fn trace(folder: &Path) -> Vec<String> {
 }
 
 /// Everything once more, as somebody who may do nothing in particular.
-pub(crate) async fn all_of_it_holds_for_an_ordinary_user_too(_ground: Ground) {
+pub(crate) async fn all_of_it_holds_for_an_ordinary_user_too(_ground: Fixture) {
     use std::os::unix::process::CommandExt as _;
     if !nix::unistd::getuid().is_root() {
         return;

@@ -7,13 +7,13 @@ use std::os::unix::net::UnixListener;
 use sandbox::{Limits, LocalEnvironment};
 use types::{Ended, ExecResult, IsolationLevel, Millis};
 
-use crate::ground::{Ground, gone, run};
+use crate::fixture::{Fixture, gone, run};
 
 const MB: u64 = 1 << 20;
 
-async fn within(ground: &Ground, limits: Limits, line: &str) -> ExecResult {
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-    run(&env.confined(ground.confine().limits(limits)), line, Millis::seconds(60)).await
+async fn within(fixture: &Fixture, limits: Limits, line: &str) -> ExecResult {
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
+    run(&env.confined(fixture.confine().limits(limits)), line, Millis::seconds(60)).await
 }
 
 fn assert_ended_by(result: &ExecResult, limit: &str) {
@@ -23,7 +23,7 @@ fn assert_ended_by(result: &ExecResult, limit: &str) {
 }
 
 /// A program for this processor whose code is all that it has.
-fn program(ground: &Ground, name: &str, code: &[u8]) {
+fn program(fixture: &Fixture, name: &str, code: &[u8]) {
     const BASE: u64 = 0x40_0000;
     const HEAD: u64 = 120;
     let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
@@ -46,24 +46,24 @@ fn program(ground: &Ground, name: &str, code: &[u8]) {
     let size = HEAD + code.len() as u64;
     long(&mut bytes, &[0, BASE, BASE, size, size, 0x1000]);
     bytes.extend_from_slice(code);
-    let path = ground.ws().join(name);
+    let path = fixture.ws().join(name);
     let mut file = std::fs::File::create(&path).expect("a file");
     file.write_all(&bytes).expect("written");
     drop(file);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
-pub(crate) async fn the_limits_are_proved(ground: Ground) {
+pub(crate) async fn the_limits_are_proved(fixture: Fixture) {
     let rungs = if nix::unistd::getuid().is_root() { 1 } else { 2 };
     for rung in [IsolationLevel::Full, IsolationLevel::Landlock].into_iter().take(rungs) {
-        let attacks = ground.confine().holding(rung).prove_limits().await.expect("a proof");
+        let attacks = fixture.confine().holding(rung).prove_limits().await.expect("a proof");
         assert_eq!(attacks.len(), 3);
         let open = attacks.iter().filter(|attack| attack.through.is_some());
         assert_eq!(open.count(), 0, "{rung:?}: {attacks:#?}");
     }
 }
 
-pub(crate) async fn other_numberings_of_system_calls_are_refused(ground: Ground) {
+pub(crate) async fn other_numberings_of_system_calls_are_refused(fixture: Fixture) {
     if !cfg!(target_arch = "x86_64") {
         println!("  skipped: this processor has one numbering");
         return;
@@ -72,35 +72,37 @@ pub(crate) async fn other_numberings_of_system_calls_are_refused(ground: Ground)
     let end = b"\xf7\xd8\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05";
     let old = b"\xb8\x67\x01\x00\x00\xbb\x11\x00\x00\x00\xb9\x03\x00\x00\x00\x31\xd2\xcd\x80";
     let x32 = b"\xb8\x29\x00\x00\x40\xbf\x11\x00\x00\x00\xbe\x03\x00\x00\x00\x31\xd2\x0f\x05";
-    program(&ground, "old", &[old.as_slice(), end].concat());
-    program(&ground, "x32", &[x32.as_slice(), end].concat());
-    let result = ground.sh("./old; echo old $?; ./x32; echo x32 $?").await;
+    program(&fixture, "old", &[old.as_slice(), end].concat());
+    program(&fixture, "x32", &[x32.as_slice(), end].concat());
+    let result = fixture.sh("./old; echo old $?; ./x32; echo x32 $?").await;
     // 128 and SIGSYS; EPERM, where a kernel without x32 would say ENOSYS.
     assert!(result.output.contains("old 159\n"), "{}", result.output);
     assert!(result.output.contains("x32 1\n"), "{}", result.output);
 }
 
-pub(crate) async fn a_service_of_the_machine_is_not_reached_through_the_workspace(ground: Ground) {
-    std::fs::create_dir_all(ground.ws().join("run/deep")).expect("folders");
-    let paths = ["service", "run/deep/service"].map(|name| ground.ws().join(name));
+pub(crate) async fn a_service_of_the_machine_is_not_reached_through_the_workspace(
+    fixture: Fixture,
+) {
+    std::fs::create_dir_all(fixture.ws().join("run/deep")).expect("folders");
+    let paths = ["service", "run/deep/service"].map(|name| fixture.ws().join(name));
     let services = paths.each_ref().map(|path| UnixListener::bind(path).expect("a socket"));
     let line = "for s in service run/deep/service; do python3 -c \
         \"import socket; socket.socket(socket.AF_UNIX).connect('$s')\" && echo ESCAPED; done; \
         mv run elsewhere; rm -f service; ls -R";
     // Twice: the second command finds everything ready.
     for _ in 0..2 {
-        let result = ground.sh(line).await;
+        let result = fixture.sh(line).await;
         assert!(!result.output.contains("ESCAPED"), "{}", result.output);
     }
     for service in &services {
         service.set_nonblocking(true).expect("a socket");
         assert!(service.accept().is_err(), "somebody came");
     }
-    assert!(ground.ws().join("service").exists());
+    assert!(fixture.ws().join("service").exists());
 }
 
-pub(crate) async fn sockets_of_the_command_itself_work(ground: Ground) {
-    drop(UnixListener::bind(ground.ws().join("left")).expect("a socket that nobody listens at"));
+pub(crate) async fn sockets_of_the_command_itself_work(fixture: Fixture) {
+    drop(UnixListener::bind(fixture.ws().join("left")).expect("a socket that nobody listens at"));
     let line = "python3 -c \"
 import os, socket
 os.unlink('left')
@@ -108,16 +110,16 @@ s = socket.socket(socket.AF_UNIX); s.bind('left'); s.listen()
 c = socket.socket(socket.AF_UNIX); c.connect('left')
 a, b = socket.socketpair(); a.send(b'x'); print('OWN', b.recv(1))
 \"";
-    let result = ground.sh(line).await;
+    let result = fixture.sh(line).await;
     assert!(result.output.contains("OWN"), "{}", result.output);
 }
 
-pub(crate) async fn memory_of_all_processes_together_is_limited(ground: Ground) {
+pub(crate) async fn memory_of_all_processes_together_is_limited(fixture: Fixture) {
     let limits = Limits { memory_bytes: 300 * MB, ..Limits::default() };
     // Each stays below the limit.
     let line = "for i in 1 2 3 4 5 6; do python3 -c 'import signal; b=bytes([1])*(90<<20); \
         signal.pause()' & done; wait; echo done";
-    assert_ended_by(&within(&ground, limits, line).await, "memory_mb");
+    assert_ended_by(&within(&fixture, limits, line).await, "memory_mb");
     // What processes share is not counted for each of them.
     let line = "python3 -c '
 import os, time
@@ -126,11 +128,11 @@ for i in range(6):
     if os.fork() == 0: time.sleep(0.7); os._exit(0)
 for i in range(6): os.wait()
 '; echo done";
-    let result = within(&ground, limits, line).await;
+    let result = within(&fixture, limits, line).await;
     assert_eq!(result.output, "done\n", "{result:?}");
 }
 
-pub(crate) async fn shared_memory_is_limited_and_counted_once(ground: Ground) {
+pub(crate) async fn shared_memory_is_limited_and_counted_once(fixture: Fixture) {
     let limits = Limits { memory_bytes: 200 * MB, ..Limits::default() };
     let map = "import mmap, signal; m = mmap.mmap(-1, 400 << 20); x = b'1' * 4096
 while m.tell() < len(m): m.write(x)
@@ -143,13 +145,13 @@ for i in range(400): f.write(x); f.flush()
 signal.pause()";
     for script in [map, file, folder] {
         let line = format!("python3 -c \"{script}\"");
-        assert_ended_by(&within(&ground, limits, &line).await, "memory_mb");
+        assert_ended_by(&within(&fixture, limits, &line).await, "memory_mb");
     }
     // A program that can be run and not read is one that nobody can look into.
     let hidden = "cp $(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') hidden; \
         export PYTHONHOME=$(python3 -c 'import sys; print(sys.base_prefix)'); chmod 111 hidden;";
     let hidden = format!("{hidden} ./hidden -c \"{file}\"");
-    assert_ended_by(&within(&ground, limits, &hidden).await, "memory_mb");
+    assert_ended_by(&within(&fixture, limits, &hidden).await, "memory_mb");
     let once = "python3 -c \"
 import mmap, time
 f = open('/dev/shm/x', 'w+b'); f.truncate(120 << 20)
@@ -157,14 +159,14 @@ m = mmap.mmap(f.fileno(), 120 << 20); x = b'1' * 4096
 while m.tell() < len(m): m.write(x)
 time.sleep(0.5)
 \"; echo done";
-    let result = within(&ground, limits, once).await;
+    let result = within(&fixture, limits, once).await;
     assert_eq!(result.output, "done\n", "{result:?}");
 }
 
-pub(crate) async fn processes_are_limited_for_root_too(ground: Ground) {
+pub(crate) async fn processes_are_limited_for_root_too(fixture: Fixture) {
     let limits = Limits { processes: 60, ..Limits::default() };
     let line = "i=0; while [ $i -lt 300 ]; do sleep 98712 & i=$((i+1)); done; wait; echo done";
-    let result = within(&ground, limits, line).await;
+    let result = within(&fixture, limits, line).await;
     // An ordinary user is refused the next process; root is ended.
     let refused = result.output.contains("Resource temporarily unavailable");
     if nix::unistd::getuid().is_root() || !refused {
@@ -173,23 +175,23 @@ pub(crate) async fn processes_are_limited_for_root_too(ground: Ground) {
     gone("98712").await;
 }
 
-pub(crate) async fn what_a_command_writes_is_limited_in_total(ground: Ground) {
-    std::fs::write(ground.ws().join("old"), vec![1; 60 << 20]).expect("a file");
+pub(crate) async fn what_a_command_writes_is_limited_in_total(fixture: Fixture) {
+    std::fs::write(fixture.ws().join("old"), vec![1; 60 << 20]).expect("a file");
     let limits = Limits { disk_bytes: 40 * MB, ..Limits::default() };
     let line = "for i in $(seq 30); do head -c 4M /dev/urandom > new$i; done; sleep 98713";
-    assert_ended_by(&within(&ground, limits, line).await, "disk_mb");
+    assert_ended_by(&within(&fixture, limits, line).await, "disk_mb");
     let hidden = "mkdir d; cd d; for i in $(seq 30); do head -c 4M /dev/urandom > new$i; done; \
         chmod 0 .; sleep 98713";
-    assert_ended_by(&within(&ground, limits, hidden).await, "disk_mb");
+    assert_ended_by(&within(&fixture, limits, hidden).await, "disk_mb");
     let removed = "exec 3> gone; rm gone; head -c 100M /dev/urandom >&3; sleep 98713";
-    assert_ended_by(&within(&ground, limits, removed).await, "disk_mb");
+    assert_ended_by(&within(&fixture, limits, removed).await, "disk_mb");
 }
 
-pub(crate) async fn temporary_folders_share_one_limit(ground: Ground) {
+pub(crate) async fn temporary_folders_share_one_limit(fixture: Fixture) {
     let limits = Limits { temp_bytes: 8 * MB, ..Limits::default() };
     let line = "for d in /tmp /var/tmp /dev/shm ~; do head -c 3M /dev/zero > $d/x && echo one; done; \
         ls -la / | grep -c tmp; touch ~/y /tmp/y; stat -c %a /tmp ~";
-    let result = within(&ground, limits, line).await;
+    let result = within(&fixture, limits, line).await;
     assert_eq!(result.output.matches("one\n").count(), 2, "{}", result.output);
     assert!(result.output.ends_with("1777\n700\n"), "{}", result.output);
 }

@@ -4,7 +4,7 @@
 
 mod closed;
 mod corpus;
-mod ground;
+mod fixture;
 mod limits;
 mod lives;
 mod reach;
@@ -14,7 +14,7 @@ mod ways;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ground::Ground;
+use fixture::Fixture;
 use sandbox::HelperExe;
 
 fn main() {
@@ -35,8 +35,8 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut failed = 0;
     for (name, test) in tests().into_iter().filter(|(name, _)| fits(name)) {
-        let ground = Ground::new(helper_exe.clone());
-        let run = std::panic::AssertUnwindSafe(|| runtime.block_on(test(ground)));
+        let fixture = Fixture::new(helper_exe.clone());
+        let run = std::panic::AssertUnwindSafe(|| runtime.block_on(test(fixture)));
         let passed = std::panic::catch_unwind(run).is_ok();
         println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
         failed += i32::from(!passed);
@@ -46,12 +46,12 @@ fn main() {
     assert_eq!(failed, 0, "{failed} tests failed");
 }
 
-type Test = fn(Ground) -> std::pin::Pin<Box<dyn Future<Output = ()>>>;
+type Test = fn(Fixture) -> std::pin::Pin<Box<dyn Future<Output = ()>>>;
 
 macro_rules! all {
     ($($name:path),* $(,)?) => {
         fn tests() -> BTreeMap<&'static str, Test> {
-            BTreeMap::from([$((stringify!($name), (|ground| Box::pin($name(ground))) as Test)),*])
+            BTreeMap::from([$((stringify!($name), (|fixture| Box::pin($name(fixture))) as Test)),*])
         }
     };
 }

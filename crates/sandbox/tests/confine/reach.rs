@@ -5,33 +5,33 @@ use sandbox::{EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{IsolationLevel, Millis, Scope, WorkPath};
 
-use crate::ground::{Ground, asked, run};
+use crate::fixture::{Fixture, asked, run};
 
 fn path(text: &str) -> WorkPath {
     text.parse().expect("a path")
 }
 
-fn put(ground: &Ground, name: &str, text: &str) {
-    let place = ground.ws().join(name);
+fn put(fixture: &Fixture, name: &str, text: &str) {
+    let place = fixture.ws().join(name);
     std::fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
     std::fs::write(place, text).expect("a file");
 }
 
-fn text(ground: &Ground, name: &str) -> String {
-    std::fs::read_to_string(ground.ws().join(name)).expect("a file")
+fn text(fixture: &Fixture, name: &str) -> String {
+    std::fs::read_to_string(fixture.ws().join(name)).expect("a file")
 }
 
 const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nCANARY\n";
 
-pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(ground: Ground) {
+pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(fixture: Fixture) {
     for name in [".ssh/id_rsa", "deep/.aws/credentials", "id_ed25519", ".netrc", "tls/server.pem"] {
-        put(&ground, name, KEY);
+        put(&fixture, name, KEY);
     }
-    put(&ground, ".env", "KEY=CANARY");
-    put(&ground, "state/journal.db", "CANARY");
-    put(&ground, "tests/id_rsa", "TRACKED");
-    let own = [ground.ws().canonicalize().expect("a path").join("state")];
-    let env = ground.env().keeping_out(&own).expect("fine");
+    put(&fixture, ".env", "KEY=CANARY");
+    put(&fixture, "state/journal.db", "CANARY");
+    put(&fixture, "tests/id_rsa", "TRACKED");
+    let own = [fixture.ws().canonicalize().expect("a path").join("state")];
+    let env = fixture.env().keeping_out(&own).expect("fine");
     let env = env.trusting(vec![path("tests/id_rsa")]).expect("fine");
     env.initialize().await.expect("a workspace");
     let output = run(
@@ -44,9 +44,9 @@ pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(ground: Ground) 
     .await
     .output;
     assert!(!output.contains("CANARY") && output.contains("TRACKED"), "{output}");
-    assert_eq!(text(&ground, ".ssh/id_rsa"), KEY);
-    assert_eq!(text(&ground, "state/journal.db"), "CANARY");
-    assert!(!ground.ws().join(".ssh/authorized_keys").exists());
+    assert_eq!(text(&fixture, ".ssh/id_rsa"), KEY);
+    assert_eq!(text(&fixture, "state/journal.db"), "CANARY");
+    assert!(!fixture.ws().join(".ssh/authorized_keys").exists());
     for name in [".ssh/id_rsa", "id_ed25519", "tls/server.pem", "state/journal.db"] {
         let read = env.read(&path(name)).await;
         assert!(matches!(read, Err(EnvError::Hidden { .. })), "{name}: {read:?}");
@@ -68,94 +68,94 @@ const TRIES: &str = "mkdir -p .vscode new/.vscode; echo x > .vscode/tasks.json; 
      echo x > .github/workflows/ci.yml; echo x > .gitmodules; rm -rf .bosun; mkdir -p .bosun; \
      echo x > .bosun/policy.toml; ln -s src .claude; echo fine > src/a; true";
 
-async fn tried(ground: &Ground, env: &LocalEnvironment) {
+async fn tried(fixture: &Fixture, env: &LocalEnvironment) {
     for name in [".github/workflows/ci.yml", ".bosun/policy.toml", ".gitmodules"] {
-        put(ground, name, "before");
+        put(fixture, name, "before");
     }
-    std::fs::create_dir(ground.ws().join("src")).expect("a folder");
+    std::fs::create_dir(fixture.ws().join("src")).expect("a folder");
     let output = run(env, TRIES, Millis::seconds(60)).await.output;
     for name in [".vscode", "new/.vscode/tasks.json", ".envrc", ".claude"] {
-        let place = ground.ws().join(name);
+        let place = fixture.ws().join(name);
         assert!(std::fs::symlink_metadata(place).is_err(), "{name} is there: {output}");
     }
     for name in [".github/workflows/ci.yml", ".bosun/policy.toml", ".gitmodules"] {
-        assert_eq!(text(ground, name), "before", "{name}: {output}");
+        assert_eq!(text(fixture, name), "before", "{name}: {output}");
     }
-    assert_eq!(text(ground, "src/a"), "fine\n");
+    assert_eq!(text(fixture, "src/a"), "fine\n");
     assert!(output.contains(".vscode/tasks.json") && output.contains("which ask"), "{output}");
 }
 
-pub(crate) async fn settings_are_as_they_were_after_a_command(ground: Ground) {
+pub(crate) async fn settings_are_as_they_were_after_a_command(fixture: Fixture) {
     let aside = tempfile::tempdir().expect("a folder");
-    let env = ground.env().guarding_settings(vec![], Some(aside.path().to_owned()));
-    tried(&ground, &env).await;
+    let env = fixture.env().guarding_settings(vec![], Some(aside.path().to_owned()));
+    tried(&fixture, &env).await;
     let kept = std::fs::read_dir(aside.path()).expect("a folder").flatten().next();
     let kept = kept.expect("what was taken away is kept").path().join(".vscode/tasks.json");
     assert!(kept.is_file(), "{}", kept.display());
 }
 
-pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(ground: Ground) {
+pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(fixture: Fixture) {
     let env =
-        LocalEnvironment::open(&ground.ws()).expect("a workspace").guarding_settings(vec![], None);
-    tried(&ground, &env).await;
+        LocalEnvironment::open(&fixture.ws()).expect("a workspace").guarding_settings(vec![], None);
+    tried(&fixture, &env).await;
 }
 
-pub(crate) async fn a_file_that_the_plan_names_may_be_written(ground: Ground) {
+pub(crate) async fn a_file_that_the_plan_names_may_be_written(fixture: Fixture) {
     for name in [".github/workflows/ci.yml", ".github/workflows/other.yml"] {
-        put(&ground, name, "before");
+        put(&fixture, name, "before");
     }
     let named = path(".github/workflows/ci.yml");
     let scope = Scope(vec![".github/workflows/ci.yml".parse().expect("a place")]);
-    let confine = ground.confine().writing_to(scope);
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+    let confine = fixture.confine().writing_to(scope);
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let env = env.guarding_settings(vec![named], None);
     let line =
         "cd .github/workflows; echo after > ci.yml; echo x > other.yml; echo x > third.yml; true";
     run(&env, line, Millis::seconds(60)).await;
-    assert_eq!(text(&ground, ".github/workflows/ci.yml"), "after\n");
-    assert_eq!(text(&ground, ".github/workflows/other.yml"), "before");
-    assert!(!ground.ws().join(".github/workflows/third.yml").exists());
+    assert_eq!(text(&fixture, ".github/workflows/ci.yml"), "after\n");
+    assert_eq!(text(&fixture, ".github/workflows/other.yml"), "before");
+    assert!(!fixture.ws().join(".github/workflows/third.yml").exists());
 }
 
 /// The folder around a key is not moved away to put another key in its place, and no key is made where there was none.
-pub(crate) async fn keys_are_neither_replaced_nor_planted(ground: Ground) {
-    put(&ground, ".config/gh/hosts.yml", "before");
-    put(&ground, "mine/.ssh/id_rsa", "before");
-    let env = ground.env().guarding_settings(vec![], None);
+pub(crate) async fn keys_are_neither_replaced_nor_planted(fixture: Fixture) {
+    put(&fixture, ".config/gh/hosts.yml", "before");
+    put(&fixture, "mine/.ssh/id_rsa", "before");
+    let env = fixture.env().guarding_settings(vec![], None);
     let line = "mv .config c; mkdir -p .config/gh; echo x > .config/gh/hosts.yml; mv mine m; rm -rf mine; \
                 mkdir -p .ssh; echo x > .ssh/authorized_keys; echo x > .netrc; echo fine > a; true";
     let output = run(&env, line, Millis::seconds(60)).await.output;
-    assert_eq!(text(&ground, ".config/gh/hosts.yml"), "before", "{output}");
-    assert_eq!(text(&ground, "mine/.ssh/id_rsa"), "before", "{output}");
-    assert!(!ground.ws().join(".ssh/authorized_keys").exists(), "{output}");
-    assert!(!ground.ws().join(".netrc").exists(), "{output}");
-    assert_eq!(text(&ground, "a"), "fine\n");
+    assert_eq!(text(&fixture, ".config/gh/hosts.yml"), "before", "{output}");
+    assert_eq!(text(&fixture, "mine/.ssh/id_rsa"), "before", "{output}");
+    assert!(!fixture.ws().join(".ssh/authorized_keys").exists(), "{output}");
+    assert!(!fixture.ws().join(".netrc").exists(), "{output}");
+    assert_eq!(text(&fixture, "a"), "fine\n");
 }
 
 /// What the person brings in while a command runs, as by `git pull`, is not the command's, and stays.
-pub(crate) async fn what_git_knows_is_not_taken_away(ground: Ground) {
+pub(crate) async fn what_git_knows_is_not_taken_away(fixture: Fixture) {
     let git = |words: &[&str]| {
         let mut git = std::process::Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(words);
-        assert!(git.current_dir(ground.ws()).status().expect("git runs").success());
+        assert!(git.current_dir(fixture.ws()).status().expect("git runs").success());
     };
     git(&["init", "--quiet"]);
-    let env = ground.env().guarding_settings(vec![], None);
+    let env = fixture.env().guarding_settings(vec![], None);
     let line = "touch begun; until [ -e go ]; do :; done; echo x > .envrc";
     let (ran, ()) = tokio::join!(run(&env, line, Millis::seconds(60)), async {
-        crate::ground::up(&ground.ws().join("begun")).await;
-        put(&ground, ".github/workflows/ci.yml", "theirs");
+        crate::fixture::up(&fixture.ws().join("begun")).await;
+        put(&fixture, ".github/workflows/ci.yml", "theirs");
         git(&["add", ".github"]);
-        put(&ground, "go", "");
+        put(&fixture, "go", "");
     });
-    assert_eq!(text(&ground, ".github/workflows/ci.yml"), "theirs", "{}", ran.output);
-    assert!(!ground.ws().join(".envrc").exists(), "{}", ran.output);
+    assert_eq!(text(&fixture, ".github/workflows/ci.yml"), "theirs", "{}", ran.output);
+    assert!(!fixture.ws().join(".envrc").exists(), "{}", ran.output);
 }
 
-pub(crate) async fn without_namespaces_a_command_beside_keys_is_not_run(ground: Ground) {
-    put(&ground, ".ssh/id_rsa", KEY);
-    let confine = ground.confine().holding(IsolationLevel::Landlock);
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+pub(crate) async fn without_namespaces_a_command_beside_keys_is_not_run(fixture: Fixture) {
+    put(&fixture, ".ssh/id_rsa", KEY);
+    let confine = fixture.confine().holding(IsolationLevel::Landlock);
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let refused = env.exec(asked("true", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Unheld { .. })), "{refused:?}");
 }

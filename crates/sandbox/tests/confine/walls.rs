@@ -6,64 +6,64 @@ use sandbox::{EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecRequest, Millis, Scope};
 
-use crate::ground::{Ground, asked, run};
+use crate::fixture::{Fixture, asked, run};
 
-pub(crate) async fn the_proof_holds(ground: Ground) {
+pub(crate) async fn the_proof_holds(fixture: Fixture) {
     let began = Instant::now();
-    let proof = ground.confine().prove().await.expect("a proof");
+    let proof = fixture.confine().prove().await.expect("a proof");
     assert!(proof.holds(), "{proof:#?}");
     assert!(proof.attacks.len() >= 14);
     println!("  {} attacks held in {:?}", proof.attacks.len(), began.elapsed());
 }
 
-pub(crate) async fn a_command_runs_with_its_folder_output_and_exit_code(ground: Ground) {
-    std::fs::create_dir(ground.ws().join("sub")).expect("a folder");
+pub(crate) async fn a_command_runs_with_its_folder_output_and_exit_code(fixture: Fixture) {
+    std::fs::create_dir(fixture.ws().join("sub")).expect("a folder");
     let request = ExecRequest {
         folder: "sub".parse().expect("a path"),
         ..asked("pwd; echo e >&2; exit 3", Millis::seconds(60))
     };
-    let result = ground.env().exec(request, &CancellationToken::new()).await.expect("it ran");
-    let sub = ground.ws().canonicalize().expect("a path").join("sub");
+    let result = fixture.env().exec(request, &CancellationToken::new()).await.expect("it ran");
+    let sub = fixture.ws().canonicalize().expect("a path").join("sub");
     assert_eq!(result.output, format!("{}\ne\n", sub.display()));
     assert_eq!(result.ended, Ended::Exited(3));
-    assert_eq!(ground.sh("kill -9 $$").await.ended, Ended::Signalled(9));
+    assert_eq!(fixture.sh("kill -9 $$").await.ended, Ended::Signalled(9));
     let tools = "f=$(mktemp) && echo hi > $f && cat $f && seq 5 | sort -r > o && wc -l < o && ls -d ~ /proc/self";
-    let result = ground.sh(tools).await;
+    let result = fixture.sh(tools).await;
     assert!(result.passed(), "{}", result.output);
 }
 
-pub(crate) async fn the_workspace_is_writable_and_nothing_else_is(ground: Ground) {
-    let out = ground.out();
+pub(crate) async fn the_workspace_is_writable_and_nothing_else_is(fixture: Fixture) {
+    let out = fixture.out();
     let out = out.display();
     let line = format!(
         "echo x > inside; echo x > {out}/new; chmod 777 {out}/secret; touch -d 2001-01-01 {out}/secret; \
          ln {out}/secret h; ln -s {out} l; echo x > l/new; echo x > /etc/x; echo x > /usr/x; echo x > /x; \
          echo x > /proc/sys/kernel/core_pattern; rm -rf {out}; true"
     );
-    ground.sh(&line).await;
-    assert!(ground.ws().join("inside").exists());
-    assert!(!ground.ws().join("h").exists());
-    let left: Vec<_> = std::fs::read_dir(ground.out()).expect("a list").flatten().collect();
+    fixture.sh(&line).await;
+    assert!(fixture.ws().join("inside").exists());
+    assert!(!fixture.ws().join("h").exists());
+    let left: Vec<_> = std::fs::read_dir(fixture.out()).expect("a list").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
-    let secret = std::fs::metadata(ground.out().join("secret")).expect("the secret");
+    let secret = std::fs::metadata(fixture.out().join("secret")).expect("the secret");
     assert!(
         secret.modified().expect("a time").elapsed().expect("the past") < Duration::from_secs(600)
     );
 }
 
-pub(crate) async fn what_is_outside_cannot_be_read(ground: Ground) {
+pub(crate) async fn what_is_outside_cannot_be_read(fixture: Fixture) {
     let home = std::env::var("HOME").expect("a home");
     let line = format!(
         "cat {}/secret; cat /etc/shadow; ls -A {home}/.ssh {home}/.aws; cat /proc/1/environ; \
          cat /proc/$PPID/environ; ls /sys /run /var/lib /boot /mnt /srv",
-        ground.out().display()
+        fixture.out().display()
     );
-    let output = ground.sh(&line).await.output;
+    let output = fixture.sh(&line).await.output;
     assert!(!output.contains("CANARY") && !output.contains("root:"), "{output}");
     assert!(!output.contains("PATH="), "{output}");
 }
 
-pub(crate) async fn there_is_no_network_but_the_own_loopback(ground: Ground) {
+pub(crate) async fn there_is_no_network_but_the_own_loopback(fixture: Fixture) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let line = format!(
@@ -72,56 +72,56 @@ pub(crate) async fn there_is_no_network_but_the_own_loopback(ground: Ground) {
          c=socket.create_connection(s.getsockname()); print(\"OWN\")'; \
          python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' || echo NO RAW"
     );
-    let output = ground.sh(&line).await.output;
+    let output = fixture.sh(&line).await.output;
     assert!(!output.contains("REACHED") && !output.contains("SENT"), "{output}");
     assert!(output.contains("OWN") && output.contains("NO RAW"), "{output}");
 }
 
-pub(crate) async fn git_files_can_neither_be_changed_nor_moved(ground: Ground) {
-    std::fs::create_dir_all(ground.ws().join(".git/hooks")).expect("a folder");
-    ground
+pub(crate) async fn git_files_can_neither_be_changed_nor_moved(fixture: Fixture) {
+    std::fs::create_dir_all(fixture.ws().join(".git/hooks")).expect("a folder");
+    fixture
         .sh("mv .git .git2; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; rm -rf .git; mount -o remount,rw,bind .git; umount -l .git; echo x > .git/y")
         .await;
-    assert!(ground.ws().join(".git/hooks").is_dir());
-    assert!(!ground.ws().join(".git2").exists() && !ground.ws().join(".git/y").exists());
-    assert!(!ground.ws().join(".git/hooks/pre-commit").exists());
-    std::fs::remove_dir_all(ground.ws().join(".git")).expect("removed");
-    std::fs::write(ground.ws().join(".git"), "gitdir: /x\n").expect("a file");
-    ground.sh("echo x > .git; mv .git away; rm -f .git").await;
-    assert_eq!(std::fs::read_to_string(ground.ws().join(".git")).expect("a file"), "gitdir: /x\n");
+    assert!(fixture.ws().join(".git/hooks").is_dir());
+    assert!(!fixture.ws().join(".git2").exists() && !fixture.ws().join(".git/y").exists());
+    assert!(!fixture.ws().join(".git/hooks/pre-commit").exists());
+    std::fs::remove_dir_all(fixture.ws().join(".git")).expect("removed");
+    std::fs::write(fixture.ws().join(".git"), "gitdir: /x\n").expect("a file");
+    fixture.sh("echo x > .git; mv .git away; rm -f .git").await;
+    assert_eq!(std::fs::read_to_string(fixture.ws().join(".git")).expect("a file"), "gitdir: /x\n");
 }
 
-pub(crate) async fn only_the_scope_is_writable_when_there_is_one(ground: Ground) {
-    std::fs::create_dir(ground.ws().join("docs")).expect("a folder");
-    std::fs::write(ground.ws().join("one.txt"), "1").expect("a file");
-    std::fs::write(ground.ws().join("two.txt"), "2").expect("a file");
+pub(crate) async fn only_the_scope_is_writable_when_there_is_one(fixture: Fixture) {
+    std::fs::create_dir(fixture.ws().join("docs")).expect("a folder");
+    std::fs::write(fixture.ws().join("one.txt"), "1").expect("a file");
+    std::fs::write(fixture.ws().join("two.txt"), "2").expect("a file");
     let scope =
         ["src/deep/", "one.txt", "absent.txt"].map(|text| text.parse().expect("an artifact"));
-    let confine = ground.confine().writing_to(Scope(scope.to_vec()));
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").confined(confine);
+    let confine = fixture.confine().writing_to(Scope(scope.to_vec()));
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let line = "echo x > src/deep/a; mkdir src/deep/b; echo 9 > one.txt; echo 9 > two.txt; echo x > docs/a; \
         echo x > new; echo x > src/a; rm two.txt; mv docs d; ln src/deep/a docs/b; cat two.txt";
     let output = run(&env, line, Millis::seconds(60)).await.output;
     assert!(output.ends_with('2'), "{output}");
-    let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
+    let text = |name: &str| std::fs::read_to_string(fixture.ws().join(name)).ok();
     assert_eq!(text("src/deep/a").as_deref(), Some("x\n"));
     assert_eq!((text("one.txt").as_deref(), text("two.txt").as_deref()), (Some("9\n"), Some("2")));
     for name in ["docs/a", "docs/b", "new", "src/a", "d", "absent.txt"] {
-        assert!(!ground.ws().join(name).exists(), "{name} was made");
+        assert!(!fixture.ws().join(name).exists(), "{name} was made");
     }
     run(&env, "echo made > absent.txt; echo x > other.txt", Millis::seconds(60)).await;
     assert_eq!(text("absent.txt").as_deref(), Some("made\n"));
-    assert!(!ground.ws().join("other.txt").exists());
-    std::fs::remove_file(ground.ws().join("absent.txt")).expect("removed");
+    assert!(!fixture.ws().join("other.txt").exists());
+    std::fs::remove_file(fixture.ws().join("absent.txt")).expect("removed");
     run(&env, "touch absent.txt", Millis::seconds(60)).await;
     assert_eq!(text("absent.txt").as_deref(), Some(""), "an empty file can be meant");
 }
 
-pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(ground: Ground) {
-    std::fs::write(ground.ws().join("one.txt"), "old\n").expect("a file");
+pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(fixture: Fixture) {
+    std::fs::write(fixture.ws().join("one.txt"), "old\n").expect("a file");
     let scope = Scope(vec!["one.txt".parse().expect("an artifact")]);
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-    let env = env.confined(ground.confine().writing_to(scope));
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
+    let env = env.confined(fixture.confine().writing_to(scope));
     for line in ["sed -i s/old/new/ one.txt", "echo new > /tmp/copy; mv /tmp/copy one.txt"] {
         let result = run(&env, line, Millis::seconds(60)).await;
         assert!(!result.passed(), "{line} works now; say so: {}", result.output);
@@ -129,24 +129,24 @@ pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(gro
     }
     let works = "sed s/old/new/ one.txt > /tmp/copy && cat /tmp/copy > one.txt";
     assert!(run(&env, works, Millis::seconds(60)).await.passed());
-    let text = std::fs::read_to_string(ground.ws().join("one.txt"));
+    let text = std::fs::read_to_string(fixture.ws().join("one.txt"));
     assert_eq!(text.ok().as_deref(), Some("new\n"));
 }
 
-pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(ground: Ground) {
-    std::fs::create_dir_all(ground.ws().join("src/deep")).expect("folders");
+pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(fixture: Fixture) {
+    std::fs::create_dir_all(fixture.ws().join("src/deep")).expect("folders");
     for name in ["one.txt", "two.txt", "src/a.rs", "src/b.rs", "src/deep/c.rs"] {
-        std::fs::write(ground.ws().join(name), "old\n").expect("a file");
+        std::fs::write(fixture.ws().join(name), "old\n").expect("a file");
     }
-    std::os::unix::fs::symlink("two.txt", ground.ws().join("link")).expect("a link");
+    std::os::unix::fs::symlink("two.txt", fixture.ws().join("link")).expect("a link");
     let scope = ["one.txt", "src/a.rs", "new.txt"].map(|text| text.parse().expect("an artifact"));
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace").replacing_files();
-    let env = env.confined(ground.confine().writing_to(Scope(scope.to_vec())));
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").replacing_files();
+    let env = env.confined(fixture.confine().writing_to(Scope(scope.to_vec())));
     let works = "set -e; sed -i s/old/new/ one.txt; sed s/old/new/ src/a.rs > src/a.tmp; mv src/a.tmp src/a.rs; \
         echo x > part; mv part new.txt";
     let result = run(&env, works, Millis::seconds(60)).await;
     assert!(result.passed(), "{}", result.output);
-    let text = |name: &str| std::fs::read_to_string(ground.ws().join(name)).ok();
+    let text = |name: &str| std::fs::read_to_string(fixture.ws().join(name)).ok();
     for (name, content) in [("one.txt", "new\n"), ("src/a.rs", "new\n"), ("new.txt", "x\n")] {
         assert_eq!(text(name).as_deref(), Some(content), "{name}");
     }
@@ -158,38 +158,38 @@ pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(ground
         assert_eq!(text(name).as_deref(), Some("old\n"), "{name}: {output}");
     }
     for name in ["stray.txt", "d", "src/conftest.py", "gone", ".git"] {
-        assert!(!ground.ws().join(name).exists(), "{name} was left: {output}");
+        assert!(!fixture.ws().join(name).exists(), "{name} was left: {output}");
     }
-    let link = std::fs::read_link(ground.ws().join("link"));
+    let link = std::fs::read_link(fixture.ws().join("link"));
     assert_eq!(link.expect("a link"), std::path::Path::new("two.txt"));
     assert!(output.contains("removed or put back") && output.contains("stray.txt"), "{output}");
 }
 
-pub(crate) async fn a_link_in_the_scope_opens_nothing(ground: Ground) {
-    std::os::unix::fs::symlink(ground.out(), ground.ws().join("src")).expect("a link");
+pub(crate) async fn a_link_in_the_scope_opens_nothing(fixture: Fixture) {
+    std::os::unix::fs::symlink(fixture.out(), fixture.ws().join("src")).expect("a link");
     let scope = Scope(vec!["src/".parse().expect("an artifact")]);
-    let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-    let env = env.confined(ground.confine().writing_to(scope));
+    let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
+    let env = env.confined(fixture.confine().writing_to(scope));
     let refused =
         env.exec(asked("echo x > src/x", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Sandbox { .. })), "{refused:?}");
-    assert!(!ground.out().join("x").exists());
+    assert!(!fixture.out().join("x").exists());
 }
 
-pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(ground: Ground) {
-    let repo = ground.dir.path().join("repo");
+pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fixture: Fixture) {
+    let repo = fixture.dir.path().join("repo");
     let setup = "git init -q repo && cd repo && echo 1 > a && git add a && \
         git -c user.name=u -c user.email=u@localhost commit -qm x";
     let made = std::process::Command::new("bash")
         .args(["-c", setup])
-        .current_dir(ground.dir.path())
+        .current_dir(fixture.dir.path())
         .status();
     assert!(made.expect("bash").success());
     let repo = sandbox::Repo::discover(&repo).await.expect("a repository");
     let start = repo.survey().await.expect("a survey").base;
-    let tree = ground.dir.path().join("tree");
+    let tree = fixture.dir.path().join("tree");
     repo.add_worktree(&tree, &start).await.expect("a worktree");
-    let confine = ground.confine().seeing(repo.common_dir().to_owned());
+    let confine = fixture.confine().seeing(repo.common_dir().to_owned());
     let env = LocalEnvironment::open(&tree).expect("a workspace").confined(confine);
     let line = format!(
         "echo 2 > a; git diff | tail -1; git log --format=%s; git add a; git config x.y z; \
@@ -205,37 +205,37 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(gro
     assert_eq!(sealed.changes.0.len(), 1);
 }
 
-pub(crate) async fn every_rule_for_environments_is_kept(ground: Ground) {
-    let broken = sandbox::conformance::complaints(&ground.env()).await;
+pub(crate) async fn every_rule_for_environments_is_kept(fixture: Fixture) {
+    let broken = sandbox::conformance::complaints(&fixture.env()).await;
     assert_eq!(broken, Vec::<String>::new());
 }
 
-pub(crate) async fn dangerous_calls_are_denied(ground: Ground) {
+pub(crate) async fn dangerous_calls_are_denied(fixture: Fixture) {
     let line = "python3 - <<'P'\nimport ctypes\nl=ctypes.CDLL(None,use_errno=True)\n\
         for n,s in (('bpf',321),('perf',298),('keyctl',250),('userfaultfd',323),('kexec',246),('initmod',175),('obha',304),('fsopen',430),('unshare',272),('clone3',435),('io_uring',425),('ptrace',101)):\n\
         \x20 r=l.syscall(s,0,0,0,0,0);e=ctypes.get_errno();print(n,'DENIED' if r==-1 and e in (1,38) else f'ALLOWED r={r} e={e}')\nP";
-    let result = ground.sh(line).await;
+    let result = fixture.sh(line).await;
     assert!(result.passed() && !result.output.contains("ALLOWED"), "{}", result.output);
-    let result = ground.sh("unshare -U true; unshare -r true; echo $?; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status").await;
+    let result = fixture.sh("unshare -U true; unshare -r true; echo $?; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status").await;
     assert!(result.output.contains("NoNewPrivs:\t1"), "{}", result.output);
     assert_eq!(result.output.matches("0000000000000000").count(), 2, "{}", result.output);
 }
 
-pub(crate) async fn a_link_cannot_be_used_to_start_elsewhere(ground: Ground) {
-    std::os::unix::fs::symlink("/etc", ground.ws().join("etc")).expect("a link");
+pub(crate) async fn a_link_cannot_be_used_to_start_elsewhere(fixture: Fixture) {
+    std::os::unix::fs::symlink("/etc", fixture.ws().join("etc")).expect("a link");
     let request =
         ExecRequest { folder: "etc".parse().expect("a path"), ..asked("pwd", Millis::seconds(60)) };
-    let refused = ground.env().exec(request, &CancellationToken::new()).await;
+    let refused = fixture.env().exec(request, &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Escapes { .. })), "{refused:?}");
 }
 
-pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(ground: Ground) {
+pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(fixture: Fixture) {
     for name in [".env", "deep/.env"] {
-        std::fs::create_dir_all(ground.ws().join("deep")).expect("a folder");
-        std::fs::write(ground.ws().join(name), "KEY=CANARY").expect("a file");
+        std::fs::create_dir_all(fixture.ws().join("deep")).expect("a folder");
+        std::fs::write(fixture.ws().join(name), "KEY=CANARY").expect("a file");
     }
-    std::os::unix::fs::symlink(".env", ground.ws().join("readme")).expect("a link");
-    let env = ground.env().hiding(&["**/.env"]).expect("a glob");
+    std::os::unix::fs::symlink(".env", fixture.ws().join("readme")).expect("a link");
+    let env = fixture.env().hiding(&["**/.env"]).expect("a glob");
     let output =
         run(&env, "cat .env deep/.env readme; mv .env x; cp .env y; cat x y", Millis::seconds(60))
             .await
@@ -245,5 +245,5 @@ pub(crate) async fn a_hidden_file_is_empty_for_commands_and_closed_to_tools(grou
         let read = env.read(&name.parse().expect("a path")).await;
         assert!(matches!(read, Err(EnvError::NotFound { .. })), "{name}: {read:?}");
     }
-    assert_eq!(std::fs::read_to_string(ground.ws().join(".env")).expect("a file"), "KEY=CANARY");
+    assert_eq!(std::fs::read_to_string(fixture.ws().join(".env")).expect("a file"), "KEY=CANARY");
 }

@@ -5,10 +5,10 @@ use std::io::{Read as _, Write as _};
 use sandbox::{Hosts, LocalEnvironment};
 use types::Millis;
 
-use crate::ground::{Ground, run};
+use crate::fixture::{Fixture, run};
 
 /// C44: the network is closed but for what is granted, and a refusal is on record.
-pub(crate) async fn only_granted_hosts_are_reached(ground: Ground) {
+pub(crate) async fn only_granted_hosts_are_reached(fixture: Fixture) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let server = std::thread::spawn(move || {
@@ -32,8 +32,8 @@ pub(crate) async fn only_granted_hosts_are_reached(ground: Ground) {
     let closed = hosts.clone().resolve("rebound.test", here);
     let open = hosts.allow_private().resolve("api.test", here);
     let env = |hosts| {
-        let env = LocalEnvironment::open(&ground.ws()).expect("a workspace");
-        env.confined(ground.confine().reaching(hosts))
+        let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
+        env.confined(fixture.confine().reaching(hosts))
     };
     let fetch = |url: &str| {
         format!(
@@ -69,17 +69,17 @@ pub(crate) async fn only_granted_hosts_are_reached(ground: Ground) {
     let rebound = run(&env(closed), &fetch(&url), Millis::seconds(60)).await;
     assert!(rebound.output.contains("not a public address"), "{}", rebound.output);
     let direct = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo REACHED");
-    let direct = run(&ground.env(), &direct, Millis::seconds(60)).await;
+    let direct = run(&fixture.env(), &direct, Millis::seconds(60)).await;
     assert!(!direct.output.contains("REACHED"), "{}", direct.output);
 }
 
 /// M17: the usual tools find themselves, their files and a place to write.
-pub(crate) async fn toolchains_work_inside(ground: Ground) {
+pub(crate) async fn toolchains_work_inside(fixture: Fixture) {
     let there = |program: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
     };
-    let ws = ground.ws();
+    let ws = fixture.ws();
     let write = |name: &str, text: &str| {
         std::fs::create_dir_all(ws.join(name).parent().expect("a folder")).expect("a folder");
         std::fs::write(ws.join(name), text).expect("a file");
@@ -106,7 +106,7 @@ pub(crate) async fn toolchains_work_inside(ground: Ground) {
             .await
             .passed()
         {
-            let result = run(&ground.env(), line, Millis::seconds(120)).await;
+            let result = run(&fixture.env(), line, Millis::seconds(120)).await;
             assert!(result.passed(), "{program}: {} {}", result.ended, result.output);
         }
     }

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use types::Envelope;
 
-use super::{batch, count_to, log, said};
+use super::fixture::{batch, count_to, event, log};
 use crate::{Journal, JournalError};
 
 type Followed = BoxStream<'static, Result<Envelope, JournalError>>;
@@ -30,7 +30,7 @@ pub(super) async fn a_follower_gets_the_past_and_then_the_present(journal: &dyn 
         assert_eq!(next(&mut all).await, seq);
     }
     assert_eq!(next(&mut late).await, 3);
-    let events = [said("4"), said("5")];
+    let events = [event("4"), event("5")];
     journal.append(&lease, batch(3, &events)).await.expect("an append");
     for stream in [&mut all, &mut late] {
         assert_eq!(next(stream).await, 4);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use types::{LogId, Millis};
 
-use super::{batch, count_to, log, said, text};
+use super::fixture::{batch, count_to, event, log, text};
 use crate::{Journal, JournalError, Lease};
 
 pub(super) async fn a_log_has_one_writer_at_a_time(journal: &dyn Journal) {
@@ -19,7 +19,7 @@ pub(super) async fn a_log_has_one_writer_at_a_time(journal: &dyn Journal) {
     drop(first);
     let second = journal.lease(&id).await.expect("a dropped lease is free at once");
     assert!(second.generation() > generation);
-    let events = [said("3")];
+    let events = [event("3")];
     journal.append(&second, batch(2, &events)).await.expect("the new holder writes");
     count_to(journal, &other, 1).await;
 }
@@ -36,7 +36,7 @@ pub(super) async fn an_outdated_or_foreign_lease_writes_nothing(
     let _current = journal.lease(&id).await.expect("a lease");
     let foreign = other.lease(&id).await.expect("a lease of another journal");
     for lease in [forged, foreign] {
-        let events = [said("x")];
+        let events = [event("x")];
         let error = journal.append(&lease, batch(1, &events)).await.expect_err("not the writer");
         assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
     }
@@ -78,11 +78,11 @@ pub(super) async fn a_lease_that_is_not_renewed_expires_and_says_so(
     first.lost().await;
     let error = journal.renew(&first).await.expect_err("lost");
     assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
-    let error = journal.append(&first, batch(1, &[said("x")])).await.expect_err("lost");
+    let error = journal.append(&first, batch(1, &[event("x")])).await.expect_err("lost");
     assert!(matches!(error, JournalError::Fenced { .. }), "{error}");
     drop(first);
     assert!(journal.is_leased(&id).await.expect("a look"), "it is the second one's now");
-    journal.append(&second, batch(1, &[said("2")])).await.expect("the new holder writes");
+    journal.append(&second, batch(1, &[event("2")])).await.expect("the new holder writes");
 }
 
 pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {
@@ -94,7 +94,7 @@ pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {
         tokio::spawn(async move {
             let lease = journal.lease(&name(n)).await.expect("a lease");
             for seq in (0..LINES).step_by(2) {
-                let events = [said(format!("{n}:{seq}")), said("and one more")];
+                let events = [event(format!("{n}:{seq}")), event("and one more")];
                 let stored = journal.append(&lease, batch(seq, &events)).await.expect("an append");
                 assert_eq!(
                     stored.iter().map(|line| line.seq).collect::<Vec<_>>(),
@@ -103,7 +103,7 @@ pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {
             }
             // A writer that is wrong does not disturb the others that are committed together with it.
             let error =
-                journal.append(&lease, batch(1, &[said("x")])).await.expect_err("a conflict");
+                journal.append(&lease, batch(1, &[event("x")])).await.expect_err("a conflict");
             assert!(matches!(error, JournalError::Conflict { .. }), "{error}");
         })
     });

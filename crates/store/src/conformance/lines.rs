@@ -3,7 +3,7 @@
 use serde_json::Value;
 use types::{Digest, Event, SessionEnd, SessionId};
 
-use super::{batch, count_to, is_conflict, log, noon, said, text};
+use super::fixture::{batch, count_to, event, is_conflict, log, noon, text};
 use crate::{Batch, Journal, JournalError, MAX_LINE_BYTES, Redactor};
 
 pub(super) async fn nothing_is_there_before_the_first_append(journal: &dyn Journal) {
@@ -19,7 +19,7 @@ pub(super) async fn nothing_is_there_before_the_first_append(journal: &dyn Journ
 pub(super) async fn what_is_appended_is_what_is_read(journal: &dyn Journal) {
     let id = log("r_ab/T1.2");
     let lease = journal.lease(&id).await.expect("a lease");
-    let first = [said("one"), said("two \u{0} ü \"quoted\" \u{2028}")];
+    let first = [event("one"), event("two \u{0} ü \"quoted\" \u{2028}")];
     let number = Value::from(0.1 + 0.2);
     let second = [Redactor::none().clean(Event::SessionEnded {
         session: SessionId::ROOT,
@@ -75,12 +75,12 @@ pub(super) async fn a_writer_that_missed_something_is_told_so(journal: &dyn Jour
     let lease = journal.lease(&id).await.expect("a lease");
     count_to(journal, &lease, 2).await;
     for expect in [0, 1, 3, 99] {
-        let events = [said("x"), said("y")];
+        let events = [event("x"), event("y")];
         let error = journal.append(&lease, batch(expect, &events)).await.expect_err("a conflict");
         assert!(is_conflict(&error, 2), "{error}");
     }
     assert_eq!(journal.read(&id, 0, 10).await.expect("a read").len(), 2);
-    let events = [said("3")];
+    let events = [event("3")];
     journal.append(&lease, batch(2, &events)).await.expect("the right place still works");
     journal.verify(&id).await.expect("an intact log");
 }
@@ -94,11 +94,11 @@ pub(super) async fn a_line_that_could_not_be_read_back_is_not_written(journal: &
     }
     let end = SessionEnd::Submitted { submission };
     let deep = Event::SessionEnded { session: SessionId::ROOT, end, used: None };
-    let events = [said("first"), Redactor::none().clean(deep)];
+    let events = [event("first"), Redactor::none().clean(deep)];
     let error = journal.append(&lease, batch(0, &events)).await.expect_err("not readable");
     assert!(matches!(error, JournalError::Unreadable { seq: 2, .. }), "{error}");
     assert!(journal.read(&id, 0, 10).await.expect("a read").is_empty(), "all or nothing");
-    let long = [said("x".repeat(MAX_LINE_BYTES))];
+    let long = [event("x".repeat(MAX_LINE_BYTES))];
     let error = journal.append(&lease, batch(0, &long)).await.expect_err("belongs into a blob");
     assert!(matches!(error, JournalError::TooLarge { .. }), "{error}");
     journal.append(&lease, batch(0, &events[..1])).await.expect("the log can still be written");
@@ -107,12 +107,12 @@ pub(super) async fn a_line_that_could_not_be_read_back_is_not_written(journal: &
 pub(super) async fn logs_are_listed_with_the_newest_first(journal: &dyn Journal) {
     for (minute, name) in [(1, "r_aa"), (2, "r_bb"), (3, "r_aa/T1.1"), (4, "r_aa/plan.1")] {
         let lease = journal.lease(&log(name)).await.expect("a lease");
-        let events = [said(name)];
+        let events = [event(name)];
         let first = Batch { expect: 0, at: noon(minute), events: &events, taken: None };
         journal.append(&lease, first).await.expect("an append");
     }
     let lease = journal.lease(&log("r_aa")).await.expect("a lease");
-    let events = [said("later")];
+    let events = [event("later")];
     let later = Batch { expect: 1, at: noon(9), events: &events, taken: None };
     let stored = journal.append(&lease, later).await.expect("an append");
     let all = journal.logs(None).await.expect("a list");

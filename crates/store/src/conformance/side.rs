@@ -2,7 +2,7 @@
 
 use types::{BlobRef, Command, Digest};
 
-use super::{batch, log, noon, said};
+use super::fixture::{batch, event, log, noon};
 use crate::{Batch, Journal, JournalError, MAX_BLOB_BYTES, MAX_POSTED, Removal};
 
 fn answer(text: &str) -> Command {
@@ -36,7 +36,7 @@ pub(super) async fn a_command_waits_until_it_is_answered(journal: &dyn Journal) 
     assert_eq!(posted, [(first, answer("yes")), (second, answer("later"))]);
 
     let lease = journal.lease(&id).await.expect("a lease");
-    let events = [said("answered")];
+    let events = [event("answered")];
     let taking = Batch { taken: Some(first), ..batch(0, &events) };
     journal.append(&lease, taking).await.expect("an append");
     assert_eq!(journal.posted(&id.run).await.expect("an inbox"), [(second, answer("later"))]);
@@ -52,7 +52,7 @@ pub(super) async fn a_command_is_answered_all_or_nothing(journal: &dyn Journal) 
     let mine = journal.post(&id.run, noon(0), &answer("yes")).await.expect("a number");
     let foreign = journal.post(&other.run, noon(0), &answer("no")).await.expect("a number");
     let lease = journal.lease(&id).await.expect("a lease");
-    let events = [said("answered")];
+    let events = [event("answered")];
     for number in [foreign, foreign + 1] {
         let taking = Batch { taken: Some(number), ..batch(0, &events) };
         let error = journal.append(&lease, taking).await.expect_err("not in this inbox");
@@ -93,7 +93,7 @@ pub(super) async fn a_run_is_removed_with_its_attempts_unless_somebody_works_on_
     let mut leases = Vec::new();
     for id in &ids {
         let lease = journal.lease(id).await.expect("a lease");
-        journal.append(&lease, batch(0, &[said("one")])).await.expect("an append");
+        journal.append(&lease, batch(0, &[event("one")])).await.expect("an append");
         leases.push(lease);
     }
     let removal = || {

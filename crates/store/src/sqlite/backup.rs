@@ -2,9 +2,8 @@
 //! consistent and synced when it has its name. What is replaced is kept under another name. Nothing is verified here:
 //! whoever restores looks at the staged copy first.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,10 +11,9 @@ use rusqlite::Connection;
 
 use super::code::Broken;
 use super::connection::ConnectOptions;
+use super::files::{make_folder, new_file, remove, sync_folder, with_suffix};
 use super::heads::Heads;
 use super::lock::Locks;
-use super::open::make_folder;
-use super::reading::with;
 use crate::JournalError;
 
 /// What belongs to a journal beside its database and has to go with it.
@@ -26,7 +24,7 @@ pub(super) fn write(from: &ConnectOptions, to: &Path) -> Result<(), JournalError
     let cannot = |source| JournalError::CannotWrite { path: to.to_owned(), source };
     // Whoever comes later finds the name taken.
     new_file(to).map_err(cannot)?;
-    let part = with(to, ".part");
+    let part = with_suffix(to, ".part");
     let written = fill(from, &part).and_then(|()| finish(&part, to).map_err(cannot));
     if written.is_err() {
         fs::remove_file(&part).ok();
@@ -81,7 +79,7 @@ impl Restore {
         if !locks.seize().map_err(|source| cannot(&locks.path, source))? {
             return Err(JournalError::Locked);
         }
-        let staged = with(database, ".restoring");
+        let staged = with_suffix(database, ".restoring");
         let restore = Self { database: database.to_owned(), staged, _locks: locks };
         restore.clear();
         let copy = |from: &Path, to: &Path| -> io::Result<()> {
@@ -91,9 +89,9 @@ impl Restore {
         };
         let copied = copy(backup, &restore.staged).and_then(|()| {
             // A journal that was kept aside may have lines that are only in its write-ahead log.
-            let log = with(backup, "-wal");
+            let log = with_suffix(backup, "-wal");
             let some = log.metadata().is_ok_and(|found| found.len() > 0);
-            if some { copy(&log, &with(&restore.staged, "-wal")) } else { Ok(()) }
+            if some { copy(&log, &with_suffix(&restore.staged, "-wal")) } else { Ok(()) }
         });
         copied.map_err(|source| cannot(&restore.staged, source))?;
         restore.check_in()?;
@@ -102,7 +100,7 @@ impl Restore {
 
     /// Take what is in the copy's write-ahead log into the copy itself.
     fn check_in(&self) -> Result<(), JournalError> {
-        if !with(&self.staged, "-wal").exists() {
+        if !with_suffix(&self.staged, "-wal").exists() {
             return Ok(());
         }
         let taken = Connection::open(&self.staged).and_then(|connection| {
@@ -114,7 +112,7 @@ impl Restore {
     /// Leave nothing of a copy behind, nor anything that would be taken for a part of the next one.
     fn clear(&self) {
         for ending in COMPANIONS.into_iter().chain(["", "-shm", ".lock"]) {
-            fs::remove_file(with(&self.staged, ending)).ok();
+            fs::remove_file(with_suffix(&self.staged, ending)).ok();
         }
     }
 
@@ -135,15 +133,15 @@ impl Restore {
     /// between the two is found out by them.
     fn swap(&self, aside: &Path) -> io::Result<()> {
         for ending in COMPANIONS.into_iter().chain([""]) {
-            keep(&with(&self.database, ending), &with(aside, ending))?;
+            keep(&with_suffix(&self.database, ending), &with_suffix(aside, ending))?;
         }
         sync_folder(aside)?;
         for ending in ["-wal", "-shm"] {
-            remove(&with(&self.database, ending))?;
+            remove(&with_suffix(&self.database, ending))?;
         }
         sync_folder(&self.database)?;
         fs::rename(&self.staged, &self.database)?;
-        remove(&with(&self.database, ".heads"))?;
+        remove(&with_suffix(&self.database, ".heads"))?;
         Heads::open(&self.database).map_err(|(_, error)| error)?.begin();
         sync_folder(&self.database)
     }
@@ -167,22 +165,4 @@ fn keep(from: &Path, to: &Path) -> io::Result<()> {
             to.sync_all()
         }
     }
-}
-
-/// Removes a file that may not be there.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// A file that was not there before, for its owner alone.
-fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-fn sync_folder(of: &Path) -> io::Result<()> {
-    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }

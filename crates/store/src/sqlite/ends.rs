@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::code::Broken;
 use super::heads::{Heads, Recorded, Stored};
-use super::readers::{number, tip};
+use super::row::{number, tip};
 use crate::Loss;
 
 /// Compare, mend the heads file where it is behind, and return what was lost.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use types::{Digest, LogId, Timestamp};
 
-use super::reading::with;
+use super::files::with_suffix;
 use crate::Loss;
 use crate::line::Tip;
 
@@ -46,7 +46,7 @@ pub(super) type Stored = BTreeMap<i64, (LogId, Tip)>;
 
 /// The heads file of a database.
 pub(super) fn beside(database: &Path) -> PathBuf {
-    with(database, ".heads")
+    with_suffix(database, ".heads")
 }
 
 impl Heads {

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
-use super::reading::with;
+use super::files::with_suffix;
 
 /// The byte that is held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
@@ -36,7 +36,7 @@ pub(super) struct Held {
 impl Locks {
     /// Open the lock file of a journal, beside its database.
     pub(super) fn open(database: &Path) -> Result<Arc<Self>, (PathBuf, io::Error)> {
-        let path = with(database, ".lock");
+        let path = with_suffix(database, ".lock");
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         match options.open(&path) {
@@ -47,7 +47,7 @@ impl Locks {
 
     /// The lock file of a journal, only to look at; nothing if there is none.
     pub(super) fn look(database: &Path) -> Option<Arc<Self>> {
-        let path = with(database, ".lock");
+        let path = with_suffix(database, ".lock");
         let file = File::open(&path).ok()?;
         Some(Arc::new(Self { file, path, held: Mutex::default() }))
     }

@@ -1,9 +1,9 @@
 //! Opening the database: folder and files that only their owner may read, settings that survive a power cut, and the
 //! tables of this version. Only one process at a time gets this far with a file. A file that is not ours is not touched.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use super::backup::vacuum_into;
 use super::code::Broken;
 use super::connection::{ConnectOptions, on_thread, use_wal};
 use super::ends;
+use super::files::{make_folder, sync_folder};
 use super::heads::{Heads, Recorded};
 use super::lock::{Held, Locks, OPENING};
 use crate::{JournalError, Loss};
@@ -86,20 +87,6 @@ fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     let recorded = Recorded::read(path);
     let heads = Heads::open(path).map_err(|(path, source)| cannot(path, source))?;
     Ok(Prepared { locks, opening, heads, recorded })
-}
-
-/// Make a folder that only its owner may enter, and make sure that it is still there after a power cut.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    if fs::metadata(folder).is_ok_and(|found| found.is_dir()) {
-        return Ok(());
-    }
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    for parent in missing.iter().filter_map(|made| made.parent()) {
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        File::open(parent)?.sync_all()?;
-    }
-    Ok(())
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file lock of another process gives no event")]
@@ -197,8 +184,6 @@ fn keep_copy(connection: &Connection, path: &Path, version: u32) -> Result<PathB
         .map_err(|source| Broken::while_("copying the journal")(source).error_at(&part))?;
     made.sync_all().map_err(cannot)?;
     fs::rename(&part, &copy).map_err(cannot)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-    folder.map_err(cannot)?;
+    sync_folder(path).map_err(cannot)?;
     Ok(copy)
 }

@@ -5,15 +5,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::Semaphore;
 use types::{Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use super::code::Broken;
 use super::connection::ConnectOptions;
 use super::reading::Still;
-use super::work::signed;
+use super::row::{line, number, signed, summary, tip};
 use crate::line::{Page, Tip};
 use crate::{JournalError, LogSummary, RemovedRun, inbox};
 
@@ -264,34 +263,4 @@ impl Readers {
 
 fn unpoisoned<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Where a log ends, from a row with `last_seq` and `head`. A head that is not a hash matches no line.
-pub(super) fn tip(row: &Row<'_>) -> rusqlite::Result<Tip> {
-    let head: String = row.get("head")?;
-    Ok(Tip { seq: number(row, "last_seq")?, head: head.parse().unwrap_or_default() })
-}
-
-/// A column that holds a count. What is below zero was not written by us, and is taken as nothing.
-pub(super) fn number(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
-    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
-}
-
-/// A line with its number, from a row that may have none.
-fn line(row: &Row<'_>) -> rusqlite::Result<Option<(u64, String)>> {
-    let seq: Option<i64> = row.get("seq")?;
-    let bytes = row.get_ref("line")?.as_bytes_or_null()?;
-    // Bytes that are not text are damage, which the check of the hash will find.
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Ok(seq.zip(bytes).map(|(seq, bytes)| (u64::try_from(seq).unwrap_or(0), text(bytes))))
-}
-
-pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<LogSummary> {
-    let name: String = row.get("name")?;
-    let time = |column| row.get(column).map(Timestamp::from_millis);
-    let Tip { seq: last_seq, head } = tip(row)?;
-    let log = name.parse().map_err(|source: types::NotAnId| {
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(source))
-    })?;
-    Ok(LogSummary { log, last_seq, head, created: time("created")?, updated: time("updated")? })
 }

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::code::Broken;
 use super::connection::{ConnectOptions, on_thread};
 use super::ends;
+use super::files::with_suffix;
 use super::heads::{Recorded, Stored};
 use super::lock::Locks;
 use super::open::{Form, form};
@@ -162,12 +163,12 @@ async fn look(
 fn copy(path: &Path) -> io::Result<(TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("journal.db");
-    let wal = with(path, "-wal");
+    let wal = with_suffix(path, "-wal");
     let stamps = || (Stamp::of(path).ok(), Stamp::of(&wal).ok());
     for _ in 0..TRIES {
         let before = stamps();
         fs::copy(path, &file)?;
-        match fs::copy(&wal, with(&file, "-wal")) {
+        match fs::copy(&wal, with_suffix(&file, "-wal")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -179,14 +180,7 @@ fn copy(path: &Path) -> io::Result<(TempDir, PathBuf)> {
 }
 
 fn wal_bytes(path: &Path) -> u64 {
-    fs::metadata(with(path, "-wal")).map_or(0, |found| found.len())
-}
-
-/// The name of a file beside another.
-pub(super) fn with(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+    fs::metadata(with_suffix(path, "-wal")).map_or(0, |found| found.len())
 }
 
 fn unreadable(source: io::Error) -> JournalError {

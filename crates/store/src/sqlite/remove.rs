@@ -11,8 +11,7 @@ use rusqlite::{Connection, params};
 use types::RunId;
 
 use super::lock::{Alone, Held, Locks};
-use super::readers::number;
-use super::work::{Answer, Done};
+use super::row::number;
 use crate::{JournalError, Removal, Removed};
 
 /// Keeps others away from what is removed; has to outlive the commit.
@@ -25,11 +24,14 @@ pub(super) struct Guards {
 /// How many characters a hash has.
 const HASH: usize = 64;
 
+/// What was removed, or why nothing could be.
+type Removing = Result<(Removed, Guards), JournalError>;
+
 pub(super) fn remove(
     connection: &Connection,
     locks: &Arc<Locks>,
     removal: &Removal,
-) -> rusqlite::Result<Answer> {
+) -> rusqlite::Result<Removing> {
     connection.execute_batch("SAVEPOINT removal")?;
     let removed = removed(connection, locks, removal)?;
     // Work that is refused has written nothing.
@@ -37,14 +39,14 @@ pub(super) fn remove(
         connection.execute_batch("ROLLBACK TO removal")?;
     }
     connection.execute_batch("RELEASE removal")?;
-    Ok(removed.map(|(removed, guards)| Done::Removed(removed, guards)))
+    Ok(removed)
 }
 
 fn removed(
     connection: &Connection,
     locks: &Arc<Locks>,
     removal: &Removal,
-) -> rusqlite::Result<Result<(Removed, Guards), JournalError>> {
+) -> rusqlite::Result<Removing> {
     let cannot = |source| JournalError::CannotWrite { path: locks.path.clone(), source };
     let mut removed = Removed::default();
     // Held until after the commit, so that nobody begins to write to what is removed.

@@ -4,8 +4,8 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use types::LogId;
 
-use super::readers::{Readers, number, summary};
-use super::work::signed;
+use super::readers::Readers;
+use super::row::{number, signed, summary};
 use crate::{JournalError, LogSummary, Summary};
 
 /// What the writer of a log says about its summary.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use tokio::task;
 
 use super::connection::ConnectOptions;
-use super::readers::number;
+use super::row::number;
 use crate::tail::Tails;
 
 const EVERY: Duration = Duration::from_millis(100);

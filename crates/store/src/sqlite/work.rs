@@ -8,8 +8,8 @@ use types::{Digest, LogId, RunId, Timestamp};
 
 use super::code::Broken;
 use super::lock::{Held, Locks};
-use super::readers::{number, tip};
 use super::remove::{self, Guards};
+use super::row::{number, signed, tip};
 use super::summaries::{self, Vouched};
 use crate::line::Tip;
 use crate::{Damage, JournalError, MAX_POSTED, Removal, Removed, Summary};
@@ -106,7 +106,9 @@ impl Work {
                     .map_err(Broken::while_("storing a summary"))
             }
             Self::Remove(removal) => {
-                remove::remove(connection, locks, removal).map_err(Broken::while_("removing runs"))
+                let removed = remove::remove(connection, locks, removal);
+                let removed = removed.map_err(Broken::while_("removing runs"))?;
+                Ok(removed.map(|(removed, guards)| Done::Removed(removed, guards)))
             }
             Self::Rest => Ok(Ok(Done::Rested)),
         }
@@ -227,9 +229,4 @@ fn post(
         Some(number) => Ok(Done::Posted(number)),
         None => Err(JournalError::InboxFull { run: run.clone(), max: MAX_POSTED }),
     })
-}
-
-/// SQLite counts in signed numbers; a log is never that long.
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

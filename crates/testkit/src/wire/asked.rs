@@ -3,7 +3,7 @@
 use runtime::llm::Dialect;
 use serde_json::Value;
 
-use super::{list, word};
+use super::native::{list, word};
 
 /// One request to the server.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct Asked {
 
 /// Something in a history, in the order in which it stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum HistoryItem {
     User(String),
     Assistant(String),
     Call(String),
@@ -61,7 +61,8 @@ impl Asked {
     #[must_use]
     pub fn turn(&self) -> usize {
         let said = self.history();
-        let own = |said: &Said| matches!(said, Said::Assistant(_) | Said::Call(_));
+        let own =
+            |said: &HistoryItem| matches!(said, HistoryItem::Assistant(_) | HistoryItem::Call(_));
         let starts = said
             .iter()
             .enumerate()
@@ -71,7 +72,7 @@ impl Asked {
 
     /// Everything that was said, without thinking.
     #[must_use]
-    pub fn history(&self) -> Vec<Said> {
+    pub fn history(&self) -> Vec<HistoryItem> {
         match self.dialect {
             Dialect::Messages => list(&self.body, "messages").iter().flat_map(message).collect(),
             Dialect::Responses => list(&self.body, "input").iter().filter_map(item).collect(),
@@ -87,7 +88,7 @@ impl Asked {
     pub fn results(&self) -> Vec<String> {
         let said = self.history().into_iter();
         let results = said.filter_map(|said| match said {
-            Said::Result(text) => Some(text),
+            HistoryItem::Result(text) => Some(text),
             _ => None,
         });
         results.collect()
@@ -98,7 +99,7 @@ impl Asked {
     pub fn inputs(&self) -> Vec<String> {
         let said = self.history().into_iter();
         let inputs = said.filter_map(|said| match said {
-            Said::User(text) => Some(text),
+            HistoryItem::User(text) => Some(text),
             _ => None,
         });
         inputs.collect()
@@ -117,61 +118,64 @@ fn content(message: &Value) -> String {
     }
 }
 
-fn message(message: &Value) -> Vec<Said> {
+fn message(message: &Value) -> Vec<HistoryItem> {
     let user = word(message, "role") == "user";
     let block = |block: &Value| match word(block, "type") {
-        "text" if user => Some(Said::User(word(block, "text").to_owned())),
-        "text" => Some(Said::Assistant(word(block, "text").to_owned())),
-        "tool_use" => Some(Said::Call(word(block, "name").to_owned())),
-        "tool_result" => Some(Said::Result(content(block))),
+        "text" if user => Some(HistoryItem::User(word(block, "text").to_owned())),
+        "text" => Some(HistoryItem::Assistant(word(block, "text").to_owned())),
+        "tool_use" => Some(HistoryItem::Call(word(block, "name").to_owned())),
+        "tool_result" => Some(HistoryItem::Result(content(block))),
         _ => None,
     };
     list(message, "content").iter().filter_map(block).collect()
 }
 
-fn item(item: &Value) -> Option<Said> {
+fn item(item: &Value) -> Option<HistoryItem> {
     match (word(item, "type"), word(item, "role")) {
-        ("function_call", _) => Some(Said::Call(word(item, "name").to_owned())),
-        ("function_call_output", _) => Some(Said::Result(match &item["output"] {
+        ("function_call", _) => Some(HistoryItem::Call(word(item, "name").to_owned())),
+        ("function_call_output", _) => Some(HistoryItem::Result(match &item["output"] {
             Value::String(text) => text.clone(),
             parts => texts(parts),
         })),
-        (_, "user" | "developer") => Some(Said::User(content(item))),
-        (_, "assistant") => Some(Said::Assistant(content(item))),
+        (_, "user" | "developer") => Some(HistoryItem::User(content(item))),
+        (_, "assistant") => Some(HistoryItem::Assistant(content(item))),
         _ => None,
     }
 }
 
-fn gemini(turn: &Value) -> Vec<Said> {
+fn gemini(turn: &Value) -> Vec<HistoryItem> {
     let user = word(turn, "role") == "user";
     let part = |part: &Value| {
         if let Some(call) = part.get("functionCall") {
-            return Some(Said::Call(word(call, "name").to_owned()));
+            return Some(HistoryItem::Call(word(call, "name").to_owned()));
         }
         if let Some(response) = part.get("functionResponse") {
             let response = &response["response"];
             let text = response.get("result").or(response.get("error"));
-            return Some(Said::Result(text.and_then(Value::as_str).unwrap_or_default().to_owned()));
+            return Some(HistoryItem::Result(
+                text.and_then(Value::as_str).unwrap_or_default().to_owned(),
+            ));
         }
         let text = word(part, "text").to_owned();
         match (part["thought"].as_bool(), user) {
             (Some(true), _) => None,
-            (_, true) => Some(Said::User(text)),
-            (_, false) => Some(Said::Assistant(text)),
+            (_, true) => Some(HistoryItem::User(text)),
+            (_, false) => Some(HistoryItem::Assistant(text)),
         }
     };
     list(turn, "parts").iter().filter_map(part).collect()
 }
 
-fn chat(message: &Value) -> Vec<Said> {
+fn chat(message: &Value) -> Vec<HistoryItem> {
     let text = content(message);
     match word(message, "role") {
-        "user" | "developer" => vec![Said::User(text)],
-        "tool" => vec![Said::Result(text)],
+        "user" | "developer" => vec![HistoryItem::User(text)],
+        "tool" => vec![HistoryItem::Result(text)],
         "assistant" => {
             let calls = list(message, "tool_calls").iter();
-            let calls = calls.map(|call| Said::Call(word(&call["function"], "name").to_owned()));
-            let said = (!text.is_empty()).then_some(Said::Assistant(text));
+            let calls =
+                calls.map(|call| HistoryItem::Call(word(&call["function"], "name").to_owned()));
+            let said = (!text.is_empty()).then_some(HistoryItem::Assistant(text));
             said.into_iter().chain(calls).collect()
         }
         _ => vec![],

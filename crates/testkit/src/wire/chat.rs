@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Refusal, Reply, Spoken, event, list, pieces, tokens, word};
+use super::answer::{Refusal, Reply};
+use super::native::{Spoken, event, list, pieces, tokens, word};
 
-pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
+pub(super) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     let id = format!("chatcmpl-{number}");
     let chunk = |delta: Value, finish: Value| {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
@@ -47,7 +48,7 @@ pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     Spoken { events, keepsakes: vec![] }
 }
 
-pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
+pub(super) fn refuse(refusal: Refusal) -> (u16, Value) {
     let (status, code, message) = match refusal {
         Refusal::Key => (401, "invalid_api_key", "Incorrect API key provided."),
         Refusal::TooLong => (
@@ -60,7 +61,7 @@ pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
     (status, error(code, message))
 }
 
-pub(crate) fn broke(rule: &str) -> (u16, Value) {
+pub(super) fn broke(rule: &str) -> (u16, Value) {
     (400, error("invalid_value", rule))
 }
 
@@ -69,7 +70,7 @@ fn error(code: &str, message: &str) -> Value {
     json!({ "error": { "message": message, "type": kind, "param": "messages", "code": code } })
 }
 
-pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
+pub(super) fn broken_rules(body: &Value) -> Vec<String> {
     let mut broken = vec![];
     let messages = list(body, "messages");
     if !messages.iter().any(|message| word(message, "role") == "user") {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Keepsake, Refusal, Reply, Spoken, event, list, pieces, tokens, word};
+use super::answer::{Refusal, Reply};
+use super::native::{Keepsake, Spoken, event, list, pieces, tokens, word};
 
-pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
+pub(super) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     let (input, output) = tokens(reply, body);
     let mut parts = vec![];
     let mut keepsakes = vec![];
@@ -47,7 +48,7 @@ pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     Spoken { events, keepsakes }
 }
 
-pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
+pub(super) fn refuse(refusal: Refusal) -> (u16, Value) {
     let (status, word, message) = match refusal {
         Refusal::Key => (401, "UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),
         Refusal::TooLong => (
@@ -60,7 +61,7 @@ pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
     (status, error(status, word, message))
 }
 
-pub(crate) fn broke(rule: &str) -> (u16, Value) {
+pub(super) fn broke(rule: &str) -> (u16, Value) {
     (400, error(400, "INVALID_ARGUMENT", rule))
 }
 
@@ -74,13 +75,13 @@ fn known_by(part: &Value) -> String {
 }
 
 /// What goes with each call in a history: the call and its signature.
-pub(crate) fn companions(body: &Value) -> Vec<(String, String)> {
+pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let parts = list(body, "contents").iter().flat_map(|turn| list(turn, "parts"));
     let calls = parts.filter(|part| part.get("functionCall").is_some());
     calls.map(|part| (known_by(part), word(part, "thoughtSignature").to_owned())).collect()
 }
 
-pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
+pub(super) fn broken_rules(body: &Value) -> Vec<String> {
     let mut broken = vec![];
     let contents = list(body, "contents");
     let role = |turn: Option<&Value>| turn.map(|turn| word(turn, "role").to_owned());

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Keepsake, Refusal, Reply, Spoken, event, list, pieces, tokens, word};
+use super::answer::{Refusal, Reply};
+use super::native::{Keepsake, Spoken, event, list, pieces, tokens, word};
 
-pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
+pub(super) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     let (input, output) = tokens(reply, body);
     let usage = json!({ "input_tokens": input, "output_tokens": 1 });
     let message = json!({
@@ -70,7 +71,7 @@ impl Stream {
     }
 }
 
-pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
+pub(super) fn refuse(refusal: Refusal) -> (u16, Value) {
     let (status, kind, message) = match refusal {
         Refusal::Key => (401, "authentication_error", "invalid x-api-key"),
         Refusal::TooLong => {
@@ -81,7 +82,7 @@ pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
     (status, error(kind, message))
 }
 
-pub(crate) fn broke(rule: &str) -> (u16, Value) {
+pub(super) fn broke(rule: &str) -> (u16, Value) {
     (400, error("invalid_request_error", rule))
 }
 
@@ -90,7 +91,7 @@ fn error(kind: &str, message: &str) -> Value {
 }
 
 /// What goes with each call in a history: the call's id and the signatures in the same message.
-pub(crate) fn companions(body: &Value) -> Vec<(String, String)> {
+pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let mut found = vec![];
     for message in list(body, "messages") {
         let blocks = list(message, "content");
@@ -102,7 +103,7 @@ pub(crate) fn companions(body: &Value) -> Vec<(String, String)> {
     found
 }
 
-pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
+pub(super) fn broken_rules(body: &Value) -> Vec<String> {
     let mut broken = vec![];
     let messages = list(body, "messages");
     let ends = [("first", messages.first()), ("last", messages.last())];

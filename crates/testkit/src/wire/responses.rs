@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Keepsake, Refusal, Reply, Spoken, event, list, pieces, tokens, word};
+use super::answer::{Refusal, Reply};
+use super::native::{Keepsake, Spoken, event, list, pieces, tokens, word};
 
-pub(crate) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
+pub(super) fn speak(reply: &Reply, number: usize, body: &Value) -> Spoken {
     let mut stream = Stream { events: vec![], output: vec![] };
     let id = format!("resp_{number}");
     let begun = json!({ "id": id, "status": "in_progress", "output": [] });
@@ -88,7 +89,7 @@ impl Stream {
     }
 }
 
-pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
+pub(super) fn refuse(refusal: Refusal) -> (u16, Value) {
     let (status, code, message) = match refusal {
         Refusal::Key => (401, "invalid_api_key", "Incorrect API key provided."),
         Refusal::TooLong => (
@@ -101,7 +102,7 @@ pub(crate) fn refuse(refusal: Refusal) -> (u16, Value) {
     (status, error(code, message))
 }
 
-pub(crate) fn broke(rule: &str) -> (u16, Value) {
+pub(super) fn broke(rule: &str) -> (u16, Value) {
     (400, error("invalid_value", rule))
 }
 
@@ -112,7 +113,7 @@ fn error(code: &str, message: &str) -> Value {
 }
 
 /// What goes with each call in a history: the call's id and the encrypted thinking right before the reply's items.
-pub(crate) fn companions(body: &Value) -> Vec<(String, String)> {
+pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut secrets = String::new();
     for item in list(body, "input") {
@@ -127,7 +128,7 @@ pub(crate) fn companions(body: &Value) -> Vec<(String, String)> {
     found
 }
 
-pub(crate) fn broken_rules(body: &Value) -> Vec<String> {
+pub(super) fn broken_rules(body: &Value) -> Vec<String> {
     let mut broken = vec![];
     let items = list(body, "input");
     if items.is_empty() {

@@ -11,8 +11,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{Family, Millis, ModelRef};
 
+use super::answer::{Answer, Refusal, Reply};
+use super::asked::Asked;
 use super::http::{Connection, Heard};
-use super::{Answer, Asked, Keepsake, Spoken, broken_rules, chat, gemini, messages, responses};
+use super::native::{Keepsake, Spoken};
+use super::{broken_rules, chat, gemini, messages, responses};
 
 /// A model of each family, by the names that [`WireServer::settings`] gives them.
 pub const MODELS: [(Family, &str); 4] = [
@@ -71,7 +74,7 @@ impl WireServer {
     pub async fn telling(answers: Vec<Answer>) -> io::Result<Self> {
         Self::start(move |asked| {
             let at = asked.turn().min(answers.len().saturating_sub(1));
-            answers.get(at).cloned().unwrap_or_else(|| super::Reply::say("done").into())
+            answers.get(at).cloned().unwrap_or_else(|| Reply::say("done").into())
         })
         .await
     }
@@ -235,7 +238,7 @@ fn dialect(path: &str) -> Option<Dialect> {
     }
 }
 
-fn speak(dialect: Dialect, reply: &super::Reply, asked: &Asked) -> Spoken {
+fn speak(dialect: Dialect, reply: &Reply, asked: &Asked) -> Spoken {
     match dialect {
         Dialect::Messages => messages::speak(reply, asked.number, &asked.body),
         Dialect::Responses => responses::speak(reply, asked.number, &asked.body),
@@ -244,7 +247,7 @@ fn speak(dialect: Dialect, reply: &super::Reply, asked: &Asked) -> Spoken {
     }
 }
 
-fn refuse(dialect: Dialect, refusal: super::Refusal) -> (u16, Value) {
+fn refuse(dialect: Dialect, refusal: Refusal) -> (u16, Value) {
     match dialect {
         Dialect::Messages => messages::refuse(refusal),
         Dialect::Responses => responses::refuse(refusal),

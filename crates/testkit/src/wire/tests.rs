@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use runtime::llm::{Dialect, gather};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use types::{
     AttemptId, CallOutcome, CallResult, Family, Fault, Message, ModelOptions, ModelReply,
     ModelRequest, Origin, Part, RoleId, SessionId, TaskId, ToolSpec,

@@ -11,7 +11,7 @@ const MACHINE_PATHS: &[&str] =
 
 /// Places where such a path is meant: the file, the path, and why.
 const MEANT: &[(&str, &str, &str)] = &[(
-    "crates/sandbox/src/confine/mod.rs",
+    "crates/sandbox/src/confine.rs",
     concat!("/ho", "me/"),
     "the home that a confined command sees where it has none of its own",
 )];

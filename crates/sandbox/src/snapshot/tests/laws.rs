@@ -35,42 +35,42 @@ fn deed() -> impl Strategy<Value = Deed> {
 
 impl Deed {
     /// Does it as far as it is possible; what is in the way stays in the way.
-    fn do_it(&self, ground: &Fixture, texts: [&str; 4]) {
+    fn do_it(&self, fixture: &Fixture, texts: [&str; 4]) {
         let clear = |path: &str| {
-            let path = ground.at(path);
+            let path = fixture.at(path);
             let folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
             if folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.ok();
         };
         let above = |path: &str| {
-            let path = ground.at(path);
+            let path = fixture.at(path);
             std::fs::create_dir_all(path.parent().expect("a folder above")).is_ok()
         };
         match self {
             // Links lead out of the workspace here; nothing is written through them.
-            Self::Write(path, _) | Self::Link(path, _) if through_a_link(ground, path) => {}
+            Self::Write(path, _) | Self::Link(path, _) if through_a_link(fixture, path) => {}
             Self::Write(path, text) => {
                 clear(path);
                 if above(path) {
-                    std::fs::write(ground.at(path), texts[usize::from(*text)]).ok();
+                    std::fs::write(fixture.at(path), texts[usize::from(*text)]).ok();
                 }
             }
             Self::Link(path, to) => {
                 clear(path);
                 if above(path) {
-                    std::os::unix::fs::symlink(to, ground.at(path)).ok();
+                    std::os::unix::fs::symlink(to, fixture.at(path)).ok();
                 }
             }
             Self::Mode(path, mode) => {
-                let file = ground.at(path);
+                let file = fixture.at(path);
                 if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
-                    ground.mode(path, *mode);
+                    fixture.mode(path, *mode);
                 }
             }
-            Self::Remove(path) | Self::Move(path, _) if through_a_link(ground, path) => {}
+            Self::Remove(path) | Self::Move(path, _) if through_a_link(fixture, path) => {}
             Self::Remove(path) => clear(path),
             Self::Move(from, to) => {
-                if !through_a_link(ground, to) && above(to) {
-                    std::fs::rename(ground.at(from), ground.at(to)).ok();
+                if !through_a_link(fixture, to) && above(to) {
+                    std::fs::rename(fixture.at(from), fixture.at(to)).ok();
                 }
             }
         }
@@ -78,9 +78,9 @@ impl Deed {
 }
 
 /// Whether a folder on the way is a link.
-fn through_a_link(ground: &Fixture, path: &str) -> bool {
+fn through_a_link(fixture: &Fixture, path: &str) -> bool {
     let above = Path::new(path).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-    above.into_iter().any(|above| ground.at(above).is_symlink())
+    above.into_iter().any(|above| fixture.at(above).is_symlink())
 }
 
 proptest! {
@@ -88,34 +88,34 @@ proptest! {
 
     #[test]
     fn everything_comes_back_whatever_was_done(deeds in prop::collection::vec(deed(), 1..24), back in any::<prop::sample::Index>()) {
-        let ground = Fixture::new();
-        let mut taken = vec![(ground.take(), ground.picture())];
+        let fixture = Fixture::new();
+        let mut taken = vec![(fixture.take(), fixture.picture())];
         for deed in &deeds {
-            deed.do_it(&ground, PLAIN);
-            let tree = ground.take();
-            prop_assert_eq!(open(ground.place.path()).take().expect("a snapshot").digest, tree);
-            taken.push((tree, ground.picture()));
+            deed.do_it(&fixture, PLAIN);
+            let tree = fixture.take();
+            prop_assert_eq!(open(fixture.place.path()).take().expect("a snapshot").digest, tree);
+            taken.push((tree, fixture.picture()));
         }
         let (tree, picture) = &taken[back.index(taken.len())];
-        let restored = ground.restore(tree);
-        prop_assert_eq!(&ground.picture(), picture);
+        let restored = fixture.restore(tree);
+        prop_assert_eq!(&fixture.picture(), picture);
         prop_assert_eq!(restored.left_alone, vec![]);
-        prop_assert_eq!(ground.take(), *tree);
+        prop_assert_eq!(fixture.take(), *tree);
         let (last, picture) = &taken[taken.len() - 1];
         prop_assert_eq!(restored.before.digest, *last);
-        ground.restore(last);
-        prop_assert_eq!(&ground.picture(), picture);
+        fixture.restore(last);
+        prop_assert_eq!(&fixture.picture(), picture);
     }
 
     #[test]
     fn rules_that_come_and_go_are_noticed_as_if_nothing_was_known(
         deeds in prop::collection::vec(deed(), 1..24),
     ) {
-        let ground = Fixture::new();
+        let fixture = Fixture::new();
         for deed in &deeds {
-            deed.do_it(&ground, RULES);
-            let fresh = open(ground.place.path()).take().expect("a snapshot");
-            prop_assert_eq!(fresh.digest, ground.take());
+            deed.do_it(&fixture, RULES);
+            let fresh = open(fixture.place.path()).take().expect("a snapshot");
+            prop_assert_eq!(fresh.digest, fixture.take());
         }
     }
 }

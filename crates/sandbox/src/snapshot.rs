@@ -7,6 +7,7 @@ mod carry;
 mod content;
 mod delta;
 mod diff;
+mod error;
 mod index;
 mod manifest;
 mod marks;
@@ -17,32 +18,23 @@ mod stamp;
 mod untouched;
 mod walk;
 
-use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use types::Digest;
 
 use crate::jail::Jail;
+pub use carry::{LeftAlone, Restored};
 use diff::Needed;
 pub use diff::{Content, Difference, How};
+pub use error::SnapshotError;
 use index::Index;
 use objects::Objects;
 pub use objects::Swept;
-pub use restore::{LeftAlone, Restored};
-use walk::{AsTheyAre, Walk};
+pub use walk::Tree;
+use walk::{AsTheyAre, Limits, Walk};
 
-/// A snapshot: its name, and how much is in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tree {
-    pub digest: Digest,
-    /// The files and links that were seen.
-    pub files: u64,
-    /// Those of them whose content is not kept, because they are too large or cannot be read.
-    pub left_out: u64,
-}
-
-/// Takes and restores snapshots of one workspace.
+/// Takes and restores snapshots of one workspace. Restoring is in `restore.rs`.
 #[derive(Debug)]
 pub struct Snapshots {
     jail: Jail,
@@ -50,57 +42,6 @@ pub struct Snapshots {
     limits: Limits,
     /// Also what keeps two snapshots, or a snapshot and a restoration, apart.
     index: Mutex<Index>,
-}
-
-/// What is too much for a snapshot.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    /// The largest file whose content is kept, in bytes.
-    file: u64,
-    /// The most bytes in all.
-    total: u64,
-    /// The most names.
-    files: usize,
-}
-
-impl Limits {
-    const USUAL: Self = Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
-}
-
-/// Why a snapshot was not taken, read or restored.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
-    #[error("opening the workspace {root} for snapshots")]
-    Root {
-        root: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("the folder for snapshots is inside of the workspace; give one outside of it")]
-    Inside,
-    #[error("{doing} the folder for snapshots")]
-    Store {
-        doing: &'static str,
-        #[source]
-        source: io::Error,
-    },
-    #[error(
-        "the folder for snapshots is in use elsewhere; try again when nothing else works in this workspace"
-    )]
-    InUse,
-    #[error("{doing} {path:?} for a snapshot")]
-    Workspace {
-        doing: &'static str,
-        path: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("the workspace has more than {most} files; no snapshots are taken of it")]
-    TooMany { most: usize },
-    #[error("the snapshot {} is not kept any more", digest.short())]
-    Gone { digest: Digest },
-    #[error("the kept content {} is damaged; nothing that needs it can be restored", digest.short())]
-    Damaged { digest: Digest },
 }
 
 impl Snapshots {
@@ -145,14 +86,6 @@ impl Snapshots {
     /// What a snapshot has at a path; nothing if it has nothing there.
     pub fn read(&self, tree: &Digest, path: &Path) -> Result<Option<Content>, SnapshotError> {
         diff::read(&self.objects, tree, path)
-    }
-
-    /// Makes the workspace's files what a snapshot says: writes what is different, removes what is not in it, keeps
-    /// what is ignored. What is there before is kept as a snapshot first. If this is cut off, it can be done again.
-    pub fn restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
-        let mut index = self.index();
-        let plan = self.plan(&mut index, tree)?;
-        carry::carry_out(&self.jail, &self.objects, plan)
     }
 
     /// Notes that somebody may want these snapshots back, until he is forgotten.

@@ -6,12 +6,12 @@ use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{ExecRequest, ExecResult, Millis, WorkPath};
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     pub(crate) dir: tempfile::TempDir,
     helper_exe: HelperExe,
 }
 
-impl Ground {
+impl Fixture {
     pub(crate) fn new(helper_exe: HelperExe) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         for name in ["ws", "out"] {

@@ -1,60 +1,55 @@
-//! Commands behind walls of the kernel: namespaces of their own (user, mount, pid, network, ipc), a root in which
-//! only what they need is there, Landlock and seccomp behind that, no capabilities, limits. It is built by this
-//! same program, started a second time as a small mason, so that nothing has to be installed and no thread of
-//! ours is ever in it. What it is worth is not assumed but proved, by attacking it from inside.
+//! Commands in a sandbox of the kernel: namespaces of their own (user, mount, pid, network, ipc), a root in which
+//! only what they need is there, Landlock and seccomp behind that, no capabilities, limits. It is set up by this
+//! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
+//! ours is ever in it. What it holds is not assumed but proved (`proof.rs`), by attacking it from inside.
 
 mod beside;
 mod command;
 mod disk;
+mod error;
 mod fenced;
 mod held;
 mod helper;
 mod inside;
 mod line;
+mod machine_paths;
 mod masks;
 mod meter;
-mod mounts;
+mod mount;
 mod network;
 mod private;
 mod probe;
+mod processes;
 mod proof;
 mod proxy;
+mod restrict;
+mod root_fs;
 mod sockets;
 mod spec;
 mod trees;
-mod walls;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use types::{Attack, ExecResult, IsolationLevel, Millis, Proof, Scope, WorkPath};
+use types::{ExecResult, IsolationLevel, Millis, Scope, WorkPath};
 
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
 use helper::SandboxHelpers;
 pub use spec::Limits;
+use spec::WORD;
 pub(crate) use spec::{Action, Spec};
 
-/// The word that makes this program a mason, who builds walls.
-const WORD: &str = "--bosun-confine";
-
-/// What comes with orders: the line on which their end is told, and the command's two pipes.
-const ORDERED: usize = 3;
-
-/// What is said while a command runs: end it, or have it ended.
-const TERM: &[u8; 1] = b"T";
-const KILL: &[u8; 1] = b"K";
-
-/// Shows that this program can be started again as a mason; only `HelperExe::enter` makes one. It keeps masons, who have the
-/// next command's walls ready, because building them takes longer than most commands.
+/// Shows that this program can be started again as a sandbox helper; only `HelperExe::enter` makes one. It keeps
+/// helpers, which have the next command's sandbox ready, because setting it up takes longer than most commands.
 #[derive(Debug, Clone)]
 pub struct HelperExe(Arc<SandboxHelpers>);
 
 impl HelperExe {
     /// To be called first thing in `main`, while there is only one thread. If this process was started as a
-    /// mason, it does the mason's work and never comes back.
+    /// helper, it does the helper's work and never comes back.
     #[must_use]
     pub fn enter() -> Self {
         if std::env::args_os().nth(1).is_some_and(|word| word == WORD) {
@@ -144,32 +139,6 @@ impl Confine {
         self
     }
 
-    /// Attacks a sandbox of this kind from inside, in a workspace made for it.
-    pub async fn prove(&self) -> Result<Proof, EnvError> {
-        proof::prove(self).await
-    }
-
-    /// Exceeds each limit on what all processes of a command may use together, in a workspace made for it.
-    pub async fn prove_limits(&self) -> Result<Vec<Attack>, EnvError> {
-        proof::prove_limits(self).await
-    }
-
-    /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
-    pub async fn probe(helper_exe: HelperExe) -> Proof {
-        let mut missing = Vec::new();
-        for rung in [IsolationLevel::Full, IsolationLevel::Landlock] {
-            match Self::new(helper_exe.clone()).holding(rung).prove().await {
-                Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
-                Ok(proof) => missing.extend(proof.through().map(|attack| {
-                    let how = attack.through.as_deref().unwrap_or_default();
-                    format!("{}: {}: {how}", rung.as_str(), attack.what)
-                })),
-                Err(error) => missing.push(format!("{}: {}", rung.as_str(), error.chain())),
-            }
-        }
-        Proof { rung: IsolationLevel::None, attacks: vec![], missing }
-    }
-
     pub(crate) fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
     }
@@ -179,7 +148,7 @@ impl Confine {
         self.rung == IsolationLevel::Full
     }
 
-    /// Runs a command behind these walls.
+    /// Runs a command in this sandbox.
     pub(crate) async fn run(
         &self,
         spec: Spec,

@@ -2,85 +2,28 @@
 //! temporary folders and home, the workspace. What is not put in does not exist: keys, sockets of services, other
 //! people's files, our own state. What does not depend on the command is built before there is one.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::pivot_root;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
-use rustix::mount::{MoveMountFlags, move_mount};
 use types::WorkPath;
 
-use super::inside::{Unbuilt, doing};
+use super::error::{SetupError, doing};
+use super::machine_paths::{KEYS, SETTINGS, SYSTEM};
 use super::masks::{self, mask};
-use super::private::TEMPORARY;
+use super::mount::{
+    Access, Reach, attach, attribute, beneath, bind, by_number, close, folders_above, open, place,
+    tmpfs,
+};
+use super::private::{OLD_PROCESSES, TEMPORARY};
 use super::spec::{Prelude, Spec};
-use super::trees::{Access, Handed, Reach, attribute, beneath, open};
+use super::trees::Handed;
 use super::{beside, sockets};
-
-/// Folders of the system that are there to be read.
-pub(super) const SYSTEM: [&str; 9] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
-
-/// What of `/etc` programs need; passwords, keys and service settings are not among it.
-pub(super) const SETTINGS: [&str; 27] = [
-    "alternatives",
-    "bash.bashrc",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "debian_version",
-    "fonts",
-    "group",
-    "host.conf",
-    "hosts",
-    "inputrc",
-    "java",
-    "java-17-openjdk",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "locale.alias",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "perl",
-    "pki",
-    "protocols",
-    "services",
-    "ssl",
-    "timezone",
-];
-
-/// Places in a home folder where people keep toolchains.
-pub(super) const TOOLCHAINS: [&str; 19] = [
-    ".cargo",
-    ".rustup",
-    ".pyenv",
-    ".nvm",
-    ".volta",
-    ".asdf",
-    ".sdkman",
-    ".deno",
-    ".bun",
-    ".local/bin",
-    ".local/lib",
-    ".local/share/uv",
-    ".npm-global",
-    "go",
-    "sdk",
-    ".m2/repository",
-    ".rbenv",
-    ".ghcup",
-    ".local/share/mise",
-];
-
-/// Files that hold keys, wherever a toolchain keeps them.
-pub(super) const KEYS: [&str; 2] = ["credentials", "credentials.toml"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
@@ -91,11 +34,8 @@ const MAX_COPIED: u64 = 64 * 1024;
 const OLD: &str = "/old";
 const NEW: &str = "/new";
 
-/// The machine's own `/proc`, until there is another one: the kernel gives a new one only to whom sees one.
-pub(super) const OLD_PROCESSES: &str = "/.proc";
-
 /// Builds a root without anything of a command, goes into it, and leaves the machine's own behind for good.
-pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
+pub(super) fn lay_out(prelude: &Prelude) -> Result<(), SetupError> {
     step_aside()?;
     for folder in SYSTEM {
         system(Path::new(folder))?;
@@ -117,7 +57,7 @@ pub(super) fn lay_out(prelude: &Prelude) -> Result<(), Unbuilt> {
 }
 
 /// Puts in what this command needs and enters its folder. The answer is what may be written to.
-pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt> {
+pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupError> {
     let spec = &handed.spec;
     let (seen, rest) = trees.split_at(handed.visible.len());
     for ((path, folder), tree) in handed.visible.iter().zip(seen) {
@@ -141,13 +81,8 @@ pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf
     Ok(writable)
 }
 
-pub(super) fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
-    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    move_mount(tree, "", at, "", flags)
-}
-
 /// Puts an empty folder in place of the root, with the machine's own root below it.
-fn step_aside() -> Result<(), Unbuilt> {
+fn step_aside() -> Result<(), SetupError> {
     let none = None::<&str>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
         .map_err(doing("making our mounts private"))?;
@@ -160,11 +95,6 @@ fn step_aside() -> Result<(), Unbuilt> {
     tmpfs(Path::new(NEW), "mode=755").map_err(doing("making the new root"))
 }
 
-pub(super) fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    mount(Some("tmpfs"), at, Some("tmpfs"), flags, Some(options))
-}
-
 /// Where a path of the machine is while we build, and where it shall be.
 fn old(path: &Path) -> PathBuf {
     Path::new(OLD).join(path.strip_prefix("/").unwrap_or(path))
@@ -174,7 +104,7 @@ fn new(path: &Path) -> PathBuf {
 }
 
 /// A file or folder of the system, to be read; links stay links.
-fn system(path: &Path) -> Result<(), Unbuilt> {
+fn system(path: &Path) -> Result<(), SetupError> {
     let Ok(found) = fs::symlink_metadata(old(path)) else { return Ok(()) };
     if !found.is_symlink() {
         return visible(path);
@@ -186,7 +116,7 @@ fn system(path: &Path) -> Result<(), Unbuilt> {
 }
 
 /// A path of the machine, to be read, at its own place. One that is not there is left out.
-fn visible(path: &Path) -> Result<(), Unbuilt> {
+fn visible(path: &Path) -> Result<(), SetupError> {
     let Ok(found) = fs::metadata(old(path)) else { return Ok(()) };
     if found.is_file() && found.len() <= MAX_COPIED {
         return copy(path);
@@ -196,12 +126,8 @@ fn visible(path: &Path) -> Result<(), Unbuilt> {
     close(&new(path)).map_err(doing(format!("closing {}", path.display())))
 }
 
-pub(super) fn close(at: &Path) -> io::Result<()> {
-    attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
-}
-
 /// A small file is copied, which takes less time than a mount.
-fn copy(path: &Path) -> Result<(), Unbuilt> {
+fn copy(path: &Path) -> Result<(), SetupError> {
     folders_above(&new(path), path)?;
     let what = || format!("putting in {}", path.display());
     // One that we may not read, a command may not read either.
@@ -209,32 +135,8 @@ fn copy(path: &Path) -> Result<(), Unbuilt> {
     fs::write(new(path), bytes).map_err(doing(what()))
 }
 
-/// Makes something to mount on, unless it is there already.
-pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), Unbuilt> {
-    if at.exists() {
-        return Ok(());
-    }
-    folders_above(at, path)?;
-    // Commands of one workspace share this root, so another may make the same place right now.
-    let made = if folder { fs::create_dir_all(at) } else { File::create(at).map(|_| ()) };
-    made.map_err(doing(format!("making a place for {}", path.display())))
-}
-
-fn folders_above(at: &Path, path: &Path) -> Result<(), Unbuilt> {
-    let mut builder = fs::DirBuilder::new();
-    builder
-        .recursive(true)
-        .mode(0o755)
-        .create(at.parent().unwrap_or(at))
-        .map_err(doing(format!("making a place for {}", path.display())))
-}
-
-pub(super) fn bind(from: &Path, to: &Path) -> nix::Result<()> {
-    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
-}
-
 /// A `/dev` with what every program expects and nothing that reaches hardware or a terminal.
-fn devices() -> Result<(), Unbuilt> {
+fn devices() -> Result<(), SetupError> {
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
         place(&new(&path), &path, false)?;
@@ -249,7 +151,7 @@ fn devices() -> Result<(), Unbuilt> {
 
 /// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,
 /// and being mounted, cannot be moved away either.
-fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, Unbuilt> {
+fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupError> {
     let (spec, root) = (&handed.spec, handed.spec.root.as_path());
     let missing = || doing("putting in the workspace")(io::Error::other("it was not handed over"));
     let (tree, scope) = trees.split_first().ok_or_else(missing)?;
@@ -295,7 +197,7 @@ fn close_places<'a>(
     spec: &'a Spec,
     root: &Path,
     target: &OwnedFd,
-) -> Result<Vec<&'a WorkPath>, Unbuilt> {
+) -> Result<Vec<&'a WorkPath>, SetupError> {
     // Opened before anything is closed, so that they are found as they were.
     let again =
         spec.reopened.iter().filter_map(|path| Some((path, beneath(target, path.as_str()).ok()?)));
@@ -315,40 +217,11 @@ fn close_places<'a>(
     Ok(again.into_iter().map(|(path, _)| path).collect())
 }
 
-/// A descriptor as a path that the kernel takes in place of one.
-pub(super) fn by_number(fd: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
-}
-
-fn enter(spec: &Spec) -> Result<(), Unbuilt> {
+fn enter(spec: &Spec) -> Result<(), SetupError> {
     let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat2(&root, spec.folder.as_str(), flags, Mode::empty(), how)
         .map_err(doing(format!("entering {}", spec.folder)))?;
     rustix::process::fchdir(&folder).map_err(doing(format!("entering {}", spec.folder)))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Barrier;
-
-    use super::*;
-
-    /// Two first commands of a workspace put in the same places at the same time.
-    #[test]
-    fn a_place_that_another_command_makes_right_now_is_as_good() {
-        let dir = tempfile::tempdir().expect("a folder");
-        for round in 0..200 {
-            let (at, start) = (dir.path().join(format!("{round}/a/b")), Barrier::new(4));
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| {
-                        start.wait();
-                        place(&at, &at, true).expect("a place");
-                    });
-                }
-            });
-        }
-    }
 }

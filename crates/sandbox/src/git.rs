@@ -29,14 +29,14 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use types::CommitId;
 
-use call::{Git, Place};
+use crate::names::escaped;
+use call::{Git, GitDir};
 pub use checkout::{Edit, EditTo};
 pub use commit::Merged;
 pub use error::GitError;
 pub use glance::{Glance, root_of};
 pub use settle::Taken;
 pub use submodules::Submodule;
-use tree::escaped;
 pub use workspace::GitRequest;
 
 /// A user's repository.
@@ -61,7 +61,7 @@ impl Repo {
     /// Finds the repository that a folder belongs to.
     pub async fn discover(path: &Path) -> Result<Self, GitError> {
         let git = Git::locate()?;
-        let at = Place::Folder(path);
+        let at = GitDir::Folder(path);
         let not_found = || GitError::NotARepository { path: path.display().to_string() };
         let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         // Somebody may be waiting for a first word, so the three are asked at the same time.
@@ -107,8 +107,8 @@ impl Repo {
     }
 
     /// The user's working tree, as a place to run git in.
-    fn here(&self) -> Place<'_> {
-        Place::Folder(&self.inner.root)
+    fn here(&self) -> GitDir<'_> {
+        GitDir::Folder(&self.inner.root)
     }
 }
 
@@ -121,6 +121,15 @@ fn hash(commit: &CommitId) -> Result<&str, GitError> {
     } else {
         Err(GitError::NotACommit { text: text.chars().take(80).collect() })
     }
+}
+
+/// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
+fn named(text: &str) -> Result<&str, GitError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);
+    if text.is_empty() || text.starts_with('-') || text.len() > 250 || !text.chars().all(plain) {
+        return Err(GitError::BadBranch { name: escaped(text.as_bytes()) });
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

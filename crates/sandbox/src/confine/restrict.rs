@@ -1,4 +1,4 @@
-//! The walls behind the namespaces, for the case that one of those has a hole: limits, no capabilities, no new
+//! Restrictions behind the namespaces, for the case that one of those has a hole: limits, no capabilities, no new
 //! privileges, Landlock over the files, seccomp over the kernel's own surface.
 
 use std::collections::BTreeMap;
@@ -16,13 +16,17 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-use super::inside::{Unbuilt, doing};
+use super::error::{SetupError, doing};
 use super::spec::Limits;
 
 /// The level of Landlock that is asked for; older kernels give what they have of it.
 const LANDLOCK: ABI = ABI::V6;
 
-pub(super) fn raise(writable: &[PathBuf], limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
+pub(super) fn raise(
+    writable: &[PathBuf],
+    limits: &Limits,
+    filter: &Filter,
+) -> Result<(), SetupError> {
     bound(limits)?;
     disarm()?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
@@ -37,20 +41,20 @@ pub(super) fn raise(writable: &[PathBuf], limits: &Limits, filter: &Filter) -> R
 pub(super) struct Filter(Vec<BpfProgram>);
 
 impl Filter {
-    pub(super) fn compile() -> Result<Self, Unbuilt> {
+    pub(super) fn compile() -> Result<Self, SetupError> {
         Self::of(programs(&FAMILIES))
     }
 
     /// Without namespaces: no sockets at all, and no System V objects.
-    pub(super) fn without_sockets() -> Result<Self, Unbuilt> {
+    pub(super) fn without_sockets() -> Result<Self, SetupError> {
         Self::of(programs(&[]))
     }
 
-    fn of(programs: Result<Vec<BpfProgram>, seccompiler::Error>) -> Result<Self, Unbuilt> {
+    fn of(programs: Result<Vec<BpfProgram>, seccompiler::Error>) -> Result<Self, SetupError> {
         Ok(Self(programs.map_err(|error| doing("preparing seccomp")(io::Error::other(error)))?))
     }
 
-    fn install(&self) -> Result<(), Unbuilt> {
+    fn install(&self) -> Result<(), SetupError> {
         let mut programs = self.0.iter();
         programs
             .try_for_each(|program| seccompiler::apply_filter(program))
@@ -58,7 +62,7 @@ impl Filter {
     }
 }
 
-fn bound(limits: &Limits) -> Result<(), Unbuilt> {
+fn bound(limits: &Limits) -> Result<(), SetupError> {
     let all = [
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_NPROC, limits.processes),
@@ -72,7 +76,7 @@ fn bound(limits: &Limits) -> Result<(), Unbuilt> {
 }
 
 /// Gives up every capability, also those that starting a program as root would bring back.
-fn disarm() -> Result<(), Unbuilt> {
+fn disarm() -> Result<(), SetupError> {
     for capability in CapabilitySet::all().iter() {
         // A capability that this kernel does not know is not there to be given up.
         rustix::thread::remove_capability_from_bounding_set(capability).ok();
@@ -91,7 +95,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    fn raise(&self) -> Result<(), Unbuilt> {
+    fn raise(&self) -> Result<(), SetupError> {
         let failed = |error| doing("raising Landlock")(io::Error::other(error));
         match self.restrict().map_err(|error| failed(error.to_string()))? {
             RulesetStatus::NotEnforced => Err(failed("this kernel does not have it".to_owned())),
@@ -112,8 +116,8 @@ impl Fence {
     }
 }
 
-/// Walls without namespaces before them.
-pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), Unbuilt> {
+/// Restrictions without namespaces before them.
+pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), SetupError> {
     bound(limits)?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
     fence.raise()?;

@@ -1,0 +1,141 @@
+//! Single operations on mounts and on the paths that they are put on. No link of a workspace is followed. What is mounted
+//! where is decided by the callers.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::mount::{MoveMountFlags, move_mount};
+use rustix::path::Arg;
+
+use super::error::{SetupError, doing};
+
+/// What a mount allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// Opens a path as a descriptor that names it and reads nothing.
+pub(super) fn open(path: &Path, kind: OFlags) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(CWD, path, OFlags::PATH | kind | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Opens what is below a folder without following any link.
+pub(super) fn beneath(folder: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
+    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how)
+}
+
+/// What a change of a mount reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    This,
+    /// All mounts below it, too.
+    Below,
+}
+
+/// Makes set-user-id programs on a mount dead, and the mount itself read-only unless it is to be written to.
+#[expect(
+    unsafe_code,
+    reason = "mount_setattr, which reaches all mounts below, has no wrapper here"
+)]
+pub(super) fn attribute(mount: &OwnedFd, access: Access, reach: Reach) -> io::Result<()> {
+    let read_only = if access == Access::Read { libc::MOUNT_ATTR_RDONLY } else { 0 };
+    let attributes = libc::mount_attr {
+        attr_set: read_only | libc::MOUNT_ATTR_NOSUID,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let flags = if reach == Reach::Below { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the empty path and the attributes are whole and outlive the call; the size is that of the attributes.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            flags | libc::AT_EMPTY_PATH,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Makes a mount and all below it read-only.
+pub(super) fn close(at: &Path) -> io::Result<()> {
+    attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
+}
+
+/// Puts a mount that is attached to nothing in its place.
+pub(super) fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, "", at, "", flags)
+}
+
+/// Mounts a file system in memory.
+pub(super) fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(Some("tmpfs"), at, Some("tmpfs"), flags, Some(options))
+}
+
+/// Makes something to mount on, unless it is there already.
+pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), SetupError> {
+    if at.exists() {
+        return Ok(());
+    }
+    folders_above(at, path)?;
+    // Commands of one workspace share this root, so another may make the same place right now.
+    let made = if folder { fs::create_dir_all(at) } else { File::create(at).map(|_| ()) };
+    made.map_err(doing(format!("making a place for {}", path.display())))
+}
+
+/// Makes the folders above a place.
+pub(super) fn folders_above(at: &Path, path: &Path) -> Result<(), SetupError> {
+    let mut builder = fs::DirBuilder::new();
+    builder
+        .recursive(true)
+        .mode(0o755)
+        .create(at.parent().unwrap_or(at))
+        .map_err(doing(format!("making a place for {}", path.display())))
+}
+
+/// Shows what is at one path at another one, too.
+pub(super) fn bind(from: &Path, to: &Path) -> nix::Result<()> {
+    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
+}
+
+/// A descriptor as a path that the kernel takes in place of one.
+pub(super) fn by_number(fd: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// Two first commands of a workspace put in the same places at the same time.
+    #[test]
+    fn a_place_that_another_command_makes_right_now_is_as_good() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for round in 0..200 {
+            let (at, start) = (dir.path().join(format!("{round}/a/b")), Barrier::new(4));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        start.wait();
+                        place(&at, &at, true).expect("a place");
+                    });
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! This machine as an environment: files through the jail, commands through a process group of their own, in a sandbox
+//! where there is one. Which files and settings are out of reach is decided elsewhere.
+
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
+
+use super::listing::list;
+use super::places::Places;
+use super::watch::Watch;
+use super::{LocalEnvironment, moving, places, reasons, writing};
+use crate::change::Change;
+use crate::environment::{Environment, MAX_FILE_BYTES};
+use crate::error::EnvError;
+use crate::git::{GitRequest, workspace};
+use crate::jail::{self, Jail, Links};
+use crate::process;
+use crate::search::{Found, GlobRequest, GrepRequest, Hidden, Hits, walk::SearchRoot};
+
+#[async_trait]
+impl Environment for LocalEnvironment {
+    fn facts(&self) -> Facts {
+        let platform = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let system = rustix::system::uname();
+        let os_version = format!(
+            "{} {}",
+            system.sysname().to_string_lossy(),
+            system.release().to_string_lossy()
+        );
+        let working_dir = self.root.display().to_string();
+        Facts { platform: platform.to_owned(), os_version, working_dir }
+    }
+
+    async fn initialize(&self) -> Result<(), EnvError> {
+        let root = self.root.clone();
+        let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
+        let hidden = Arc::clone(&self.hidden);
+        let work = move |jail: &Jail, _: &WorkPath| {
+            // The folder that we hold may have been removed; its name tells.
+            let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+            std::fs::read_dir(&root).map_err(failed)?;
+            // What a command left whose end nobody saw.
+            scope.iter().for_each(|scope| places::clear(jail, scope));
+            let stop = CancellationToken::new();
+            let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
+            hidden.note_keys(|| search.keys());
+            Ok(())
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
+        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
+        self.blocking(path, move |jail, path| read(jail, path, &root, &hidden)).await
+    }
+
+    async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
+        let bytes = bytes.to_vec();
+        self.may_change(path)?;
+        if self.intents.is_some() {
+            return self.part(Change::Write { path: path.clone(), bytes }).await;
+        }
+        self.blocking(path, move |jail, path| writing::write(jail, path, &bytes, None)).await
+    }
+
+    async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
+        self.may_change(path)?;
+        if self.intents.is_some() {
+            return self.part(Change::Delete { path: path.clone() }).await;
+        }
+        self.blocking(path, moving::delete).await
+    }
+
+    async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
+        self.may_change(from)?;
+        self.may_change(to)?;
+        if self.intents.is_some() {
+            return self.part(Change::Move { path: from.clone(), to: to.clone() }).await;
+        }
+        let (to, hidden) = (to.clone(), Arc::clone(&self.hidden));
+        self.blocking(from, move |jail, from| moving::rename(jail, from, &to, &hidden)).await
+    }
+
+    async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
+        self.noted(self.intents.clone(), changes).await
+    }
+
+    async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
+        self.blocking(path, |jail, path| Ok(jail.kind(path)?.is_some())).await
+    }
+
+    async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
+        let hidden = Arc::clone(&self.hidden);
+        let work = move |jail: &Jail, path: &WorkPath| {
+            let mut entries = list(jail, path, depth)?;
+            if hidden.withholds_all_of(path.as_str()) {
+                return Err(EnvError::NotFound { path: path.clone() });
+            }
+            entries.retain(|entry| {
+                let path = entry.path.as_str();
+                !(hidden.covers(path) || entry.folder && hidden.withholds_all_of(path))
+            });
+            Ok(entries)
+        };
+        self.blocking(path, work).await
+    }
+
+    async fn grep(
+        &self,
+        request: GrepRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<Hits>, EnvError> {
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.grep(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn glob(
+        &self,
+        request: GlobRequest,
+        stop: &CancellationToken,
+    ) -> Result<Found<WorkPath>, EnvError> {
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
+        let work = move |jail: &Jail, _: &WorkPath| {
+            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.glob(&request)
+        };
+        self.blocking(&WorkPath::root(), work).await
+    }
+
+    async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
+        if let GitRequest::Clone { from, to, .. } = &request {
+            // The source is reached without a link, so it is inside; the target is new, so nothing is overwritten.
+            self.blocking(from, |jail, path| jail.folder(path, Links::Refuse)).await?;
+            if jail::is_protected(to) {
+                return Err(EnvError::Protected { path: to.clone() });
+            }
+            self.may_change(to)?;
+            if self.exists(to).await? {
+                return Err(EnvError::Exists { path: to.clone() });
+            }
+            self.blocking(to, |jail, path| jail.make_parent(path).map(|_| ())).await?;
+        }
+        Ok(workspace::ask(&self.root, &request, &self.hidden).await?)
+    }
+
+    async fn exec(
+        &self,
+        request: ExecRequest,
+        stop: &CancellationToken,
+    ) -> Result<ExecResult, EnvError> {
+        // One look at one folder does not block for long enough to be worth a thread.
+        let folder = self.jail.folder(&request.folder, Links::Follow)?;
+        let own = request.variables.iter();
+        let variables =
+            own.fold(self.variables.clone(), |all, (name, value)| all.setting(name, value));
+        let variables = variables.for_command(std::env::vars_os(), &self.root);
+        let Some(confine) = &self.confine else {
+            // The child resolves this name itself, so it starts in the very folder that was checked, where the system
+            // has such names.
+            let place = if cfg!(target_os = "linux") {
+                PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+            } else {
+                self.root.join(request.folder.as_str())
+            };
+            let survey = self.survey_unheld(stop).await?;
+            let watch = Watch::begin(self, survey, false);
+            let command = self.shell.command(&request.command, &place, variables);
+            let ran = process::run(command, self.listener.clone(), request.timeout, stop).await;
+            let restored = watch.end().await;
+            return ran.map(|result| reasons::with_restored(&restored, result));
+        };
+        let action = self.shell.action(request.command);
+        let mut survey = self.survey(stop).await?;
+        let mut spec = confine.spec(&self.root, request.folder, action, variables);
+        let held = confine.closes_beside();
+        if let (Some(path), false) = (&survey.never, held) {
+            return Err(EnvError::Unheld { path: path.clone() });
+        }
+        spec.hidden.clone_from(&survey.hidden);
+        spec.pinned = std::mem::take(&mut survey.pinned);
+        if let Some(guarding) = &self.guarding {
+            guarding.close(&survey.settings, confine.scope(), &mut spec);
+        }
+        let replaces = self.replaces && held;
+        let places =
+            confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope, replaces));
+        spec.beside = places.as_ref().map(Places::folders).unwrap_or_default();
+        let beside = spec.beside.clone();
+        let watch = Watch::begin(self, survey, held);
+        let ran = confine.run(spec, self.listener.clone(), request.timeout, stop).await;
+        let removed = places.map(Places::end).unwrap_or_default();
+        let restored = watch.end().await;
+        ran.map(|mut result| {
+            if let Some(scope) = confine.scope() {
+                reasons::explain(scope, &beside, &mut result);
+            }
+            reasons::removed(&removed, &mut result);
+            reasons::with_restored(&restored, result)
+        })
+    }
+}
+
+fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Vec<u8>, EnvError> {
+    let file = jail.file(path, Links::Follow)?;
+    if !hidden.is_empty() {
+        let place = Jail::place(&file, path, root)?;
+        // The same answer as for a file that is not there: which documents exist is nobody's business either.
+        if hidden.withholds(place.as_str()) {
+            return Err(EnvError::NotFound { path: path.clone() });
+        }
+        if hidden.covers(place.as_str()) {
+            return Err(EnvError::Hidden { path: path.clone() });
+        }
+    }
+    jail::whole(file, path, MAX_FILE_BYTES)
+}

@@ -1,0 +1,88 @@
+//! What a story lets the model answer, whatever the dialect. How it goes over the wire is each dialect's own.
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// What the model says in one turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    pub thinking: Option<String>,
+    pub text: Option<String>,
+    /// Tools and their arguments.
+    pub calls: Vec<(String, Value)>,
+    /// Tokens of input and output as the provider counts them; counted from the bytes where nothing is said.
+    pub usage: Option<(u64, u64)>,
+}
+
+impl Reply {
+    #[must_use]
+    pub fn say(text: &str) -> Self {
+        Self { text: Some(text.to_owned()), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn call(tool: &str, arguments: Value) -> Self {
+        Self { calls: vec![(tool.to_owned(), arguments)], ..Self::default() }
+    }
+
+    /// The same, with one more call.
+    #[must_use]
+    pub fn and(mut self, tool: &str, arguments: Value) -> Self {
+        self.calls.push((tool.to_owned(), arguments));
+        self
+    }
+
+    /// The same, after some thinking.
+    #[must_use]
+    pub fn thinking(mut self, text: &str) -> Self {
+        self.thinking = Some(text.to_owned());
+        self
+    }
+
+    /// The same, with these tokens of input and output on the bill.
+    #[must_use]
+    pub fn counted(mut self, input: u64, output: u64) -> Self {
+        self.usage = Some((input, output));
+        self
+    }
+}
+
+/// How a provider refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The key is not one.
+    Key,
+    /// The conversation does not fit into the model's window.
+    TooLong,
+    /// Too many ask at once.
+    Overloaded,
+}
+
+/// What comes back for one request.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Reply(Reply),
+    Refuse(Refusal),
+    /// The same, once somebody lets it go.
+    Held(CancellationToken, Box<Answer>),
+}
+
+impl Answer {
+    /// The same, once somebody cancels the token.
+    #[must_use]
+    pub fn after(self, go: &CancellationToken) -> Self {
+        Self::Held(go.clone(), Box::new(self))
+    }
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refuse(refusal)
+    }
+}
