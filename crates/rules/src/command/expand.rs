@@ -1,8 +1,15 @@
-//! What begins with a dollar sign or a backtick, and `<(…)`: commands inside are found, values are not known.
+//! Expansions: `$name`, `${…}`, `$(…)`, backticks, `<(…)` and arithmetic. Commands inside are found; values are unknown
+//! unless the line itself sets them.
+//!
+//! The shell evaluates values of variables as expressions in their turn, and subscripts in those can run commands; so
+//! arithmetic on anything but numbers counts as code that cannot be read.
+
+use types::Deed;
 
 use super::grammar::End;
+use super::part::Part;
 use super::source::{Read, Source, Unclear, is_name};
-use super::word::Atom;
+use super::word::{Atom, Word};
 
 /// The longest value that is followed, and how often.
 const MOST_GUESS: usize = 64;
@@ -66,7 +73,7 @@ impl Source<'_> {
         let said = match self.found.parts.get(before..) {
             Some([part]) if part.name().as_deref() == Some("echo") => {
                 let words: Option<Vec<String>> =
-                    part.words.iter().skip(1).map(super::Word::likely).collect();
+                    part.words.iter().skip(1).map(Word::likely).collect();
                 words.map(|words| words.join(" "))
             }
             _ => None,
@@ -109,7 +116,7 @@ impl Source<'_> {
         let waiting = std::mem::take(&mut self.awaited);
         let (from, before) = (self.at, self.found.parts.len());
         self.deeper(|source| source.list(End::Paren))?;
-        self.found.apart(before);
+        self.found.subshell(before);
         self.expect(")", "a substitution is not closed")?;
         if !waiting.is_empty() && self.written(from).contains('\n') {
             return Err(Unclear("a here-document begins inside a substitution"));
@@ -147,7 +154,7 @@ impl Source<'_> {
         }
         let before = self.found.parts.len();
         self.read_inside(&script, |inner| inner.script())?;
-        self.found.apart(before);
+        self.found.subshell(before);
         self.said(before, from, quoted, atoms);
         Ok(())
     }
@@ -212,6 +219,41 @@ impl Source<'_> {
         }
         Ok(())
     }
+
+    /// From after `((` to after its `))`. In the head of a loop there are semicolons too.
+    pub(super) fn arithmetic(&mut self, in_loop: bool) -> Read<()> {
+        let from = self.at;
+        let (mut open, mut atoms) = (0_u32, Vec::new());
+        loop {
+            match (self.peek(), self.peek_at(1)) {
+                (None, _) => return Err(Unclear("arithmetic is not closed")),
+                (Some('('), _) => open += 1,
+                (Some(')'), _) if open > 0 => open -= 1,
+                (Some(')'), Some(')')) => break,
+                (Some(')'), _) => return Err(Unclear("it may be arithmetic or a subshell")),
+                (Some('\'' | '"' | '\\'), _) => {
+                    return Err(Unclear("there are quotes in arithmetic"));
+                }
+                (Some(_), _) => {}
+            }
+            self.deeper(|source| source.inside_double(false, &mut atoms))?;
+        }
+        let text = self.written(from);
+        self.at += 2;
+        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !(is_arithmetic(*c) || in_loop && *c == ';'));
+        if atoms.iter().any(odd) {
+            return Err(Unclear("it may be arithmetic or a subshell"));
+        }
+        let number = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !c.is_ascii_alphabetic() && !matches!(c, '_' | '['));
+        if atoms.iter().all(number) { Ok(()) } else { self.evaluates(&format!("(({text}))")) }
+    }
+
+    /// Puts on record that an expression is evaluated.
+    pub(super) fn evaluates(&mut self, text: &str) -> Read<()> {
+        let mut part = Part { words: vec![Word::of(text)], ..Part::default() };
+        part.risks.insert(Deed::RunsCode);
+        self.add(part)
+    }
 }
 
 /// What a variable would put here: several words, if it is not in quotes.
@@ -226,4 +268,8 @@ fn guess(value: &str, quoted: bool, atoms: &mut Vec<Atom>) {
             _ => atoms.push(Atom::Guess(c)),
         }
     }
+}
+
+fn is_arithmetic(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_ \t\n+-*/%<>=!&|^~?:,()[]#@".contains(c)
 }

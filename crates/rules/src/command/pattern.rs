@@ -3,37 +3,16 @@
 //! The first word is the program. Options may stand anywhere, in any order, bundled or in their long form. Plain words
 //! come in this order after the program; those that look like paths may stand anywhere. `a|b` is either, `*` is any
 //! characters, `<outside>` and `<device>` are arguments that name something outside the workspace, or a device.
-//! Rules that forbid look loosely; rules that allow look strictly, and not past a side door.
+//! Rules that forbid look loosely; rules that allow look strictly, and never cover a dangerous flag.
 
 use types::Deed;
 
-use super::{Part, Word, dangerous_flags, place, program};
+use super::flags::Flag;
+use super::part::Part;
+use super::word::Word;
+use super::{dangerous_flags, paths, programs};
 
-/// Options that mean the same, by program: the letters, and the long name.
-const SAME: &[(&str, &str, &str)] = &[
-    ("chgrp", "R", "recursive"),
-    ("chmod", "R", "recursive"),
-    ("chown", "R", "recursive"),
-    ("cp", "rR", "recursive"),
-    ("cp", "f", "force"),
-    ("find", "", "delete"),
-    ("git", "f", "force"),
-    ("git", "D", "delete"),
-    ("mv", "f", "force"),
-    ("pip", "U", "upgrade"),
-    ("rm", "rR", "recursive"),
-    ("rm", "f", "force"),
-    ("sed", "i", "in-place"),
-    ("sed", "n", "quiet"),
-    ("sed", "n", "silent"),
-    ("sort", "o", "output"),
-    ("tar", "t", "list"),
-];
-
-/// Programs whose options have one dash and a long name.
-const ONE_DASH: [&str; 6] = ["find", "java", "go", "openssl", "ffmpeg", "terraform"];
-
-/// Deeds that an allowed name never covers.
+/// Risks that a rule allowing a program never covers.
 const NEVER: [Deed; 8] = [
     Deed::Opaque,
     Deed::Redirects,
@@ -57,48 +36,6 @@ pub struct Pattern {
     device: bool,
 }
 
-/// One option, in all its forms.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Flag {
-    short: String,
-    /// With their dashes.
-    long: Vec<String>,
-}
-
-impl Flag {
-    pub(super) fn is_short(&self, letter: char) -> bool {
-        self.short.contains(letter)
-    }
-
-    pub(super) fn is_long(&self, option: &str) -> bool {
-        self.long.iter().any(|long| long == option)
-    }
-
-    fn is_number(&self) -> bool {
-        self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
-    }
-
-    /// Whether a word has this option in it.
-    pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
-        let option = word.split_once('=').map_or(word, |(option, _)| option);
-        let long = |long: &String| {
-            long == option
-                || loosely
-                    && option.len() > 2
-                    && option.starts_with("--")
-                    && long.starts_with(option)
-        };
-        self.long.iter().any(long) || bundle(word).any(|letter| self.is_short(letter))
-    }
-}
-
-/// The letters of `-abc`.
-fn bundle(word: &str) -> impl Iterator<Item = char> {
-    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-    let number = letters.chars().all(|c| c.is_ascii_digit());
-    letters.chars().take(if number { 0 } else { usize::MAX })
-}
-
 impl Pattern {
     /// Takes a pattern apart; nothing if there is no program in it.
     pub fn parse(text: &str) -> Option<Self> {
@@ -117,7 +54,10 @@ impl Pattern {
             match word {
                 "<outside>" => pattern.outside = true,
                 "<device>" => pattern.device = true,
-                _ if word.starts_with('-') && word.len() > 1 => pattern.add_flags(&either(word)),
+                _ if word.starts_with('-') && word.len() > 1 => {
+                    let name = pattern.program.first().map(String::as_str).unwrap_or_default();
+                    pattern.flags.extend(Flag::parse(name, &either(word)));
+                }
                 _ if word.contains('/') || word.starts_with(['~', '.']) => {
                     pattern.paths.push(either(word));
                 }
@@ -134,35 +74,6 @@ impl Pattern {
             loose || names.iter().any(|name| program.eq_ignore_ascii_case(name))
         };
         text.split_whitespace().next().is_some_and(|first| first.split('|').any(near))
-    }
-
-    fn add_flags(&mut self, forms: &[String]) {
-        let name = self.program.first().cloned().unwrap_or_default();
-        if let [only] = forms
-            && !ONE_DASH.contains(&name.as_str())
-            && bundle(only).count() > 1
-        {
-            // `-rf` is two options.
-            for letter in bundle(only).collect::<Vec<_>>() {
-                self.add_flags(&[format!("-{letter}")]);
-            }
-            return;
-        }
-        let mut flag = Flag::default();
-        for form in forms {
-            match bundle(form).next() {
-                Some(letter) if form.len() == 2 => flag.short.push(letter),
-                _ => flag.long.push(form.clone()),
-            }
-        }
-        for (_, short, long) in SAME.iter().filter(|(program, ..)| *program == name) {
-            let long = format!("--{long}");
-            if flag.long.contains(&long) || short.chars().any(|letter| flag.is_short(letter)) {
-                flag.short.push_str(short);
-                flag.long.push(long);
-            }
-        }
-        self.flags.push(flag);
     }
 
     /// Whether a rule that forbids speaks of this part.
@@ -217,7 +128,7 @@ impl Pattern {
     pub fn covers(&self, part: &Part) -> bool {
         let Some(first) = part.words.first() else { return false };
         // A program that is named with its path is allowed at that path; any other has to be where programs are.
-        let by_name = program::certain(first);
+        let by_name = programs::certain(first);
         let by_path = first.known().filter(|text| text.contains('/'));
         let called = |program: &String| {
             let wanted = if program.contains('/') { &by_path } else { &by_name };
@@ -229,9 +140,9 @@ impl Pattern {
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
-            && !part.risks.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
+            && !part.risks.iter().any(|risk| NEVER.contains(risk) || *risk == Deed::ForkBomb)
             && !(plain && part.risks.contains(&Deed::RunsCode))
-            && dangerous_flags::opened(&name, arguments, &self.flags).is_none()
+            && dangerous_flags::find(&name, arguments, &self.flags).is_none()
     }
 
     /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.
@@ -257,13 +168,13 @@ impl Pattern {
 
 fn outside(part: &Part, arguments: &[Word]) -> bool {
     let plain = arguments.iter().filter(|word| !word.shown().starts_with('-'));
-    plain.into_iter().any(|word| place::is_outside_from(part.stands, word))
+    plain.into_iter().any(|word| paths::is_outside_from(part.cwd, word))
 }
 
 /// `of=/dev/sda` names a device as much as `/dev/sda` does.
 fn names_a_device(word: &Word) -> bool {
     let value = |text: String| text.split_once('=').map(|(_, value)| Word::of(value));
-    place::is_device(word) || value(word.shown()).is_some_and(|word| place::is_device(&word))
+    paths::is_device(word) || value(word.shown()).is_some_and(|word| paths::is_device(&word))
 }
 
 fn any(alternatives: &[String], text: &str) -> bool {

@@ -1,9 +1,16 @@
-//! The text under the reader's eye, and what it has found so far. Moving forward is all that happens here.
+//! The text being read, the position in it, and what was found so far. Moves forward only; the grammar is elsewhere.
 
 use std::collections::BTreeMap;
 
-use super::here::Document;
-use super::{MOST_DEPTH, MOST_PARTS, Part, Word};
+use super::part::Part;
+use super::word::Word;
+
+/// The longest line that is read, in bytes.
+pub const MOST_BYTES: usize = 64 * 1024;
+/// The most parts that are found in one line.
+pub const MOST_PARTS: usize = 4_000;
+/// The deepest nesting.
+pub const MOST_DEPTH: u32 = 48;
 
 /// Why the text cannot be read with certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,25 +18,25 @@ pub(super) struct Unclear(pub(super) &'static str);
 
 pub(super) type Read<T> = Result<T, Unclear>;
 
-/// Everything that was found, in this text and in those that stand inside it.
+/// Everything found in this text and in those inside it.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) parts: Vec<Part>,
     /// The bodies of here-documents and here-strings.
     pub(super) documents: Vec<Word>,
-    /// What variables were set to; nothing when that is not known or not always the same.
+    /// Values of variables; none where the value is unknown or not always the same.
     pub(super) variables: BTreeMap<String, Option<String>>,
-    /// How often a variable was followed.
+    /// How many values were guessed.
     pub(super) guesses: u32,
     /// Names of functions that the text defines.
     pub(super) functions: Vec<String>,
-    /// How many shells there are beside the line's own.
+    /// The number of subshells.
     pub(super) shells: usize,
 }
 
 impl Found {
-    /// Everything from that part on stands in a shell of its own.
-    pub(super) fn apart(&mut self, from: usize) {
+    /// Puts all parts from this one on into a subshell.
+    pub(super) fn subshell(&mut self, from: usize) {
         self.shells += 1;
         for part in self.parts.iter_mut().skip(from) {
             part.shells.push(self.shells);
@@ -46,6 +53,17 @@ impl Found {
     }
 }
 
+/// A here-document whose body has not come yet.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) number: usize,
+    pub(super) end: String,
+    /// Nothing in the body is expanded.
+    pub(super) quoted: bool,
+    /// Tabs at the beginning of lines do not count.
+    pub(super) strip: bool,
+}
+
 /// A text that is being read.
 pub(super) struct Source<'a> {
     pub(super) text: Vec<char>,
@@ -59,17 +77,6 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     pub(super) fn new(found: &'a mut Found, text: &str, depth: u32) -> Self {
         Self { text: text.chars().collect(), at: 0, depth, found, awaited: Vec::new() }
-    }
-
-    /// Reads a whole script. Where it cannot be read on, the rest is one part that says so.
-    pub(super) fn read_script(found: &'a mut Found, text: &str, depth: u32) {
-        let mut source = Self::new(found, text, depth);
-        if let Err(Unclear(why)) = source.script() {
-            let at = source.at.min(source.text.len());
-            let rest: String = source.text.iter().skip(at.saturating_sub(1)).take(200).collect();
-            let part = Part { depth, origin: source.found.parts.len(), ..Part::unclear(why, rest) };
-            source.found.parts.push(part);
-        }
     }
 
     /// Reads a text that stands inside this one and was taken out of it.
@@ -99,7 +106,7 @@ impl<'a> Source<'a> {
         Some(c)
     }
 
-    /// Whether the text goes on like this; if so, it is passed.
+    /// Passes this text if it comes next.
     pub(super) fn passes(&mut self, wanted: &str) -> bool {
         let same = wanted.chars().enumerate().all(|(ahead, c)| self.peek_at(ahead) == Some(c));
         if same {
