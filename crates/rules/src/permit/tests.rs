@@ -251,7 +251,7 @@ fn the_strictest_part_decides_however_many_there_are() {
 }
 
 #[test]
-fn a_side_door_that_a_rule_names_is_open() {
+fn a_dangerous_flag_that_a_rule_names_is_allowed() {
     let mut listed = listed();
     listed.permissions[1].commands =
         ["find -delete", "python3 -c", "sort -o", "./gradlew"].map(str::to_owned).to_vec();
