@@ -1,47 +1,22 @@
-//! A request's text as the rules see it: words in order, with the pauses between them, and what it mentions of the
-//! code. Everything is told by form; nothing here knows what a word means. Of a text that is longer than any request,
-//! such as a pasted log, the rules see the beginning and the end.
+//! A request's text as the rules see it: its words in order, the pauses between them, and its mentions of code.
+//! Recognition is by form alone; no word's meaning is known here. Of an overlong text, such as a pasted log, only the
+//! beginning and the end are read.
 
 mod mention;
 mod names;
 mod scan;
+mod word;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use types::{Budget, Hint, Mention, Money, Request};
 
+pub use word::{Pause, Voice, Word};
+
 /// How many bytes of a text are read at most: from its beginning, and from its end.
 const FRONT: usize = 64 * 1024;
 const BACK: usize = 16 * 1024;
-
-/// How a word is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
-    Prose,
-    /// Inside of quotation marks: named, not meant.
-    Quoted,
-    /// Part of a path, a name or a piece of code.
-    Code,
-}
-
-/// What stands between a word and the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pause {
-    None,
-    Clause,
-    Sentence,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// In lower case.
-    pub text: String,
-    pub voice: Voice,
-    pub pause: Pause,
-    /// It is tied to its neighbour, as in `to-do` or `get_user`.
-    pub tied: bool,
-}
 
 /// What a request is, apart from its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -195,21 +170,6 @@ fn ends(text: &str) -> (&str, &str) {
     let front = text.floor_char_boundary(FRONT);
     let back = text.floor_char_boundary(text.len() - BACK);
     (&text[..front], &text[back..])
-}
-
-impl Word {
-    /// Whether it is only a part of a name in the code: `steal` in `steal_work()`.
-    pub fn is_part_of_a_name(&self) -> bool {
-        self.voice == Voice::Code && self.tied
-    }
-
-    /// Whether it is this word; with a star at its end, whether it begins like this.
-    pub fn is(&self, wanted: &str) -> bool {
-        match wanted.strip_suffix('*') {
-            Some(start) => self.text.starts_with(start),
-            None => self.text == wanted,
-        }
-    }
 }
 
 #[cfg(test)]

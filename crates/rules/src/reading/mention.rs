@@ -1,14 +1,14 @@
-//! What a piece of text mentions, told by its form alone: files, names in code, endpoints, errors, versions, blanks.
-//! Where a form could also be prose (`Next.js`, `and/or`, `GitHub`), it is prose: certainty is asked for.
+//! Mentions in a text, recognised by form alone: files, names in code, endpoints, errors, versions, blanks. A form that
+//! could also be prose (`Next.js`, `and/or`, `GitHub`) counts as prose.
 
 use std::collections::BTreeSet;
 
 use types::Mention;
 
-use super::Word;
 use super::names::{
     BRANDS, DOMAINS, ENDINGS, ERRNOS, FILE_NAMES, FOLDERS, NOT_FILES, SUFFIXES, listed,
 };
+use super::word::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {

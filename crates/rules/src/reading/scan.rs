@@ -1,12 +1,12 @@
-//! Cuts a text into words: prose, quotations and code apart, with the pauses that punctuation makes.
-//! Total and linear: any text has a reading.
+//! Cuts a text into words: separates prose, quotations and code, and notes the pauses that punctuation makes. Total and
+//! linear; what a word mentions is not decided here.
 
 use std::collections::BTreeSet;
 
 use types::Mention;
 
 use super::mention::{self, Form};
-use super::{Pause, Voice, Word};
+use super::word::{Pause, Voice, Word};
 
 /// The longest quotation, in characters; what is longer is not one.
 const LONGEST_QUOTE: usize = 300;
