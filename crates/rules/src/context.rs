@@ -3,7 +3,7 @@
 
 use types::{ContextRule, Decision, Document, Inclusion, Policy, RuleId, Selected, Side, WorkPath};
 
-use crate::front_matter::Matter;
+use crate::front_matter::FrontMatter;
 use crate::looked::Looked;
 use crate::reading::Reading;
 
@@ -65,7 +65,7 @@ pub fn choose(
         selection.excluded.push(Selected { path: (*path).clone(), rule, side: None });
     }
     for document in &available.documents {
-        let front_matter = Matter::of(&document.text);
+        let front_matter = FrontMatter::of(&document.text);
         let rule = asked(policy, again).find(|rule| covers(rule, document, &front_matter, reading));
         let path = document.path.clone();
         match rule {
@@ -96,7 +96,7 @@ pub fn look(policy: &Policy, available: &Available<'_>, text: &str, again: bool)
     let reading = Reading::of_text(text);
     let mut looked = Vec::new();
     for document in &available.documents {
-        let front_matter = Matter::of(&document.text);
+        let front_matter = FrontMatter::of(&document.text);
         for rule in asked(policy, again) {
             let misses = misses(rule, document, &front_matter, &reading);
             let matched = misses.is_empty();
@@ -120,7 +120,7 @@ pub fn look(policy: &Policy, available: &Available<'_>, text: &str, again: bool)
 fn misses(
     rule: &ContextRule,
     document: &Document,
-    front_matter: &Matter,
+    front_matter: &FrontMatter,
     reading: &Reading,
 ) -> Vec<String> {
     let only = |change: &dyn Fn(&mut ContextRule)| {
@@ -194,7 +194,7 @@ fn whole_registry(
 fn covers(
     rule: &ContextRule,
     document: &Document,
-    front_matter: &Matter,
+    front_matter: &FrontMatter,
     reading: &Reading,
 ) -> bool {
     let is_one = |of: &[String], value: Option<&str>| {

@@ -9,14 +9,14 @@ const MOST_LINES: usize = 50;
 const STEM: usize = 4;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Matter {
+pub(super) struct FrontMatter {
     pub(super) kind: Option<String>,
     pub(super) status: Option<String>,
     /// What it is about; nothing means everything.
     pub(super) domains: Vec<String>,
 }
 
-impl Matter {
+impl FrontMatter {
     pub(super) fn of(text: &str) -> Self {
         let mut front_matter = Self::default();
         let mut lines = text.trim_start_matches('\u{feff}').lines();
