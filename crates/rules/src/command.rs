@@ -1,6 +1,6 @@
-//! A command line, read as bash would read it, without running anything: every command that stands in it, wherever it
-//! stands, with its words, assignments and redirections. Values that bash knows only at run time are marked as unknown;
-//! text that cannot be read with certainty becomes a part that says so. Never fails; time and space are bounded.
+//! Parser for bash command lines that runs nothing: finds every command in a line, however nested, with its words,
+//! assignments and redirections. Values that bash knows only at run time are marked as unknown; text that cannot be
+//! read with certainty becomes a part that says so. Never fails; time and space are bounded.
 //!
 //! Hand-written rather than a grammar for editors: it answers "which words would run", gives up at any doubt, and is as
 //! pure as the rest of this crate.
@@ -25,13 +25,15 @@ mod unwrap;
 mod word;
 mod wrappers;
 
-pub use part::{Direction, Part, Redirection};
-pub use pattern::Pattern;
-pub use read_only::only_looks;
-pub use source::{MOST_BYTES, MOST_DEPTH, MOST_PARTS};
-pub use word::{Piece, Word};
+use source::MOST_BYTES;
 
-/// All commands of a line, in the order in which they were found. There is always at least one.
+pub use part::Part;
+pub(crate) use pattern::Pattern;
+pub use read_only::only_looks;
+pub(crate) use source::MOST_PARTS;
+pub use word::Word;
+
+/// All commands of a line, in the order in which they are found. There is always at least one.
 #[must_use]
 pub fn read(line: &str) -> Vec<Part> {
     let mut found = source::Found::default();

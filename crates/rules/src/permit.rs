@@ -1,6 +1,6 @@
-//! Permissions: may this call be made? The first rule that matches a call decides, and for a command line the first rule
-//! that matches each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a command
-//! gets the default of the policy. Rules catch mistakes; only the sandbox enforces.
+//! Permissions: may this call be made? The first rule that matches a call decides, and for a command line the first
+//! rule that matches each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a
+//! command gets the default of the policy. Rules catch mistakes; only the sandbox enforces.
 
 mod look;
 mod sensitive;
@@ -84,7 +84,7 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
     };
     match facts.access {
         Access::Ask => as_a_question(permit),
-        // It runs a program that writes to what it names, and both have to be allowed.
+        // It runs a program that writes to named paths, and both must be allowed.
         Access::Execute if !facts.paths.is_empty() => {
             let writes = CallFacts { access: Access::Write, command: None, ..facts.clone() };
             let written = judge_attended(policy, scope, tool, &writes);
@@ -97,7 +97,7 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
 /// Whether a rule matches a command line, for the rule's own examples: an allowing rule has to match every part, any
 /// other rule one.
 #[must_use]
-pub fn is_example(rule: &PermitRule, line: &str) -> bool {
+pub(crate) fn is_example(rule: &PermitRule, line: &str) -> bool {
     let parts = command::read(line);
     let rule = CompiledRule::new(rule, &names(&parts));
     let mut parts = parts.iter().filter(|part| !only_wraps(part)).peekable();
@@ -237,7 +237,7 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
     permit
 }
 
-/// Whether a rule is about a call like this, whatever its command.
+/// Whether a rule matches a call, regardless of its command.
 fn matches(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
     let plain = facts.tool.as_deref().unwrap_or(tool);
     (rule.tools.is_empty() || rule.tools.iter().any(|name| name == plain))
@@ -246,11 +246,12 @@ fn matches(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> b
         && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))
 }
 
-/// A command may write anywhere in its workspace, so it is in scope only for a task that may write at all.
+/// Whether a call is within the scope. A command may write anywhere in its workspace, so it is in scope only for a task
+/// that may write at all.
 fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
     match facts.access {
         Access::Execute => !scope.0.is_empty(),
-        // A write that does not say where could be anywhere.
+        // A write without a path could be anywhere.
         Access::Write => {
             !facts.paths.is_empty() && facts.paths.iter().all(|path| scope.allows(path))
         }

@@ -45,7 +45,7 @@ pub(super) fn find(program: &str, arguments: &[Word], named: &[Flag]) -> Option<
         let text = word.shown();
         options &= text != "--";
         if word.may_be_an_option() && !flags.takes_anything() {
-            // What it turns out to be may be dangerous.
+            // Its value may be dangerous.
             return Some(text);
         }
         if options && text.starts_with('-') && text.len() > 1 {
@@ -59,7 +59,7 @@ pub(super) fn find(program: &str, arguments: &[Word], named: &[Flag]) -> Option<
             }
         }
     }
-    // Words that are programs in small languages of their own.
+    // Arguments in languages of their own.
     match flags.program {
         "sed" => sed(arguments),
         "awk" => awk(arguments),
@@ -92,7 +92,7 @@ impl DangerousFlags {
     fn is_dangerous(&self, text: &str, named: &[Flag]) -> bool {
         let option = text.split_once('=').map_or(text, |(option, _)| option);
         let is_long = |long: &str| {
-            // A shortened option is as good as a whole one.
+            // Programs accept abbreviated options.
             long.len() > 2
                 && (long == option
                     || long.starts_with("--") && long.starts_with(option) && option.len() > 2)
@@ -112,7 +112,7 @@ impl DangerousFlags {
     }
 }
 
-/// Commands that the arguments of a program tell it to run.
+/// Commands in the arguments of a program that it would run.
 pub(super) fn commands(program: &str, arguments: &[Word]) -> Vec<String> {
     const RUN: &[(&str, &str)] = &[
         ("tar", "--to-command"),
@@ -157,7 +157,7 @@ pub(super) fn commands(program: &str, arguments: &[Word]) -> Vec<String> {
     found
 }
 
-/// The word of a sed command that may make it write or run something, if there is one.
+/// The argument of sed that may make it write or run something, if there is one.
 fn sed(arguments: &[Word]) -> Option<String> {
     const PLAIN: [&str; 9] = [
         "--quiet",
@@ -185,7 +185,7 @@ fn sed(arguments: &[Word]) -> Option<String> {
                 return Some(word);
             }
         } else {
-            // The first e of a bundle has the rest of it, or the next word, for its script.
+            // The script of `e` is the rest of the bundle or the next word.
             let letters = word.chars().skip(1).take_while(|c| "nErzu".contains(*c)).count();
             match word.get(letters + 1..) {
                 Some("") => {}
@@ -201,7 +201,7 @@ fn sed(arguments: &[Word]) -> Option<String> {
     scripts.into_iter().find(|script| !only_reads(script))
 }
 
-/// Whether every command of a sed script is one that only prints, skips or replaces.
+/// Whether every command of a sed script only prints, skips or replaces.
 fn only_reads(script: &str) -> bool {
     let text: Vec<char> = script.chars().collect();
     let mut at = 0;
@@ -237,8 +237,8 @@ fn only_reads(script: &str) -> bool {
     true
 }
 
-/// The place after the next mark that is not escaped. Brackets may hide a mark; they are not looked into, so that a
-/// script with a mark inside brackets is read wrongly only towards not being understood.
+/// The position after the next unescaped mark. Brackets may hide a mark, so a script with brackets counts as not
+/// understood.
 fn past(text: &[char], from: usize, mark: char) -> Option<usize> {
     let mut at = from;
     loop {
@@ -257,7 +257,7 @@ fn awk(arguments: &[Word]) -> Option<String> {
     arguments.iter().map(Word::shown).find(|text| odd.iter().any(|word| text.contains(word)))
 }
 
-/// What a program in another language hands to a shell, as far as it stands there as plain text.
+/// The commands that a program in another language passes to a shell as literals.
 fn system_calls(program: &str) -> Vec<String> {
     const CALLS: [&str; 8] =
         ["system", "popen", "execSync", "exec", "getoutput", "check_output", "call", "run"];
@@ -271,8 +271,8 @@ fn system_calls(program: &str) -> Vec<String> {
     calls.filter_map(text).collect()
 }
 
-/// A word by which git is told to run something, beside its long options. What a letter means depends on where it
-/// stands: before the verb, nearly everything changes what git runs; after it, few letters do.
+/// An argument that makes git run something, apart from its long options. The meaning of a letter depends on its
+/// position: before the subcommand nearly every option changes what git runs, after it few do.
 fn git(arguments: &[Word], named: &[Flag]) -> Option<String> {
     const BEFORE: [&str; 4] = ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"];
     const LOOKS: [&str; 7] = ["log", "diff", "show", "status", "blame", "add", "commit"];

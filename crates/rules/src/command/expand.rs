@@ -11,7 +11,7 @@ use super::part::Part;
 use super::source::{Read, Source, Unclear, is_name};
 use super::word::{Atom, Word};
 
-/// The longest value that is followed, and how often.
+/// The longest value that is guessed, and the most guesses.
 const MOST_GUESS: usize = 64;
 const MOST_GUESSES: u32 = 500;
 
@@ -30,7 +30,7 @@ impl Source<'_> {
                 self.at += 1;
                 let before = self.found.parts.len();
                 self.substituted()?;
-                self.said(before, from, quoted, atoms);
+                self.substitution(before, from, quoted, atoms);
             }
             Some('{') => {
                 self.at += 1;
@@ -68,9 +68,9 @@ impl Source<'_> {
         atoms.push(Atom::Unknown { text, splits });
     }
 
-    /// What a substitution becomes: a guess, if all that it does is to say something.
-    fn said(&mut self, before: usize, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
-        let said = match self.found.parts.get(before..) {
+    /// The value of a substitution: a guess, if it is a single `echo`.
+    fn substitution(&mut self, before: usize, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
+        let output = match self.found.parts.get(before..) {
             Some([part]) if part.name().as_deref() == Some("echo") => {
                 let words: Option<Vec<String>> =
                     part.words.iter().skip(1).map(Word::likely).collect();
@@ -78,18 +78,18 @@ impl Source<'_> {
             }
             _ => None,
         };
-        match said {
-            Some(said) if said.len() <= MOST_GUESS && self.found.guesses < MOST_GUESSES => {
+        match output {
+            Some(output) if output.len() <= MOST_GUESS && self.found.guesses < MOST_GUESSES => {
                 self.found.guesses += 1;
                 // An empty guess is a guess too.
                 atoms.push(Atom::Unsure);
-                guess(&said, quoted, atoms);
+                guess(&output, quoted, atoms);
             }
             _ => self.unknown(from, quoted, atoms),
         }
     }
 
-    /// The value of a variable, if the line itself says what it is.
+    /// The value of a variable, if the line itself sets it.
     fn value(&mut self, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
         let text = self.written(from);
         let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
@@ -155,7 +155,7 @@ impl Source<'_> {
         let before = self.found.parts.len();
         self.read_inside(&script, |inner| inner.script())?;
         self.found.subshell(before);
-        self.said(before, from, quoted, atoms);
+        self.substitution(before, from, quoted, atoms);
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Source<'_> {
         }
         let operator = self.at;
         if operator == from {
-            // Newer shells run what stands in `${ …; }`.
+            // Newer shells run the content of `${ …; }`.
             return Err(Unclear("a ${ names no variable"));
         }
         while self.peek() != Some('}') {
@@ -248,7 +248,7 @@ impl Source<'_> {
         if atoms.iter().all(number) { Ok(()) } else { self.evaluates(&format!("(({text}))")) }
     }
 
-    /// Puts on record that an expression is evaluated.
+    /// Adds a part for an expression that is evaluated.
     pub(super) fn evaluates(&mut self, text: &str) -> Read<()> {
         let mut part = Part { words: vec![Word::of(text)], ..Part::default() };
         part.risks.insert(Deed::RunsCode);
@@ -256,7 +256,7 @@ impl Source<'_> {
     }
 }
 
-/// What a variable would put here: several words, if it is not in quotes.
+/// The guessed value of a variable: several words, unless quoted.
 fn guess(value: &str, quoted: bool, atoms: &mut Vec<Atom>) {
     for c in value.chars() {
         match c {

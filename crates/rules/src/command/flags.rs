@@ -1,6 +1,6 @@
 //! Options of programs in all their forms: short, bundled, long, shortened. What an option does is not known here.
 
-/// Options that mean the same, by program: the letters, and the long name.
+/// Equivalent options by program: the letters and the long name.
 const SAME: &[(&str, &str, &str)] = &[
     ("chgrp", "R", "recursive"),
     ("chmod", "R", "recursive"),
@@ -21,14 +21,14 @@ const SAME: &[(&str, &str, &str)] = &[
     ("tar", "t", "list"),
 ];
 
-/// Programs whose options have one dash and a long name.
+/// Programs with long options of one dash.
 const ONE_DASH: [&str; 6] = ["find", "java", "go", "openssl", "ffmpeg", "terraform"];
 
 /// One option, in all its forms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Flag {
     short: String,
-    /// With their dashes.
+    /// With dashes.
     long: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Flag {
         self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
     }
 
-    /// Whether a word has this option in it.
+    /// Whether a word contains this option.
     pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
         let option = word.split_once('=').map_or(word, |(option, _)| option);
         let long = |long: &String| {

@@ -1,4 +1,4 @@
-//! Scripts, lists, pipelines and compound commands: which commands stand in a text, and which is given whose output.
+//! Scripts, lists, pipelines and compound commands: finds the commands in a text and connects the stages of pipelines.
 
 use types::Deed;
 
@@ -18,7 +18,7 @@ pub(super) enum End {
     Branch,
 }
 
-/// Reads a whole script. Where it cannot be read on, the rest is one part that says so.
+/// Reads a whole script. If it cannot be read to the end, the rest becomes one part that says so.
 pub(super) fn read_script(found: &mut Found, text: &str, depth: u32) {
     let mut source = Source::new(found, text, depth);
     if let Err(Unclear(why)) = source.script() {
@@ -117,7 +117,7 @@ impl Source<'_> {
         }
     }
 
-    /// The next word, if it is written without any quoting, and not moved past.
+    /// The next word without moving past it, if it has no quotes or expansions.
     pub(super) fn plain(&self) -> Option<String> {
         let word: String = self
             .text
@@ -307,7 +307,7 @@ impl Source<'_> {
         }
     }
 
-    /// `[[ … ]]`, from after the brackets. Its operators are passed over; its words are read.
+    /// `[[ … ]]`, from after the brackets. Skips its operators and reads its words.
     fn test(&mut self) -> Read<()> {
         let from = self.found.parts.len();
         let mut words = vec![Word::of("[[")];
@@ -367,7 +367,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Redirections of a whole group are a part without words.
+    /// The redirections of a whole group, as a part without words.
     fn trailing_redirections(&mut self) -> Read<()> {
         let mut part = Part { inside: self.found.parts.len()..0, ..Part::default() };
         loop {

@@ -1,5 +1,4 @@
-//! One command of a line with everything that is known of it. Data only: the reader fills it in, [`super::risks`] adds
-//! the risks.
+//! One command of a line and everything known about it. Data only: the parser fills it in, and `risks` adds the risks.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,37 +13,37 @@ use super::word::Word;
 pub struct Part {
     /// The program and its arguments.
     pub words: Vec<Word>,
-    /// Variables that are set, for this command or for those after it.
-    pub assigns: Vec<(String, Word)>,
-    pub redirections: Vec<Redirection>,
-    /// What it does beyond what its name says.
-    pub risks: BTreeSet<Deed>,
+    /// Variables that it sets, for itself or for later commands.
+    pub(super) assigns: Vec<(String, Word)>,
+    pub(crate) redirections: Vec<Redirection>,
+    /// Effects beyond those of the program itself.
+    pub(crate) risks: BTreeSet<Deed>,
     /// It only starts another command, which is a part of its own.
-    pub is_wrapper: bool,
+    pub(crate) is_wrapper: bool,
     /// Why it could not be read, if it could not.
     pub unclear: Option<&'static str>,
     /// Nesting depth in other commands.
     pub(super) depth: u32,
     /// It runs in the background.
     pub(super) background: bool,
-    /// The part of the line as written that it comes from.
+    /// The part as written that it comes from.
     pub(super) origin: usize,
-    /// Parts that stand inside its words.
+    /// Parts inside its words.
     pub(super) inside: Range<usize>,
     /// Parts whose output may be its input.
     pub(super) upstream: Vec<Range<usize>>,
     /// Its working directory, after the commands before it.
     pub(super) cwd: Cwd,
-    /// The subshells that it stands in, innermost first: what goes on in them stays in them.
+    /// The subshells around it, innermost first; a `cd` has no effect outside its own.
     pub(super) shells: Vec<usize>,
     /// The part that starts it.
     pub(super) started_by: Option<usize>,
-    /// Functions that it stands in.
+    /// The functions around it.
     pub(super) functions: Vec<String>,
 }
 
 impl Part {
-    /// The part in one line, for people; not necessarily something to type.
+    /// The part in one line, for display; not necessarily valid shell.
     #[must_use]
     pub fn shown(&self) -> String {
         let assigns = self.assigns.iter().map(|(name, value)| format!("{name}={}", value.shown()));
@@ -64,15 +63,15 @@ impl Part {
 
 /// One redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirection {
-    pub direction: Direction,
+pub(crate) struct Redirection {
+    pub(super) direction: Direction,
     /// The file, descriptor or delimiter.
-    pub target: Word,
+    pub(crate) target: Word,
 }
 
 /// What a redirection does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(super) enum Direction {
     Reads,
     Writes,
     /// Copies a descriptor; touches no file.

@@ -1,9 +1,9 @@
-//! Patterns for commands, as rules name them: `git push --force`, `rm -rf <outside>`, `mkfs*`.
+//! Patterns for commands in rules: `git push --force`, `rm -rf <outside>`, `mkfs*`.
 //!
 //! The first word is the program. Options may stand anywhere, in any order, bundled or in their long form. Plain words
-//! come in this order after the program; those that look like paths may stand anywhere. `a|b` is either, `*` is any
-//! characters, `<outside>` and `<device>` are arguments that name something outside the workspace, or a device.
-//! Rules that forbid look loosely; rules that allow look strictly, and never cover a dangerous flag.
+//! follow the program in this order; those that look like paths may stand anywhere. `a|b` is either, `*` matches any
+//! characters, `<outside>` and `<device>` match arguments that name something outside the workspace, or a device. Rules
+//! that forbid match loosely; rules that allow match strictly and never cover a dangerous flag that they do not name.
 
 use types::Deed;
 
@@ -24,9 +24,9 @@ const NEVER: [Deed; 8] = [
     Deed::Connects,
 ];
 
-/// One pattern, taken apart.
+/// A parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     program: Vec<String>,
     /// Plain words, each with its alternatives.
     words: Vec<Vec<String>>,
@@ -37,8 +37,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Takes a pattern apart; nothing if there is no program in it.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// Parses a pattern; none if it names no program.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let either = |word: &str| word.split('|').map(str::to_owned).collect::<Vec<_>>();
         let mut words = text.split_whitespace();
         let program = either(words.next()?);
@@ -67,8 +67,8 @@ impl Pattern {
         Some(pattern)
     }
 
-    /// Whether a pattern can have to do with any of these programs, by its first word alone.
-    pub fn is_near(text: &str, names: &[String]) -> bool {
+    /// Whether a pattern can match any of these programs, by its first word alone.
+    pub(crate) fn is_near(text: &str, names: &[String]) -> bool {
         let near = |program: &str| {
             let loose = program.contains(['*', '/']) || !program.is_ascii();
             loose || names.iter().any(|name| program.eq_ignore_ascii_case(name))
@@ -76,8 +76,8 @@ impl Pattern {
         text.split_whitespace().next().is_some_and(|first| first.split('|').any(near))
     }
 
-    /// Whether a rule that forbids speaks of this part.
-    pub fn is_like(&self, part: &Part) -> bool {
+    /// Loose matching, for rules that forbid or ask.
+    pub(crate) fn is_like(&self, part: &Part) -> bool {
         let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
         let called = |program: &String| {
             wild(&program.to_lowercase(), &name)
@@ -90,7 +90,7 @@ impl Pattern {
         let texts: Vec<String> = arguments.iter().map(Word::shown).collect();
         let end = texts.iter().position(|text| text == "--").unwrap_or(texts.len());
         let has = |flag: &Flag| {
-            // `kill -- -1` means what `kill -1` does not even hide.
+            // `kill -- -1` names a process group, as `kill -1` does.
             let end = if flag.is_number() { texts.len() } else { end };
             texts[..end].iter().any(|text| flag.is_in(text, true))
         };
@@ -101,7 +101,7 @@ impl Pattern {
             && self.words_in_order(&texts)
     }
 
-    /// Whether the plain words come first, apart from options and what may be their values.
+    /// Whether the plain words come first, apart from options and their possible values.
     fn words_in_order(&self, texts: &[String]) -> bool {
         let mut wanted = self.words.iter();
         let Some(mut next) = wanted.next() else { return true };
@@ -124,10 +124,11 @@ impl Pattern {
         false
     }
 
-    /// Whether a rule that allows speaks of this part, and of all that it does.
-    pub fn covers(&self, part: &Part) -> bool {
+    /// Strict matching, for rules that allow: covers the part and everything that it does.
+    pub(crate) fn covers(&self, part: &Part) -> bool {
         let Some(first) = part.words.first() else { return false };
-        // A program that is named with its path is allowed at that path; any other has to be where programs are.
+        // A program named with its path is allowed at that path; any other must be found by `PATH` or in a system
+        // folder.
         let by_name = programs::certain(first);
         let by_path = first.known().filter(|text| text.contains('/'));
         let called = |program: &String| {
@@ -181,7 +182,7 @@ fn any(alternatives: &[String], text: &str) -> bool {
     alternatives.iter().any(|pattern| wild(pattern, text))
 }
 
-/// Whether a text is like a pattern in which `*` stands for any characters. Takes time in proportion to both.
+/// Whether a text matches a pattern with `*` wildcards. Linear in both.
 fn wild(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {

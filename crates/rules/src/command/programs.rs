@@ -8,7 +8,7 @@ use super::word::Word;
 const SYSTEM: [&str; 6] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// Programs that fetch or take something from the network.
+/// Programs that fetch from the network.
 const NETWORK: &[&str] = &[
     "aria2c", "axel", "curl", "curlie", "fetch", "ftp", "http", "https", "lftp", "links", "lynx",
     "nc", "ncat", "netcat", "scp", "sftp", "socat", "ssh", "telnet", "tftp", "w3m", "wget",
@@ -45,8 +45,8 @@ const INTERPRETERS: [&str; 19] = [
 const VALUED: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 
 impl Part {
-    /// The program's name, whatever its folder and case, as far as it is likely.
-    pub fn name(&self) -> Option<String> {
+    /// The likely name of the program, without its folder and in lower case.
+    pub(crate) fn name(&self) -> Option<String> {
         self.words.first().and_then(name)
     }
 
@@ -61,8 +61,7 @@ fn name(word: &Word) -> Option<String> {
     Some(last.to_lowercase())
 }
 
-/// The program's name, if it can only be the one that is meant: bare, so that it is looked up where programs are, or
-/// in one of the system's folders.
+/// The name of the program, if it is certain: bare, so that it is found by `PATH`, or in one of the system's folders.
 pub(super) fn certain(word: &Word) -> Option<String> {
     let text = word.known()?;
     match text.rsplit_once('/') {
@@ -83,7 +82,7 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     })
 }
 
-/// What a shell is given to run.
+/// The script of a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given<'a> {
     Text(&'a Word),
@@ -92,7 +91,7 @@ pub(super) enum Given<'a> {
     Input,
 }
 
-/// What the words of a shell say that it runs, and whether they say anything else.
+/// What a shell runs by its words, and whether it has options that make it read other files too.
 pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
     let (mut text, mut input, mut odd) = (false, false, false);
     let mut words = words.iter().skip(1);

@@ -22,7 +22,7 @@ impl Source<'_> {
             return self.target(Direction::Writes).map(Some);
         }
         if self.peek() == Some('{') {
-            // `{name}>file` puts a number into a variable; what matters is the file.
+            // `{name}>file` stores the descriptor in a variable; only the file matters.
             while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '{')) {
                 self.at += 1;
             }
@@ -98,7 +98,7 @@ impl Source<'_> {
         Ok(Redirection { direction: Direction::Document(number), target })
     }
 
-    /// The word that ends a document, and whether any of it is quoted.
+    /// The delimiter of a here-document, and whether any of it is quoted.
     pub(super) fn delimiter(&mut self) -> Read<(String, bool)> {
         let (mut end, mut quoted) = (String::new(), false);
         while let Some(c) = self.peek().filter(|c| !ends_word(*c)) {
@@ -129,7 +129,7 @@ impl Source<'_> {
         }
     }
 
-    /// Reads the bodies that were waiting for the end of the line.
+    /// Reads the bodies of the pending here-documents.
     pub(super) fn take_documents(&mut self) -> Read<()> {
         for document in std::mem::take(&mut self.awaited) {
             let body = self.body_of(&document)?;
@@ -156,7 +156,7 @@ impl Source<'_> {
             let line = if document.strip { line.trim_start_matches('\t') } else { &line };
             let closed = self.passes("\n");
             if line == document.end {
-                // The end of the line belongs to whatever comes after the document.
+                // The newline belongs to the text after the document.
                 if closed {
                     self.at -= 1;
                 }

@@ -12,16 +12,15 @@ use super::programs::{self, Given};
 use super::source::MOST_BYTES;
 use super::word::Word;
 
-/// Programs whose plain words are all written, changed or deleted.
+/// Programs that write, change or delete all of their plain arguments.
 const CHANGES_ALL: [&str; 12] = [
     "chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "setfacl", "shred", "tee", "touch",
     "truncate", "unlink",
 ];
-/// Programs that write to the last of their words.
+/// Programs that write to their last argument.
 const CHANGES_LAST: [&str; 5] = ["cp", "install", "ln", "mv", "rsync"];
 
-/// Variables by which programs are told to load or run something, or where to find what they run. A `*` at the end
-/// cwd for the rest of the name.
+/// Variables that make programs load or run something, or say where to find it. A `*` at the end matches any suffix.
 const LOADS_CODE: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
@@ -132,7 +131,7 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
 /// Notes the working directory of each part. A `cd` applies to later commands of the same shell, and to the subshells
 /// that it starts from then on.
 fn note_cwd(parts: &mut [Part]) {
-    // By shell; the line's own is 0.
+    // By shell; the line itself is 0.
     let mut dirs = BTreeMap::from([(0, Cwd::default())]);
     for index in 0..parts.len() {
         let part = &parts[index];
@@ -206,14 +205,14 @@ fn written(part: &Part) -> Vec<&Word> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runs {
-    /// A text in its words, which was read.
+    /// A script in its words, which was read.
     Text,
-    /// A file, or a text in another language.
+    /// A file, or a program in another language.
     Code,
     Input,
 }
 
-/// What code this part runs, if it is a program that does.
+/// The code that this part runs, if it is a shell or an interpreter.
 fn runs(part: &Part) -> Option<Runs> {
     let name = part.name()?;
     if programs::is_shell(&name) {

@@ -8,21 +8,21 @@ use super::word::{Atom, Word, word, words};
 /// Builtins whose arguments may be assignments.
 const DECLARE: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
-/// Words that are not programs where a command begins.
+/// Reserved words of the shell.
 const RESERVED: [&str; 22] = [
     "!", "[[", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "]]",
 ];
 
-/// The most words that one word may become.
+/// The most words that brace expansion may make of one.
 const MOST: usize = 512;
 /// The most braces that one word may hold.
 const MOST_BRACES: usize = 64;
-/// The most characters that they may become.
+/// The most characters that they may have in all.
 const MOST_ATOMS: usize = 200_000;
 
-/// Whether a word is one of the shell's own, written without quotes.
-pub(super) fn is_reserved(atoms: &[Atom]) -> bool {
+/// Whether a word is reserved: one of these, unquoted.
+fn is_reserved(atoms: &[Atom]) -> bool {
     let bare = |atom: &Atom| match atom {
         Atom::Char { c, quoted: false } => Some(*c),
         _ => None,
@@ -108,7 +108,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// `(a b c)` after `name=`: what it holds is not followed, but commands in it are found.
+    /// `(a b c)` after `name=`: its values stay unknown, but commands in it are found.
     fn values(&mut self) -> Read<Word> {
         let from = self.at;
         self.at += 1;
@@ -124,7 +124,7 @@ impl Source<'_> {
     }
 }
 
-/// The name, whether there is a subscript that has to be evaluated, and the value; if it is an assignment.
+/// The name, whether a subscript must be evaluated, and the value; none if it is no assignment.
 fn assignment(atoms: &[Atom]) -> Option<(String, bool, &[Atom])> {
     let equals = atoms.iter().position(|atom| atom.is_bare('='))?;
     let (before, value) = (&atoms[..equals], &atoms[equals + 1..]);
@@ -149,7 +149,7 @@ fn assignment(atoms: &[Atom]) -> Option<(String, bool, &[Atom])> {
     last.is_bare(']').then(|| (name, !subscript.iter().all(number), value))
 }
 
-/// What a word becomes.
+/// The words that brace expansion makes of one.
 fn braces(atoms: &[Atom]) -> Read<Vec<Vec<Atom>>> {
     if atoms.iter().filter(|atom| atom.is_bare('{')).count() > MOST_BRACES {
         return Err(Unclear("there are too many braces in a word"));
@@ -195,7 +195,7 @@ fn expand(atoms: &[Atom], left: &mut usize) -> Read<Vec<Vec<Atom>>> {
     Ok(vec![atoms.to_vec()])
 }
 
-/// Where an open brace is closed, and the commas on its own level.
+/// The closing brace of an open one, and the commas on its level.
 fn matching(atoms: &[Atom], open: usize) -> Option<(usize, Vec<usize>)> {
     let (mut level, mut commas) = (0_u32, Vec::new());
     for (place, atom) in atoms.iter().enumerate().skip(open + 1) {

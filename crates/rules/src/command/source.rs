@@ -6,11 +6,11 @@ use super::part::Part;
 use super::word::Word;
 
 /// The longest line that is read, in bytes.
-pub const MOST_BYTES: usize = 64 * 1024;
-/// The most parts that are found in one line.
-pub const MOST_PARTS: usize = 4_000;
+pub(super) const MOST_BYTES: usize = 64 * 1024;
+/// The most parts of one line.
+pub(crate) const MOST_PARTS: usize = 4_000;
 /// The deepest nesting.
-pub const MOST_DEPTH: u32 = 48;
+pub(super) const MOST_DEPTH: u32 = 48;
 
 /// Why the text cannot be read with certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Found {
         }
     }
 
-    /// Remembers what a variable was set to.
+    /// Records the value of a variable.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
         let known =
             self.variables.entry(name.to_owned()).or_insert_with(|| value.map(str::to_owned));
@@ -53,24 +53,24 @@ impl Found {
     }
 }
 
-/// A here-document whose body has not come yet.
+/// A here-document whose body has not been read yet.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) number: usize,
     pub(super) end: String,
-    /// Nothing in the body is expanded.
+    /// The body is not expanded.
     pub(super) quoted: bool,
-    /// Tabs at the beginning of lines do not count.
+    /// Leading tabs are stripped.
     pub(super) strip: bool,
 }
 
-/// A text that is being read.
+/// A text being read.
 pub(super) struct Source<'a> {
     pub(super) text: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: u32,
     pub(super) found: &'a mut Found,
-    /// Here-documents whose bodies come after the end of this line.
+    /// Here-documents whose bodies begin after this line.
     pub(super) awaited: Vec<Document>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Source<'a> {
         Self { text: text.chars().collect(), at: 0, depth, found, awaited: Vec::new() }
     }
 
-    /// Reads a text that stands inside this one and was taken out of it.
+    /// Reads a text taken out of this one, one level deeper.
     pub(super) fn read_inside<T>(
         &mut self,
         text: &str,
@@ -119,12 +119,12 @@ impl<'a> Source<'a> {
         if self.passes(wanted) { Ok(()) } else { Err(Unclear(why)) }
     }
 
-    /// The text between two places, as it is written.
+    /// The text from a position up to here, as written.
     pub(super) fn written(&self, from: usize) -> String {
         self.text.get(from..self.at).unwrap_or_default().iter().collect()
     }
 
-    /// Passes blanks and joined lines, but no end of a line.
+    /// Skips blanks and line continuations, but no newline.
     pub(super) fn blanks(&mut self) {
         loop {
             match (self.peek(), self.peek_at(1)) {
@@ -135,7 +135,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Passes blanks, comments and ends of lines, and with those the here-documents that were waiting for them.
+    /// Skips blanks, comments and newlines, and reads the here-documents that begin after a newline.
     pub(super) fn gap(&mut self) -> Read<()> {
         loop {
             self.blanks();
@@ -156,7 +156,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// One level down, for as long as `how` takes.
+    /// Runs `how` one level deeper.
     pub(super) fn deeper<T>(&mut self, how: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MOST_DEPTH {
             return Err(Unclear("it is nested too deeply"));
@@ -183,7 +183,7 @@ pub(super) const fn ends_word(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')')
 }
 
-/// Whether a text can be the name of a variable.
+/// Whether a text is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|c: char| c.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! What is found in command lines, and that nothing is ever missed or thrown.
+//! Commands found in lines, and that the parser misses nothing and never fails.
 
 use std::collections::BTreeSet;
 

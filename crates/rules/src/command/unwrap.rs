@@ -1,7 +1,7 @@
-//! Commands that stand in the words of other commands: what `env`, `xargs`, `find -exec`, `sh -c`, `eval` and their
-//! like would start. Each becomes a part of its own.
+//! Commands in the words of other commands: what `env`, `xargs`, `find -exec`, `sh -c`, `eval` and the like would
+//! start. Each becomes a part of its own.
 //!
-//! Words that a command gets only when it runs (what `xargs` reads, what `find` finds) are guessed where they are
+//! Words that a command gets only at run time (the input of `xargs`, the results of `find`) are guessed where they are
 //! likely, so that rules that forbid see them. None of them is certain, so rules that allow do not match them.
 
 use types::Deed;
@@ -83,7 +83,7 @@ fn one(found: &mut Found, part: &Part) -> bool {
             false
         }
         "find" | "fd" | "fdfind" => {
-            found_files(found, part, arguments);
+            find_exec(found, part, arguments);
             false
         }
         _ => {
@@ -130,7 +130,7 @@ fn wrapped(found: &mut Found, part: &Part, wrapper: Wrapper) -> bool {
     while let Some((word, rest)) = words.split_first() {
         let text = word.likely().unwrap_or_default();
         if wrapper.name == "command" && text.starts_with('-') && text.to_lowercase().contains('v') {
-            // It only says where a program is.
+            // It only prints where a program is.
             return true;
         }
         if wrapper.name == "env" && split_string(found, part, &text, rest) {
@@ -213,8 +213,8 @@ fn takes_next(wrapper: &Wrapper, option: &str) -> bool {
         .is_some_and(|at| at + 1 == letters.len())
 }
 
-/// `-exec … ;` of find, `-x …` of fd. What was found takes the place of `{}`.
-fn found_files(found: &mut Found, part: &Part, arguments: &[Word]) {
+/// `-exec … ;` of find, `-x …` of fd. The results replace `{}`.
+fn find_exec(found: &mut Found, part: &Part, arguments: &[Word]) {
     const STARTS: [&str; 8] =
         ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
     let root = arguments.first().filter(|word| !word.shown().starts_with('-')).map(guessed);

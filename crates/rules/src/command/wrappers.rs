@@ -8,14 +8,14 @@ pub(super) struct Wrapper {
     pub(super) short: &'static str,
     /// Long options that take a value as the next word.
     pub(super) long: &'static [&'static str],
-    /// How many words stand before the command.
+    /// The number of words before the command.
     pub(super) skip: usize,
     pub(super) form: Form,
     /// It does more than start the other program, so rules must match it too.
     pub(super) judged: bool,
 }
 
-/// What its arguments hold.
+/// The form of its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A program with its words.
@@ -24,7 +24,7 @@ pub(super) enum Form {
     Environment,
     /// The same, with unknown words appended.
     Appends,
-    /// A script, in all the words that are left.
+    /// A script, in all remaining words.
     Script,
     /// A script, as the value of `-c`; otherwise words.
     ScriptOrWords,

@@ -1,4 +1,5 @@
-//! Why each rule spoke of a call, or did not: the same questions as in judging, one by one, with what they found.
+//! Explanations of permits: why each rule matched a call or did not. Evaluates the same conditions as judging, one by
+//! one.
 
 use std::slice;
 
@@ -80,7 +81,7 @@ fn until_match(
     looked
 }
 
-/// Why a rule is not about a call like this, whatever its command.
+/// Why a rule does not match a call, regardless of its command.
 fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<String> {
     let mut misses = Vec::new();
     let plain = facts.tool.as_deref().unwrap_or(tool);

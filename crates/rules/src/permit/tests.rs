@@ -1,4 +1,4 @@
-//! What the rules of the crew, and rules of others, say about calls and commands.
+//! Verdicts of the crew's rules, and of other rules, on calls and commands.
 
 use super::*;
 use types::{Inspection, Repeat};

@@ -1,8 +1,9 @@
-//! The words of a text, with how each is written and what precedes it. How a text is cut into words is not decided here.
+//! The words of a text, with how each is written and what precedes it. How a text is cut into words is not decided
+//! here.
 
 /// How a word is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
+pub(crate) enum Voice {
     Prose,
     /// Inside quotation marks.
     Quoted,
@@ -12,7 +13,7 @@ pub enum Voice {
 
 /// The punctuation before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pause {
+pub(crate) enum Pause {
     None,
     Clause,
     Sentence,
@@ -22,23 +23,21 @@ pub enum Pause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// In lower case.
-    pub text: String,
-    pub voice: Voice,
-    pub pause: Pause,
+    pub(crate) text: String,
+    pub(crate) voice: Voice,
+    pub(crate) pause: Pause,
     /// It is joined to its neighbour, as in `to-do` or `get_user`.
-    pub tied: bool,
+    pub(crate) tied: bool,
 }
 
 impl Word {
     /// Whether it is only a part of a name in the code: `steal` in `steal_work()`.
-    #[must_use]
-    pub fn is_part_of_a_name(&self) -> bool {
+    pub(crate) fn is_part_of_a_name(&self) -> bool {
         self.voice == Voice::Code && self.tied
     }
 
-    /// Whether it is this word; with a star at its end, whether it begins like this.
-    #[must_use]
-    pub fn is(&self, wanted: &str) -> bool {
+    /// Whether it is this word; with a star at its end, whether it begins so.
+    pub(crate) fn is(&self, wanted: &str) -> bool {
         match wanted.strip_suffix('*') {
             Some(start) => self.text.starts_with(start),
             None => self.text == wanted,
