@@ -1,28 +1,29 @@
-//! Rules of admission: is a request accepted, refused, or sent back with a question? What decides is its text, its budget
-//! and its project type, by ordered rules; no model is asked, and nothing here knows of a run.
+//! Admission: accepts a request, refuses it, or returns it with questions. Ordered rules decide by its text, budget and
+//! project type. No model is asked, and no run is known here.
 
 use types::{Admission, AdmissionRule, Budget, Decision, Policy, Request, RuleId};
 
 use crate::condition::{found, holds, over_money, over_time, over_tokens};
 use crate::reading::Reading;
 
-/// The list of words of a policy that make a request half as much again, in percent of the estimate.
+/// The policy's word list for complex requests, and the estimate for those in percent of the usual one.
 const COMPLEX: (&str, u64) = ("complex", 150);
-/// How an answer begins that insists on the request instead of changing it.
+/// The first word of an answer that insists on the request instead of changing it.
 pub const INSIST: &str = "insist";
 
-/// What the rules of admission say of a request.
+/// The verdict of the admission rules on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     pub verdict: Admission,
     pub decision: Decision,
-    /// What is asked, if the verdict is to ask.
+    /// The questions, if the verdict is to ask.
     pub questions: Vec<String>,
-    /// Whether whoever started the run may have it done all the same.
+    /// Whether the person who started the run may override the verdict.
     pub insist: bool,
 }
 
-/// A request with what it may spend and what it is expected to take.
+/// Reads a request, with its budget and an estimate of its cost.
+#[must_use]
 pub fn read(policy: &Policy, request: &Request, text: &str, budget: Budget) -> Reading {
     let mut reading = Reading::of_request(request, text, budget);
     let (tokens, seconds) = estimate(policy, &reading);
@@ -31,6 +32,8 @@ pub fn read(policy: &Policy, request: &Request, text: &str, budget: Budget) -> R
     reading
 }
 
+/// Judges a request by the first admission rule that matches.
+#[must_use]
 pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
     let insists = reading.facts.insists.as_ref().filter(|_| policy.insist);
     let mut overruled = Vec::new();
@@ -76,10 +79,11 @@ fn insisted(why: &str) -> String {
     format!("whoever started the run insists: {why}")
 }
 
-/// The reason of an answer that insists.
+/// The reason given in an answer that insists.
+#[must_use]
 pub fn insists(answer: &str) -> Option<&str> {
     let (word, rest) = answer.split_at_checked(INSIST.len())?;
-    // `Insist on TLS` is a wish like any other.
+    // `Insist on TLS` is an ordinary answer.
     let reason = if rest.trim().is_empty() { Some("") } else { rest.strip_prefix(':') };
     reason.filter(|_| word.eq_ignore_ascii_case(INSIST)).map(str::trim)
 }
@@ -107,7 +111,8 @@ fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
     rule.reason.clone()
 }
 
-/// The tokens and seconds that a request of its type takes; the type that was named wins over what the text suggests.
+/// The estimate of tokens and seconds for the request's type; a named type takes precedence over one that the text
+/// suggests.
 fn estimate(policy: &Policy, reading: &Reading) -> (Option<u64>, Option<u64>) {
     let prose = reading.prose();
     let named = reading.facts.project_type.as_ref();

@@ -1,15 +1,15 @@
-//! What a person's yes to a command is about: the line, and the files that it names as they were when it was asked.
-//! A script that is another by the time it would run is another command, and is asked about again. What the files do
-//! in turn, and files that no word of the line names, are not followed.
+//! The extent of an approval: a person's yes to a command covers the line and the files that it names, as they were at
+//! that moment. A changed script is a new command and needs a new approval. Files that those files use, and files that
+//! no word of the line names, are not tracked.
 
 use types::{Access, CallFacts, Decision, FileState, RuleId, WorkPath};
 
 use crate::command;
 
-/// The most words of a line that are looked at.
+/// The most words of a line that are considered.
 const MOST_WORDS: usize = 64;
 
-/// The words of a call's command line that may name files, as seen from the workspace. None for a call without one.
+/// The words of a call's command line that may name files, relative to the workspace; none for a call without one.
 #[must_use]
 pub fn words(facts: &CallFacts) -> Vec<String> {
     let Some(line) = facts.command.as_deref().filter(|_| facts.access == Access::Execute) else {
@@ -42,7 +42,7 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
     found
 }
 
-/// What is worth remembering of what was found: what is there, and what is missing although the word is surely a path.
+/// The states worth recording: existing files, and missing ones whose word is certainly a path.
 #[must_use]
 pub fn bound(found: &[FileState]) -> Vec<FileState> {
     let counts = |file: &&FileState| {
@@ -51,14 +51,14 @@ pub fn bound(found: &[FileState]) -> Vec<FileState> {
     found.iter().filter(counts).cloned().collect()
 }
 
-/// The files that are not what they were.
+/// The files that have changed.
 #[must_use]
 pub fn changed(before: &[FileState], now: &[FileState]) -> Vec<WorkPath> {
     let same = |file: &&FileState| !now.contains(file);
     before.iter().filter(same).map(|file| file.path.clone()).collect()
 }
 
-/// The decision to ask again, because these files are not what they were when somebody allowed it.
+/// The decision to ask again because these files have changed since the approval.
 #[must_use]
 pub fn outdated(decision: &Decision, changed: &[WorkPath], by: &str) -> Decision {
     let names: Vec<&str> = changed.iter().map(WorkPath::as_str).collect();
@@ -67,7 +67,7 @@ pub fn outdated(decision: &Decision, changed: &[WorkPath], by: &str) -> Decision
     Decision { rule, reason, ..decision.clone() }
 }
 
-/// A word as seen from the workspace, for a command that runs in that folder.
+/// A word of a command that runs in a folder, relative to the workspace.
 fn below(folder: &str, word: &str) -> String {
     if folder == "." || word.starts_with('/') {
         word.to_owned()

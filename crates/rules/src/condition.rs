@@ -1,4 +1,4 @@
-//! Does a rule's condition hold for a request? Whole words and structure, never substrings.
+//! Conditions of rules: whether one holds for a request. Matches whole words and structure, never substrings.
 
 pub mod clauses;
 mod opposed;
@@ -10,13 +10,14 @@ use types::{Condition, Money, Policy};
 use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause, stands_before};
 use crate::reading::{Reading, Word};
 
-pub use opposed::opposed;
+use opposed::opposed;
 
-/// How many words apart the patterns of a combination may stand: two or three sentences.
+/// The largest distance in words between the patterns of a combination: two or three sentences.
 const TOGETHER: usize = 30;
 
-/// Everything that the condition names must hold. A pattern that cannot be read is found nowhere; a policy with one
-/// is refused before it is used.
+/// Whether a condition holds: everything it names must. An invalid pattern matches nothing; a policy with one is
+/// refused when it is loaded.
+#[must_use]
 pub fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -> bool {
     let lists = &policy.words;
     let facts = &reading.facts;
@@ -41,8 +42,8 @@ pub fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -> bool 
         && !found(&condition.unless_phrase, &[], lists, reading)
 }
 
-/// What is wrong with the patterns of a condition, each with its cause.
-pub fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, BadPhrase)> {
+/// The invalid patterns of a condition, each with its cause.
+pub(crate) fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, BadPhrase)> {
     let Condition { any_phrase, also_phrase, unless_phrase, unless_before, nothing_but, .. } =
         condition;
     let all = [any_phrase, also_phrase, unless_phrase, unless_before, nothing_but];
@@ -51,22 +52,27 @@ pub fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, BadPhrase)
     all.into_iter().flatten().chain(combined).filter_map(broken).collect()
 }
 
-/// What is wrong with a pattern.
-pub fn problem(text: &str, lists: &Lists) -> Option<BadPhrase> {
+/// Why a pattern is invalid, if it is.
+pub(crate) fn problem(text: &str, lists: &Lists) -> Option<BadPhrase> {
     match Phrase::parse(text, lists) {
         Ok(phrase) => phrase.fault(),
         Err(error) => Some(error),
     }
 }
 
-/// Whether one of these is found where nothing before it excuses it.
-pub fn found(phrases: &[String], excuses: &[String], lists: &Lists, reading: &Reading) -> bool {
+/// Whether one of these patterns is found with no excuse before it.
+pub(crate) fn found(
+    phrases: &[String],
+    excuses: &[String],
+    lists: &Lists,
+    reading: &Reading,
+) -> bool {
     let excuses = Excuses::new(excuses, lists, reading);
-    parsed(phrases, lists).any(|phrase| !excuses.leave(&phrase).is_empty())
+    parsed(phrases, lists).any(|phrase| !excuses.unexcused(&phrase).is_empty())
 }
 
-/// Whether all patterns of one of these combinations are found near each other, where nothing excuses them.
-pub fn together(
+/// Whether all patterns of one of these combinations are found near each other with no excuse before them.
+fn together(
     combinations: &[Vec<String>],
     excuses: &[String],
     lists: &Lists,
@@ -78,7 +84,7 @@ pub fn together(
             combination.iter().map(|text| Phrase::parse(text, lists).ok()).collect();
         let mut parts = Vec::new();
         for phrase in phrases.into_iter().flatten() {
-            let places = excuses.leave(&phrase);
+            let places = excuses.unexcused(&phrase);
             if places.is_empty() {
                 return false;
             }
@@ -93,7 +99,7 @@ pub fn together(
     })
 }
 
-/// What excuses a pattern that is found after it. It is looked for when the first pattern is found, and then once.
+/// Patterns that excuse a match after them. Searched for once, when the first match is found.
 struct Excuses<'a> {
     patterns: &'a [String],
     lists: &'a Lists,
@@ -106,9 +112,8 @@ impl<'a> Excuses<'a> {
         Self { patterns, lists, reading, places: OnceCell::new() }
     }
 
-    /// Where a pattern is found with nothing before it that excuses it. Where excuses count, so does how it is said:
-    /// names in the code are not meant.
-    fn leave(&self, phrase: &Phrase<'_>) -> Vec<usize> {
+    /// The matches of a pattern that have no excuse before them. Where there are excuses, names in code do not match.
+    fn unexcused(&self, phrase: &Phrase<'_>) -> Vec<usize> {
         let reading = self.reading;
         let mut places = phrase.places(reading);
         places.retain(|place| {
@@ -131,40 +136,36 @@ impl<'a> Excuses<'a> {
     }
 }
 
-/// Where a pattern is found, whatever stands before it.
-pub fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usize> {
-    let phrase = Phrase::parse(pattern, lists);
-    phrase.map(|phrase| phrase.places(reading)).unwrap_or_default()
-}
-
-pub fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
+/// Whether a text consists of these words alone and is not about code.
+fn nothing_but(phrases: &[String], lists: &Lists, reading: &Reading) -> bool {
     let phrases: Vec<Phrase<'_>> = parsed(phrases, lists).collect();
     let named = |word: &Word| !word.tied && phrases.iter().any(|phrase| phrase.is_word(word));
     !reading.is_about_code() && reading.words().iter().all(named)
 }
 
-/// The patterns that can be read.
+/// The valid patterns.
 fn parsed<'a>(phrases: &'a [String], lists: &'a Lists) -> impl Iterator<Item = Phrase<'a>> {
     phrases.iter().filter_map(|text| Phrase::parse(text, lists).ok())
 }
 
-pub fn over_budget(reading: &Reading) -> bool {
+/// Whether any estimate exceeds its budget.
+fn over_budget(reading: &Reading) -> bool {
     over_tokens(reading).is_some() || over_time(reading).is_some() || over_money(reading).is_some()
 }
 
-/// The estimate of tokens and the budget that it is above.
-pub fn over_tokens(reading: &Reading) -> Option<(u64, u64)> {
+/// The estimate of tokens and the budget that it exceeds.
+pub(crate) fn over_tokens(reading: &Reading) -> Option<(u64, u64)> {
     reading.facts.estimate.zip(reading.facts.tokens).filter(|(estimate, most)| estimate > most)
 }
 
 /// The same for seconds.
-pub fn over_time(reading: &Reading) -> Option<(u64, u64)> {
+pub(crate) fn over_time(reading: &Reading) -> Option<(u64, u64)> {
     let facts = &reading.facts;
     facts.estimate_seconds.zip(facts.seconds).filter(|(estimate, most)| estimate > most)
 }
 
 /// The same for money.
-pub fn over_money(reading: &Reading) -> Option<(Money, Money)> {
+pub(crate) fn over_money(reading: &Reading) -> Option<(Money, Money)> {
     let facts = &reading.facts;
     facts.estimate_money.zip(facts.money).filter(|(estimate, most)| estimate > most)
 }

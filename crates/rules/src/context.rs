@@ -1,36 +1,38 @@
-//! Which documents are the agents given? Every one that is there is decided about, by a rule that is on record.
-//! Nobody is ever given the whole registry: where the rules would, they are wrong, and the run is refused.
+//! Context selection: which documents the agents are given. A rule decides on every available document and is recorded.
+//! An agent never gets the whole registry: rules that would hand it over are refused.
 
 use types::{ContextRule, Decision, Document, Inclusion, Policy, RuleId, Selected, Side, WorkPath};
 
-use crate::front_matter::Matter;
+use crate::front_matter::FrontMatter;
 use crate::looked::Looked;
 use crate::reading::Reading;
 
-/// Where a project keeps its registry.
+/// The folder of a project's registry.
 const REGISTRY: &str = "context";
 
-/// What the rules say of each document.
+/// The decision on each document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     pub included: Vec<Selected>,
     pub excluded: Vec<Selected>,
-    /// Why nothing of it may be used.
+    /// Why the selection may not be used.
     pub refused: Option<Decision>,
 }
 
 impl Selection {
-    /// What an agent on this side is given.
+    /// The documents for an agent on this side.
     pub fn given(&self, side: Side) -> impl Iterator<Item = &Selected> {
         self.included.iter().filter(move |selected| selected.side.is_none_or(|only| only == side))
     }
 }
 
+/// Selects documents for a request.
+#[must_use]
 pub fn select(policy: &Policy, available: &Available<'_>, reading: &Reading) -> Selection {
     choose(policy, available, reading, false)
 }
 
-/// What may be chosen from.
+/// The documents to choose from.
 #[derive(Debug)]
 pub struct Available<'a> {
     documents: Vec<&'a Document>,
@@ -40,6 +42,7 @@ pub struct Available<'a> {
 
 impl<'a> Available<'a> {
     /// The documents that the request names, or all.
+    #[must_use]
     pub fn of(documents: &'a [Document], registry: Option<&'a [WorkPath]>) -> Self {
         let Some(registry) = registry else {
             return Self { documents: documents.iter().collect(), missing: vec![] };
@@ -52,7 +55,8 @@ impl<'a> Available<'a> {
     }
 }
 
-/// `again` if an agent said that what was chosen before is not enough; then more rules count.
+/// Selects documents; `again` if an agent found an earlier selection insufficient, which enables further rules.
+#[must_use]
 pub fn choose(
     policy: &Policy,
     available: &Available<'_>,
@@ -65,7 +69,7 @@ pub fn choose(
         selection.excluded.push(Selected { path: (*path).clone(), rule, side: None });
     }
     for document in &available.documents {
-        let front_matter = Matter::of(&document.text);
+        let front_matter = FrontMatter::of(&document.text);
         let rule = asked(policy, again).find(|rule| covers(rule, document, &front_matter, reading));
         let path = document.path.clone();
         match rule {
@@ -86,17 +90,18 @@ pub fn choose(
     selection
 }
 
-/// The rules that count.
+/// The rules that apply.
 fn asked(policy: &Policy, again: bool) -> impl Iterator<Item = &ContextRule> {
     policy.context.iter().filter(move |rule| again || !rule.again)
 }
 
-/// What each rule says of each document, until one matches; the same rules as `choose` asks.
+/// The result of each rule for each document, up to the first match; the same rules as in `choose`.
+#[must_use]
 pub fn look(policy: &Policy, available: &Available<'_>, text: &str, again: bool) -> Vec<Looked> {
     let reading = Reading::of_text(text);
     let mut looked = Vec::new();
     for document in &available.documents {
-        let front_matter = Matter::of(&document.text);
+        let front_matter = FrontMatter::of(&document.text);
         for rule in asked(policy, again) {
             let misses = misses(rule, document, &front_matter, &reading);
             let matched = misses.is_empty();
@@ -116,11 +121,11 @@ pub fn look(policy: &Policy, available: &Available<'_>, text: &str, again: bool)
     looked
 }
 
-/// Why a rule does not speak of a document.
+/// Why a rule does not match a document.
 fn misses(
     rule: &ContextRule,
     document: &Document,
-    front_matter: &Matter,
+    front_matter: &FrontMatter,
     reading: &Reading,
 ) -> Vec<String> {
     let only = |change: &dyn Fn(&mut ContextRule)| {
@@ -166,12 +171,13 @@ fn misses(
     misses
 }
 
-/// Whether a path lies in the registry, of which agents know nothing but what they are given.
+/// Whether a path lies in the registry, which agents see only by selection.
+#[must_use]
 pub fn is_of_registry(path: &str) -> bool {
     path.strip_prefix(REGISTRY).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// Curated, not dumped: an agent that would get every document of a registry has rules that select nothing.
+/// The refusal of rules that would hand over a whole registry.
 fn whole_registry(
     policy: &Policy,
     documents: &[&Document],
@@ -194,7 +200,7 @@ fn whole_registry(
 fn covers(
     rule: &ContextRule,
     document: &Document,
-    front_matter: &Matter,
+    front_matter: &FrontMatter,
     reading: &Reading,
 ) -> bool {
     let is_one = |of: &[String], value: Option<&str>| {

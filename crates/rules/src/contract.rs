@@ -1,5 +1,5 @@
-//! Replies that are JSON: each contract is read from the text of a reply, and either holds or is a fault. What an
-//! agent says of itself is never believed here; only the shape, the sizes and the paths are judged.
+//! Contracts for JSON replies: each is parsed from the text of a reply and either holds or is a fault. Judges shape,
+//! sizes and paths only; an agent's claims about itself are never believed.
 
 mod dev;
 mod edits;
@@ -19,7 +19,8 @@ pub use verdict::{Passing, Verdict};
 use object::Object;
 use reply::Invalid;
 
-/// Reads a reply by the contract of its role; nothing if the role has none. `tests` says which files are tests.
+/// Reads a reply by the contract of its role; none if the role has no contract. `tests` says which files are tests.
+#[must_use]
 pub fn take(
     brief: &Brief,
     policy: &Contracts,
@@ -46,7 +47,7 @@ fn taken(
         Fault::structural("contract.malformed", what)
     };
     let object = Object::find(text, policy, reading).map_err(malformed)?;
-    // An agent that says it cannot do it has kept every contract.
+    // A reported failure satisfies every contract.
     if let Some(reason) = object.error() {
         let reason: String = reason.chars().take(policy.text_chars).collect();
         return Err(semantic("agent.error", reason));
@@ -75,6 +76,7 @@ fn semantic(code: &str, what: String) -> Fault {
 }
 
 /// The first message as it is sent, with the files that were found.
+#[must_use]
 pub fn opening(brief: &Brief, policy: &Contracts) -> String {
     let Some(rule) = brief.reply else { return brief.task.clone() };
     let Ok(mut input) = serde_json::from_str::<Value>(&brief.task) else {

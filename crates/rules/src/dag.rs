@@ -1,26 +1,29 @@
-//! The shape of a plan: who depends on whom, cycles, and who becomes free when a task is finished.
+//! The dependency graph of a plan: dependants, cycles, execution order, and tasks that must not overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Included, Unbounded};
 
 use types::{Task, TaskId};
 
-/// The dependencies of a valid plan, by the tasks' places in it.
+/// The dependencies of a valid plan, by task index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dag {
-    /// For each task, who needs its result.
+    /// For each task, the tasks that need its result.
     pub dependants: Vec<Vec<usize>>,
-    /// For each task, who writes to the same place and so must come after it, needing its result or not.
+    /// For each task, the tasks that must come after it because they write to the same paths.
     pub followers: Vec<Vec<usize>>,
-    /// For each task, how many it waits for.
+    /// For each task, the number of tasks it waits for.
     pub waits_for: Vec<usize>,
 }
 
+/// The index of each task.
+#[must_use]
 pub fn places(tasks: &[Task]) -> BTreeMap<TaskId, usize> {
     tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect()
 }
 
-/// Dependencies on tasks that do not exist are passed over; the plan's check reports them.
+/// The graph of a plan. Dependencies on missing tasks are ignored; validation reports them.
+#[must_use]
 pub fn shape(tasks: &[Task]) -> Dag {
     let places = places(tasks);
     let mut dag = Dag {
@@ -37,8 +40,8 @@ pub fn shape(tasks: &[Task]) -> Dag {
     dag
 }
 
-/// The tasks in an order in which every task comes after those it waits for, the plan's own order where there
-/// is a choice. Those that can never start, because they wait for each other, are the error.
+/// A topological order of the tasks, in plan order where there is a choice. The error names the tasks that can never
+/// start because they wait for each other.
 pub fn order(dag: &Dag) -> Result<Vec<usize>, Vec<usize>> {
     let mut left = dag.waits_for.clone();
     let mut ready: BTreeSet<usize> = (0..left.len()).filter(|place| left[*place] == 0).collect();
@@ -56,8 +59,8 @@ pub fn order(dag: &Dag) -> Result<Vec<usize>, Vec<usize>> {
     if stuck.is_empty() { Ok(order) } else { Err(stuck) }
 }
 
-/// Makes tasks that write to the same place come one after the other, in the given order. Since every such edge
-/// points forward in that order, there is still no cycle, and whoever is merged later also started later.
+/// Serializes tasks that write to the same paths, in the given order. Every such edge points forward in that order, so
+/// there is still no cycle, and a task that merges later also started later.
 pub fn keep_apart(dag: &mut Dag, tasks: &[Task], order: &[usize]) {
     let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
@@ -68,7 +71,7 @@ pub fn keep_apart(dag: &mut Dag, tasks: &[Task], order: &[usize]) {
             before.extend(claims.get(path));
             before.extend(above(path).filter_map(|folder| folders.get(folder)));
             if artifact.whole_folder {
-                // Everything below is settled by this claim: who comes later only has to wait for this one.
+                // This claim covers everything below: later tasks wait for this one only.
                 let taken = below(&claims, path);
                 before.extend(taken.iter().filter_map(|key| claims.remove(key)));
                 folders.insert(path, place);
@@ -89,7 +92,7 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(path).chain(parents).chain(std::iter::once("."))
 }
 
-/// The claimed paths below a folder. They stand side by side, so the others are not looked at.
+/// The claimed paths below a folder; they are adjacent, so no others are visited.
 fn below<'a>(claims: &BTreeMap<&'a str, usize>, folder: &str) -> Vec<&'a str> {
     if folder == "." {
         return claims.keys().copied().collect();

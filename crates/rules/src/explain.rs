@@ -1,5 +1,5 @@
-//! What would become of a request, without a run: admission, routing, documents, each with its rule. A run decides with
-//! the same functions, so an explanation and a run cannot differ.
+//! Dry run of a request: admission, routing and context selection, each with its rule. A run calls the same functions,
+//! so an explanation cannot differ from it.
 
 use types::{Budget, Document, Policy, Request};
 
@@ -9,14 +9,14 @@ use crate::reading::Reading;
 use crate::routing::{self, Course, Routed};
 use crate::{ledger, named_files};
 
-/// What the rules say of a request.
+/// The decisions on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
     pub admission: Judged,
-    /// Where the text goes as it stands, whatever admission says of it.
+    /// The route of the text as it is, whatever the admission verdict.
     pub route: Routed,
     pub context: Selection,
-    /// Where whoever takes it first may write, as a plan names places.
+    /// Where the first agent may write, in the notation of a plan.
     pub writes: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub fn explain(policy: &Policy, request: &Request, documents: &[Document]) -> Ex
     let dev = policy.intent.as_ref().map(|intent| &intent.dev);
     let writes = match &route.course {
         Course::To(role) if dev == Some(role) => named_files::places(&request.text),
-        // Whoever plans, or says what is wanted, writes nothing.
+        // Planners and product agents write nothing.
         _ => vec![],
     };
     let available = Available::of(documents, request.registry.as_deref());

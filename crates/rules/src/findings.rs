@@ -1,5 +1,5 @@
-//! What a diff does to tests: changes, deletions, assertions that are gone, tests that are skipped, checks that cannot
-//! fail any more. Told by the form of lines, language by language; whether it is a violation is judged elsewhere.
+//! Findings in a diff: tests that are changed, deleted or skipped, lost assertions, checks that can no longer fail.
+//! Recognised line by line for each language; whether a finding is a violation is judged elsewhere.
 
 use types::{Changes, Finding, FindingKind, Findings, VerifyPolicy, WorkPath};
 
@@ -9,13 +9,13 @@ pub mod unchanged;
 
 use diff::{FileDiff, files};
 
-/// The most lost assertions, and the most skipped tests, that are kept of one attempt. What is said of whole files is
-/// never cut: there is no more of it than there are changes, and some of it may be allowed while the rest is not.
+/// The most lost assertions, and the most skipped tests, that are kept of one attempt. Findings about whole files are
+/// never cut: there are no more of them than changes, and some may be allowed while others are not.
 pub const MOST: usize = 50;
 /// The most characters of a line that are kept.
 const LONGEST: usize = 160;
 
-/// The files among the changes in which something could be found.
+/// The changed files that may have findings.
 #[must_use]
 pub fn watched(changes: &Changes, policy: &VerifyPolicy) -> Vec<WorkPath> {
     let paths = changes.0.iter().map(|change| &change.path);
@@ -26,14 +26,13 @@ pub fn watched(changes: &Changes, policy: &VerifyPolicy) -> Vec<WorkPath> {
     paths.filter(wanted).cloned().collect()
 }
 
-/// Whether the lines of a file are looked at, whatever is in it: nobody hides an assertion behind a byte that makes a file
-/// look like a picture.
+/// Whether the lines of a file are read even if it looks binary, so that no byte can hide an assertion.
 #[must_use]
 pub fn is_read(path: &WorkPath) -> bool {
     marks::is_code(path.as_str()) || marks::is_recipe(path.as_str())
 }
 
-/// What is found in a diff in git's own form, without lines of context.
+/// The findings in a git diff without context lines.
 #[must_use]
 pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
     let files = files(diff);
@@ -46,7 +45,8 @@ pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
     Findings(found)
 }
 
-/// Whether a path is one of a test.
+/// Whether a path is that of a test.
+#[must_use]
 pub fn is_test(path: &str, policy: &VerifyPolicy) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
     let name = folders.pop().unwrap_or_default();
@@ -58,7 +58,7 @@ pub fn is_test(path: &str, policy: &VerifyPolicy) -> bool {
 
 fn finding(kind: FindingKind, path: &str, line: &str) -> Option<Finding> {
     let line: String = line.trim().chars().take(LONGEST).collect();
-    // A name that cannot be used here was refused when the changes were listed.
+    // An invalid path was refused when the changes were listed.
     Some(Finding { kind, path: path.parse().ok()?, line })
 }
 
@@ -79,14 +79,14 @@ fn of_file(file: &FileDiff<'_>, policy: &VerifyPolicy) -> Vec<Finding> {
     tests.into_iter().chain(weakened).collect()
 }
 
-/// The test script that a package had and has no more.
+/// The test script that a package has lost.
 fn dropped_script<'a>(file: &FileDiff<'a>) -> Option<&'a str> {
     let is_script = |line: &&&str| line.trim_start().starts_with("\"test\":");
     let gone = file.removed.iter().find(is_script)?;
     file.added.iter().find(is_script).is_none().then_some(gone)
 }
 
-/// Assertions that are gone. One that moved, or has another in its place anywhere in the changes, is not.
+/// Lost assertions. One that moved, or was replaced by another anywhere in the changes, is not lost.
 fn assertions(files: &[FileDiff<'_>], policy: &VerifyPolicy) -> Vec<Finding> {
     let mut added: Vec<&str> = Vec::new();
     let mut removed: Vec<(&str, &str)> = Vec::new();
@@ -94,7 +94,7 @@ fn assertions(files: &[FileDiff<'_>], policy: &VerifyPolicy) -> Vec<Finding> {
         let path = file.new.or(file.old).unwrap_or_default();
         let counts = |line: &&str| marks::asserts(path, line);
         added.extend(file.added.iter().copied().filter(counts).map(str::trim));
-        // What a whole file of tests takes with it is one finding, not one for each line.
+        // A deleted test file is one finding, not one for each line.
         let gone = file.new.is_none() && file.old.is_some_and(|old| is_test(old, policy));
         let lines = file.removed.iter().copied().filter(|_| !gone).filter(counts);
         removed.extend(lines.map(|line| (path, line.trim())));
@@ -114,7 +114,7 @@ fn assertions(files: &[FileDiff<'_>], policy: &VerifyPolicy) -> Vec<Finding> {
         .collect()
 }
 
-/// Tests that are skipped and were not before.
+/// Newly skipped tests.
 fn skips(files: &[FileDiff<'_>]) -> Vec<Finding> {
     let skipped = |lines: &[&str], path: &str| -> Vec<String> {
         let lines = lines.iter().filter(|line| marks::skips(path, line));

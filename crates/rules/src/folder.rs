@@ -1,24 +1,24 @@
-//! May an agent work in this folder? A person who starts one in the wrong place hands it everything that is below: keys,
-//! shell start-up files, the settings and the journal of Bosun itself. Decided by the path alone; nothing is looked at.
+//! Working folders: whether an agent may work in one. The wrong folder would hand it everything below: keys, shell
+//! start-up files, Bosun's own settings and journal. Decided by the path alone; the file system is not read.
 
 use std::path::{Path, PathBuf};
 
 use types::{Decision, RuleId, Sensitive};
 
-/// Places of a machine that matter here, each as the system itself names it, without links.
+/// Protected folders of a machine, as canonical paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MachineFolders {
-    /// The home folder of whoever started this.
+    /// The home folder of the user.
     pub home: Option<PathBuf>,
-    /// Where Bosun keeps its journal, its worktrees and its settings.
+    /// The folders of Bosun's journal, worktrees and settings.
     pub own: Vec<PathBuf>,
 }
 
-/// Folders of the system, in which and below which nobody works.
+/// System folders, refused with everything below them.
 const SYSTEM: [&str; 11] = [
     "/etc", "/boot", "/proc", "/sys", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/run", "/System",
 ];
-/// Folders that hold those of others; what is below may be fine.
+/// Folders that are refused themselves, but not what is below them.
 const SHARED: [&str; 11] = [
     "/usr",
     "/var",
@@ -33,7 +33,7 @@ const SHARED: [&str; 11] = [
     "/nix",
 ];
 
-/// Why nobody may work in a folder, if nobody may. `home_allowed`: a person has said that a home folder is meant.
+/// Why a folder is refused, if it is. `home_allowed`: a person has confirmed a home folder.
 #[must_use]
 pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> Option<Decision> {
     let shown = folder.display();
@@ -64,7 +64,7 @@ pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> O
         let why = format!("{shown} holds the folders of others; work in the folder of a project");
         return no("folder.shared", why);
     }
-    // In a home folder that is meant, what is ours is covered; a command that nothing holds is not run there.
+    // In a confirmed home folder the sandbox hides Bosun's own folders; no command runs there unsandboxed.
     let ours = |own: &&PathBuf| folder.starts_with(own) || (own.starts_with(folder) && !is_home);
     if let Some(own) = machine.own.iter().find(ours) {
         let why = format!(
@@ -82,7 +82,7 @@ pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> O
     }
 }
 
-/// What a folder is by its name, or by that of one above it.
+/// The kind of a folder by its name, or by that of one above it.
 fn kind(folder: &Path) -> Option<Sensitive> {
     Sensitive::of_text(folder.to_string_lossy().trim_start_matches('/'))
 }

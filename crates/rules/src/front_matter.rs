@@ -1,22 +1,23 @@
-//! The front matter of a document: what it says of itself between two lines of dashes at its top. Flat keys only;
-//! what cannot be read says nothing, and the rules treat the document as one that says nothing.
+//! The front matter of a document: the keys between two lines of dashes at its top. Flat keys only; unreadable front
+//! matter counts as none.
 
 use crate::reading::Reading;
 
-/// The most lines of front matter that are looked at.
+/// The most lines of front matter that are read.
 const MOST_LINES: usize = 50;
-/// A shorter word is only itself; a longer one also stands for those that begin like it.
+/// The shortest word that also matches words that begin with it.
 const STEM: usize = 4;
 
+/// The keys that rules use.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Matter {
+pub(super) struct FrontMatter {
     pub(super) kind: Option<String>,
     pub(super) status: Option<String>,
-    /// What it is about; nothing means everything.
+    /// The domains of the document; none means all.
     pub(super) domains: Vec<String>,
 }
 
-impl Matter {
+impl FrontMatter {
     pub(super) fn of(text: &str) -> Self {
         let mut front_matter = Self::default();
         let mut lines = text.trim_start_matches('\u{feff}').lines();
@@ -44,22 +45,22 @@ impl Matter {
                 _ => {}
             }
         }
-        // It never ended, so it was none.
+        // Without an end it is no front matter.
         Self::default()
     }
 
-    /// Whether the request speaks of what the document is about.
+    /// Whether the request mentions a domain of the document.
     pub(super) fn concerns(&self, reading: &Reading) -> bool {
-        let spoken = |word: &str| {
-            reading.words().iter().any(|said| {
-                said.text == word
-                    || (word.chars().count() >= STEM && said.text.starts_with(word))
-                    || (said.text.chars().count() >= STEM && word.starts_with(&said.text))
+        let mentioned = |word: &str| {
+            reading.words().iter().any(|own| {
+                own.text == word
+                    || (word.chars().count() >= STEM && own.text.starts_with(word))
+                    || (own.text.chars().count() >= STEM && word.starts_with(&own.text))
             })
         };
         let all = |domain: &String| {
             let mut words = domain.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-            words.all(spoken)
+            words.all(mentioned)
         };
         self.domains.is_empty() || self.domains.iter().any(all)
     }

@@ -1,4 +1,4 @@
-//! What must hold for any bytes, for the fuzzer. Not part of the library.
+//! Invariants for any input, for the fuzzer. Not part of the library.
 
 use types::{
     Access, CallFacts, Document, Envelope, ModelRef, Permission, Policy, Repeat, Request, Scope,
@@ -9,7 +9,7 @@ use crate::explain::explain;
 use crate::permit::judge;
 use crate::{plan, policy, spec};
 
-/// Any text is read, in bounds, and what stands beside or around it changes nothing of what is found in it.
+/// Any text is read within bounds, and commands beside or around it change nothing of what is found in it.
 pub fn command_line(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parts = read(text);
@@ -60,7 +60,7 @@ pub fn request(policy: &Policy, bytes: &[u8]) {
     assert!(!explained.admission.decision.reason.is_empty());
 }
 
-/// Any document of a registry is taken or left, whatever stands at its head.
+/// Any document of a registry is included or excluded, whatever its front matter.
 pub fn front_matter(policy: &Policy, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (Some(request), Ok(path)) = (asking("Add a flag"), "context/adr/one.md".parse()) else {
@@ -71,7 +71,7 @@ pub fn front_matter(policy: &Policy, bytes: &[u8]) {
     assert_eq!(decided, 1);
 }
 
-/// A line of a journal is read or refused; what was read is written as it was meant.
+/// A line of a journal is read or refused; a line that was read survives a round trip.
 pub fn journal_line(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(line) = Envelope::parse(text) else { return };
@@ -80,14 +80,14 @@ pub fn journal_line(bytes: &[u8]) {
     assert_eq!(again.as_ref(), Some(&line), "{written}");
 }
 
-/// A policy that could be read can be judged, and kept as it is.
+/// A valid policy can be judged and survives a round trip.
 pub fn policy_file(read: &Policy) {
     drop(policy::problems(read));
     let kept = serde_json::to_string(read).unwrap_or_default();
     assert_eq!(serde_json::from_str::<Policy>(&kept).ok().as_ref(), Some(read), "{kept}");
 }
 
-/// A spec is read or refused; what is written of it reads the same.
+/// A spec is read or refused; a spec that was read survives a round trip.
 pub fn spec_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(read) = spec::read(text) else { return };

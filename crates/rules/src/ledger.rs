@@ -1,20 +1,20 @@
-//! Budgets as arithmetic: what may be spent, what is set aside, what is gone, and what a call may cost at most. Who is
-//! given which share, and what happens when nothing is left, is decided elsewhere.
+//! Budget arithmetic: budgets, reservations, spending, and the worst case of a call. Shares of budgets and the reaction
+//! to an empty one are decided elsewhere.
 
 use types::{Budget, Money, Spend};
 
-/// The longest reply of a model of which that is not known, in tokens.
+/// The longest reply of a model with an unknown limit, in tokens.
 const USUAL_REPLY: u64 = 16_000;
-/// Where a budget is nearly spent, replies are kept shorter than a model could talk, but not shorter than this.
+/// The lower bound of the reply limit when a budget is nearly spent, in tokens.
 pub const LEAST_REPLY: u64 = 4_000;
 
-/// The longest reply to ask for: what the role is given, and no more than the model can say.
+/// The longest reply to ask for: the lower of the limits of role and model.
 #[must_use]
 pub fn output_limit(role: Option<u64>, model: Option<u64>) -> u64 {
     role.into_iter().chain(model).min().unwrap_or(USUAL_REPLY)
 }
 
-/// One level of the tree of budgets: a run's, or one attempt's share of it.
+/// One level of the budget tree: a run, or one attempt's share of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
     budget: Budget,
@@ -24,35 +24,42 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// An unused ledger.
+    #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { budget, ..Self::default() }
     }
 
-    /// One of which something is spent.
+    /// A ledger with prior spending.
     #[must_use]
     pub fn with_spent(budget: Budget, spent: Spend) -> Self {
         Self { budget, spent, ..Self::default() }
     }
 
+    /// The budget.
+    #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
+    /// The amount spent.
+    #[must_use]
     pub fn spent(&self) -> Spend {
         self.spent
     }
 
+    /// Reserves an amount.
     pub fn hold(&mut self, amount: Spend) {
         self.held = self.held.plus(amount);
     }
 
-    /// What was set aside is given back, and what was really used is booked.
+    /// Releases a reservation and records the actual use.
     pub fn settle(&mut self, held: Spend, used: Spend) {
         self.held = self.held.less(held);
         self.spent = self.spent.plus(used);
     }
 
-    /// More may be spent. What was said about most of it being gone is no longer so.
+    /// Raises the budget and clears the warning.
     pub fn raise(&mut self, add: Budget) {
         fn sum(all: Option<u64>, add: Option<u64>) -> Option<u64> {
             all.map(|all| all.saturating_add(add.unwrap_or(0)))
@@ -66,15 +73,19 @@ impl Ledger {
         self.warned = false;
     }
 
+    /// The amount reserved.
+    #[must_use]
     pub fn held(&self) -> Spend {
         self.held
     }
 
+    /// Records that a warning was given.
     pub fn mark_warned(&mut self) {
         self.warned = true;
     }
 
-    /// What is neither spent nor set aside.
+    /// The amount neither spent nor reserved.
+    #[must_use]
     pub fn free(&self) -> Budget {
         let gone = self.spent.plus(self.held);
         Budget {
@@ -85,20 +96,22 @@ impl Ledger {
         }
     }
 
+    /// Whether spending exceeds the budget.
+    #[must_use]
     pub fn is_overspent(&self) -> bool {
         self.budget.tokens.is_some_and(|tokens| self.spent.tokens > tokens)
             || self.budget.money.is_some_and(|money| self.spent.money > money)
             || self.budget.calls.is_some_and(|calls| self.spent.calls > calls)
     }
 
-    /// Whether it was said that most of it is spent.
+    /// Whether a warning was given that most of it is spent.
     #[must_use]
     pub fn is_warned(&self) -> bool {
         self.warned
     }
 }
 
-/// What of a budget is spent to this share or more, each with its numbers.
+/// The dimensions of a budget that are spent to this percentage or more, each with its numbers.
 #[must_use]
 pub fn past(budget: Budget, spent: Spend, percent: u64) -> Vec<String> {
     let past =
@@ -114,7 +127,8 @@ pub fn past(budget: Budget, spent: Spend, percent: u64) -> Vec<String> {
     lines.into_iter().flatten().collect()
 }
 
-/// What a budget sets aside in a ledger; what it does not name is not counted there either.
+/// The reservation for a budget; dimensions that it does not limit count as zero.
+#[must_use]
 pub fn claim(budget: Budget) -> Spend {
     Spend {
         tokens: budget.tokens.unwrap_or(0),
@@ -123,7 +137,8 @@ pub fn claim(budget: Budget) -> Spend {
     }
 }
 
-/// An equal share of what is free for one of `among` attempts, and never more than the role's own limit.
+/// An equal share of the free budget for one of `among` attempts, at most the role's own limit.
+#[must_use]
 pub fn share(free: Budget, role: Budget, among: u64) -> Budget {
     let least = |share: Option<u64>, limit: Option<u64>| match (share, limit) {
         (Some(share), Some(limit)) => Some(share.min(limit)),
@@ -140,13 +155,14 @@ pub fn share(free: Budget, role: Budget, among: u64) -> Budget {
     }
 }
 
-/// How many tokens a text of this many bytes has, estimated conservatively. Ordinary texts have half as many, some have more; what
-/// is not used is given back when the reply is there.
+/// A conservative estimate of the tokens in a text of this many bytes. Ordinary texts have half as many, some have
+/// more; the unused part is released when the reply arrives.
+#[must_use]
 pub const fn most_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(2)
 }
 
-/// What a call may cost at the most, or why that cannot be told although it must be.
+/// The worst-case cost of a call, or why it cannot be computed although it must be.
 pub fn worst(
     budget: Budget,
     price: Option<types::PriceCap>,
@@ -164,7 +180,8 @@ pub fn worst(
     Ok(Spend { tokens: input.saturating_add(output), money, calls: 1 })
 }
 
-/// Why a call does not fit into what is free; nothing when it does.
+/// Why a call does not fit into the free budget; none if it does.
+#[must_use]
 pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
     let tokens = free.tokens.filter(|left| wanted.tokens > *left);
     let money = free.money.filter(|left| wanted.money > *left);
@@ -178,7 +195,8 @@ pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
     Some(format!("the next call may take {what} of the attempt's budget"))
 }
 
-/// What binds is the tighter of the two; the request may not loosen the policy.
+/// The tighter of two budgets; a request cannot loosen the policy.
+#[must_use]
 pub fn narrower(policy: Budget, request: Budget) -> Budget {
     fn least<T: Ord + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
         a.into_iter().chain(b).min()

@@ -1,5 +1,5 @@
-//! Judges that know no run: given a text, a plan, a call or a change, and a policy, what do the rules say? Pure,
-//! synchronous, deterministic. Nothing here has state, asks a model, or knows which run a question comes from.
+//! Rules: pure, deterministic functions that judge a text, a plan, a call or a change by a policy. No state, no I/O, no
+//! model calls, and no knowledge of the run that asks.
 
 pub mod admission;
 pub mod approval;

@@ -1,17 +1,17 @@
-//! What a role may really use: its tools without those that need what its manifest does not give. Nobody is given all
-//! of the network, whatever a manifest says.
+//! Effective tools of a role: its tools without those that its manifest does not permit. No manifest can grant the
+//! whole network.
 
 use types::{NetworkLeave, Policy, Role};
 
-/// What a tool needs.
+/// The permission that a tool needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Network,
     Filesystem,
 }
 
-/// Tools that need something; all others need nothing. To find lines (`grep`) and to be shown what changed (`git_diff`)
-/// is nobody's privilege; whole files and folders are, and so is whatever writes.
+/// Tools that need a permission. Searching lines (`grep`) and showing changes (`git_diff`) need none; reading whole
+/// files or folders and any writing do.
 const NEEDS: &[(&str, Needs)] = &[
     ("web_fetch", Needs::Network),
     ("read_file", Needs::Filesystem),
@@ -29,7 +29,7 @@ const NEEDS: &[(&str, Needs)] = &[
     ("shell", Needs::Filesystem),
 ];
 
-/// The tools of a role that its manifest leaves it.
+/// The tools of a role that its manifest permits.
 #[must_use]
 pub fn effective_tools(role: &Role) -> Vec<String> {
     let Some(manifest) = &role.manifest else { return role.tools.clone() };
@@ -44,8 +44,8 @@ pub fn effective_tools(role: &Role) -> Vec<String> {
     role.tools.iter().filter(may).cloned().collect()
 }
 
-/// Manifests that give more than the operator does.
-pub fn problems(policy: &Policy, found: &mut Vec<String>) {
+/// Reports manifests that grant more than the operator does.
+pub(crate) fn problems(policy: &Policy, found: &mut Vec<String>) {
     for (id, role) in &policy.roles {
         let Some(manifest) = &role.manifest else { continue };
         let NetworkLeave::Hosts(hosts) = &manifest.network else { continue };
@@ -66,7 +66,7 @@ mod tests {
         toml::from_str(&role).expect("a role")
     }
 
-    /// C58: what is left is computed; a wish for all of the network is not honoured.
+    /// C58: effective tools are computed; a request for the whole network is not granted.
     #[test]
     fn a_role_keeps_only_the_tools_for_which_it_has_leave() {
         let tools = "tools = ['read_file', 'grep', 'web_fetch', 'submit']";

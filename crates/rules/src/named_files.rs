@@ -1,13 +1,14 @@
-//! The files that a request names, and where its work may write because of that.
+//! Files named in a request, and the scope for writing that follows from them.
 
 use types::WorkPath;
 
 use crate::reading;
 
-/// The most files that an Intent Spec of ours names.
+/// The most files that a generated Intent Spec names.
 pub const MOST_FILES: usize = 20;
 
-/// Where whoever carries out a request may write: the files that it names, or, if it names none, anywhere.
+/// The scope of a request for writing: the files that it names or, if it names none, the whole workspace.
+#[must_use]
 pub fn places(text: &str) -> Vec<String> {
     match named_in(text).as_slice() {
         [] => vec!["./".to_owned()],
@@ -15,7 +16,7 @@ pub fn places(text: &str) -> Vec<String> {
     }
 }
 
-/// The files that a text names, in the order of their paths.
+/// The files that a text names, sorted by path.
 #[must_use]
 pub fn named_in(text: &str) -> Vec<WorkPath> {
     let mut files = reading::files(text);

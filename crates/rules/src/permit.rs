@@ -1,6 +1,6 @@
-//! May this call be made? A call is judged by the first rule that speaks of it, and each part of a command line by the
-//! first rule that speaks of that part; the strictest verdict wins. What no rule speaks of is not allowed, unless the
-//! policy says so. Rules are a seat belt; the sandbox is the wall.
+//! Permissions: may this call be made? The first rule that matches a call decides, and for a command line the first
+//! rule that matches each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a
+//! command gets the default of the policy. Rules catch mistakes; only the sandbox enforces.
 
 mod look;
 mod sensitive;
@@ -12,19 +12,19 @@ use crate::command::{self, Part, Pattern};
 pub use look::look;
 pub use sensitive::names as names_file;
 
-/// How much of a command is shown.
+/// How many characters of a command are shown.
 const SHOWN: usize = 200;
 
-/// What the rules say about a call.
+/// The verdict on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permit {
     pub verdict: Permission,
     pub decision: Decision,
-    /// What they say about each part of its command; nothing for a call that runs none.
+    /// The verdict on each part of its command; empty for a call that runs none.
     pub parts: Vec<PartPermit>,
 }
 
-/// What the rules say about one part of a command line.
+/// The verdict on one part of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartPermit {
     /// The part in one line.
@@ -47,35 +47,44 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
     }
 }
 
-/// The same where a person can be asked, whatever the policy says about that.
+/// The same for an attended run, whatever the policy says about that.
+#[must_use]
 pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
-    let seen = seen(tool, facts);
+    let inputs = inputs(tool, facts);
     if let Some((decision, _)) = sensitive::never(facts) {
         return Permit {
             verdict: Permission::Deny,
-            decision: decision.seeing(seen),
+            decision: decision.seeing(inputs),
             parts: vec![],
         };
     }
-    let rules = policy.permissions.iter().filter(|rule| speaks_of(rule, scope, tool, facts));
+    let rules = policy.permissions.iter().filter(|rule| matches(rule, scope, tool, facts));
     let permit = match (facts.access, facts.command.as_deref()) {
         (Access::Execute, Some(line)) => {
             let parts = command::read(line);
             let names = names(&parts);
-            let rules: Vec<Compiled<'_>> = rules.map(|rule| Compiled::new(rule, &names)).collect();
+            let rules: Vec<CompiledRule<'_>> =
+                rules.map(|rule| CompiledRule::new(rule, &names)).collect();
             let judged = parts.iter().map(|part| judge_part(policy, &rules, part)).collect();
-            strictest(judged, &seen)
+            strictest(judged, &inputs)
         }
         _ => {
             let rule = rules.into_iter().find(|rule| !names_parts(rule));
-            let permit = whole(rule, scope, facts, tool, &seen);
-            let meant = rule.map(|rule| rule.touches.as_slice()).unwrap_or_default();
-            sensitive::at_least_asked(policy, scope, facts, meant, permit)
+            let permit = whole(rule, scope, facts, tool, &inputs);
+            let covered = rule.map(|rule| rule.touches.as_slice()).unwrap_or_default();
+            match sensitive::must_ask(policy, scope, facts, covered) {
+                Some(decision) if permit.verdict == Permission::Allow => Permit {
+                    verdict: Permission::Ask,
+                    decision: decision.seeing(&inputs),
+                    parts: permit.parts,
+                },
+                _ => permit,
+            }
         }
     };
     match facts.access {
         Access::Ask => as_a_question(permit),
-        // It runs a program that writes to what it names, and both have to be allowed.
+        // It runs a program that writes to named paths, and both must be allowed.
         Access::Execute if !facts.paths.is_empty() => {
             let writes = CallFacts { access: Access::Write, command: None, ..facts.clone() };
             let written = judge_attended(policy, scope, tool, &writes);
@@ -85,66 +94,67 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
     }
 }
 
-/// Whether a rule speaks of a command line, for the examples that it carries: an allowing rule has to speak of every
-/// part of it, any other of one.
+/// Whether a rule matches a command line, for the rule's own examples: an allowing rule has to match every part, any
+/// other rule one.
 #[must_use]
-pub fn is_example(rule: &PermitRule, line: &str) -> bool {
+pub(crate) fn is_example(rule: &PermitRule, line: &str) -> bool {
     let parts = command::read(line);
-    let rule = Compiled::new(rule, &names(&parts));
-    let mut parts = parts.iter().filter(|part| !only_carries(part)).peekable();
+    let rule = CompiledRule::new(rule, &names(&parts));
+    let mut parts = parts.iter().filter(|part| !only_wraps(part)).peekable();
     match rule.rule.verdict {
-        Permission::Allow => parts.peek().is_some() && parts.all(|part| rule.speaks_of(part)),
-        Permission::Ask | Permission::Deny => parts.any(|part| rule.speaks_of(part)),
+        Permission::Allow => parts.peek().is_some() && parts.all(|part| rule.matches(part)),
+        Permission::Ask | Permission::Deny => parts.any(|part| rule.matches(part)),
     }
 }
 
-/// What the programs of some parts are called, as far as that is likely.
+/// The likely names of the programs that some parts call.
 fn names(parts: &[Part]) -> Vec<String> {
     parts.iter().filter_map(Part::name).collect()
 }
 
-/// A rule with its patterns taken apart, as far as some programs can have to do with them.
-struct Compiled<'a> {
+/// A rule with those of its patterns parsed that can match some programs.
+struct CompiledRule<'a> {
     rule: &'a PermitRule,
     patterns: Vec<Pattern>,
 }
 
-impl<'a> Compiled<'a> {
+impl<'a> CompiledRule<'a> {
     fn new(rule: &'a PermitRule, names: &[String]) -> Self {
         let near = rule.commands.iter().filter(|text| Pattern::is_near(text, names));
         Self { rule, patterns: near.filter_map(|text| Pattern::parse(text)).collect() }
     }
 
-    fn speaks_of(&self, part: &Part) -> bool {
+    fn matches(&self, part: &Part) -> bool {
         let named = |pattern: &Pattern| match self.rule.verdict {
             Permission::Allow => pattern.covers(part),
             Permission::Ask | Permission::Deny => pattern.is_like(part),
         };
         let does = &self.rule.does;
         (self.rule.commands.is_empty() || self.patterns.iter().any(named))
-            && (does.is_empty() || does.iter().any(|deed| part.risks.contains(deed)))
+            && (does.is_empty() || does.iter().any(|risk| part.risks.contains(risk)))
     }
 }
 
-/// Whether a rule is about parts of commands, and not about calls.
+/// Whether a rule is about parts of commands rather than about calls.
 fn names_parts(rule: &PermitRule) -> bool {
     !rule.commands.is_empty() || !rule.does.is_empty()
 }
 
-fn judge_part(policy: &Policy, rules: &[Compiled<'_>], part: &Part) -> PartPermit {
+fn judge_part(policy: &Policy, rules: &[CompiledRule<'_>], part: &Part) -> PartPermit {
     let shown: String = part.shown().chars().take(SHOWN).collect();
     let words = part.words.iter().map(command::Word::shown).collect();
-    let said = |verdict, rule, reason| PartPermit { command: shown, words, verdict, rule, reason };
-    if let Some(Compiled { rule, .. }) = rules.iter().find(|rule| rule.speaks_of(part)) {
-        return said(rule.verdict, rule.id.clone(), rule.reason.clone());
+    let permit =
+        |verdict, rule, reason| PartPermit { command: shown, words, verdict, rule, reason };
+    if let Some(CompiledRule { rule, .. }) = rules.iter().find(|rule| rule.matches(part)) {
+        return permit(rule.verdict, rule.id.clone(), rule.reason.clone());
     }
-    if only_carries(part) {
+    if only_wraps(part) {
         let reason = "it only starts or sets up what is judged on its own".to_owned();
-        return said(Permission::Allow, RuleId::fixed(CARRIES), reason);
+        return permit(Permission::Allow, RuleId::fixed(WRAPPER_RULE), reason);
     }
     let because = match (part.unclear, part.risks.iter().next()) {
         (Some(why), _) => format!("; {why}"),
-        (None, Some(deed)) => format!("; it {}", deed.says()),
+        (None, Some(risk)) => format!("; it {}", risk.says()),
         (None, None) => String::new(),
     };
     let reason = match policy.default {
@@ -154,27 +164,27 @@ fn judge_part(policy: &Policy, rules: &[Compiled<'_>], part: &Part) -> PartPermi
         Permission::Ask => format!("no rule allows it, so a person has to{because}"),
         Permission::Deny => format!("no rule allows it{because}"),
     };
-    said(policy.default, RuleId::fixed("permit.default"), reason)
+    permit(policy.default, RuleId::fixed("permit.default"), reason)
 }
 
-const CARRIES: &str = "permit.carries";
+const WRAPPER_RULE: &str = "permit.carries";
 
-/// Whether a part does nothing itself that a rule would have to allow.
-fn only_carries(part: &Part) -> bool {
+/// Whether a part does nothing of its own that a rule would have to allow.
+fn only_wraps(part: &Part) -> bool {
     let sets_up =
         part.words.is_empty() || part.words.first().is_some_and(|word| word.shown() == "[[");
-    (part.carries || sets_up)
-        && part.risks.iter().all(|deed| part.carries && *deed == Deed::RunsCode)
+    (part.is_wrapper || sets_up)
+        && part.risks.iter().all(|risk| part.is_wrapper && *risk == Deed::RunsCode)
 }
 
 /// The verdict on a whole command: that of its strictest part.
-fn strictest(parts: Vec<PartPermit>, seen: &str) -> Permit {
+fn strictest(parts: Vec<PartPermit>, inputs: &str) -> Permit {
     let verdict = parts.iter().map(|part| part.verdict).max().unwrap_or(Permission::Deny);
     let decides = |part: &&PartPermit| part.verdict == verdict;
     let decisive = parts
         .iter()
         .filter(decides)
-        .find(|part| part.rule.as_str() != CARRIES)
+        .find(|part| part.rule.as_str() != WRAPPER_RULE)
         .or_else(|| parts.iter().find(decides));
     let decision = match decisive {
         Some(part) if parts.len() > 1 && verdict != Permission::Allow => {
@@ -183,7 +193,7 @@ fn strictest(parts: Vec<PartPermit>, seen: &str) -> Permit {
         Some(part) => Decision::new(part.rule.clone(), part.reason.clone()),
         None => Decision::new(RuleId::fixed("permit.no_rule"), "there is no command in it"),
     };
-    Permit { verdict, decision: decision.seeing(seen), parts }
+    Permit { verdict, decision: decision.seeing(inputs), parts }
 }
 
 /// The verdict on a call that runs no command.
@@ -192,7 +202,7 @@ fn whole(
     scope: &Scope,
     facts: &CallFacts,
     tool: &str,
-    seen: &str,
+    inputs: &str,
 ) -> Permit {
     let (verdict, decision) = match rule {
         Some(rule) => (rule.verdict, Decision::new(rule.id.clone(), reason(rule, scope, facts))),
@@ -201,10 +211,10 @@ fn whole(
             (Permission::Deny, Decision::new(RuleId::fixed("permit.no_rule"), reason))
         }
     };
-    Permit { verdict, decision: decision.seeing(seen), parts: vec![] }
+    Permit { verdict, decision: decision.seeing(inputs), parts: vec![] }
 }
 
-/// A call that is a question and may be made is one that waits for a person.
+/// A permitted question to a person waits for that person.
 fn as_a_question(permit: Permit) -> Permit {
     Permit { verdict: permit.verdict.max(Permission::Ask), ..permit }
 }
@@ -227,8 +237,8 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
     permit
 }
 
-/// Whether a rule is about a call like this, whatever its command.
-fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
+/// Whether a rule matches a call, regardless of its command.
+fn matches(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> bool {
     let plain = facts.tool.as_deref().unwrap_or(tool);
     (rule.tools.is_empty() || rule.tools.iter().any(|name| name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
@@ -236,11 +246,12 @@ fn speaks_of(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) ->
         && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))
 }
 
-/// A command may write anywhere in its workspace, so it is in scope only for a task that may write at all.
+/// Whether a call is within the scope. A command may write anywhere in its workspace, so it is in scope only for a task
+/// that may write at all.
 fn in_scope(scope: &Scope, facts: &CallFacts) -> bool {
     match facts.access {
         Access::Execute => !scope.0.is_empty(),
-        // A write that does not say where could be anywhere.
+        // A write without a path could be anywhere.
         Access::Write => {
             !facts.paths.is_empty() && facts.paths.iter().all(|path| scope.allows(path))
         }
@@ -263,7 +274,7 @@ fn reason(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> String {
     }
 }
 
-fn seen(tool: &str, facts: &CallFacts) -> String {
+fn inputs(tool: &str, facts: &CallFacts) -> String {
     let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
     let command = facts.command.as_deref().map(|c| c.chars().take(SHOWN).collect::<String>());
     format!("{tool} {}", command.unwrap_or_else(|| paths.join(" "))).trim_end().to_owned()

@@ -1,7 +1,8 @@
-//! Patterns on words, as policies write them: whole words in order, with gaps that respect clauses and noun phrases.
+//! Patterns on words in policies: whole words in order, with gaps that respect clauses and noun phrases.
 //!
-//! `a|b` is either, `a_b` one after the other, `w*` a word that begins so, `<list>` one of the policy's words; `..` skips words of the same noun
-//! phrase, `...` words of the same sentence; `^` is the start of a clause, `$` the end of a noun phrase.
+//! `a|b` is either, `a_b` one after the other, `w*` a word that begins so, `<list>` one of the policy's words; `..`
+//! skips words of the same noun phrase, `...` words of the same sentence; `^` is the start of a clause, `$` the end of
+//! a noun phrase.
 
 mod grammar;
 
@@ -15,10 +16,10 @@ use grammar::{is_joint, is_start};
 const NEAR: usize = 6;
 const FAR: usize = 14;
 
-/// At how many places a pattern is tried: nobody says one thing more often, and whoever does is not heard any longer.
+/// The most positions at which a pattern is tried; bounds the time for repetitive texts.
 const MOST_PLACES: usize = 4_000;
 
-/// The lists of words of a policy.
+/// The word lists of a policy.
 pub(crate) type Lists = BTreeMap<String, Vec<String>>;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,13 +33,13 @@ enum Item<'a> {
     End,
     Near,
     Far,
-    /// One of these; each is a word or several.
+    /// One of these entries, each of one or more words.
     Any(Vec<&'a str>),
 }
 
-/// Why a text is not a pattern.
+/// Why a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BadPhrase {
+pub(crate) enum BadPhrase {
     NoWord,
     NoSuchList(String),
     NotAWord(String),
@@ -69,7 +70,7 @@ impl<'a> Phrase<'a> {
         }
     }
 
-    /// What is wrong with its words, if anything is. That is looked at when a policy is loaded, not for every request.
+    /// The problem with its words, if there is one. Checked when a policy is loaded, not for every request.
     pub(crate) fn fault(&self) -> Option<BadPhrase> {
         let words = self.items.iter().flat_map(|item| match item {
             Item::Any(words) => words.as_slice(),
@@ -79,7 +80,7 @@ impl<'a> Phrase<'a> {
         words.copied().find(bad).map(|word| BadPhrase::NotAWord(word.to_owned()))
     }
 
-    /// Where it is found, by the places of the first words, in order.
+    /// The matches, by the index of the first word, in order.
     pub(crate) fn places(&self, reading: &Reading) -> Vec<usize> {
         let first = self.items.iter().find_map(|item| match item {
             Item::Any(words) => Some(words),
@@ -94,20 +95,26 @@ impl<'a> Phrase<'a> {
         places
     }
 
-    /// Whether this word alone is one that the pattern names.
+    /// Whether the pattern matches this single word.
     pub(crate) fn is_word(&self, word: &Word) -> bool {
         matches!(self.items.as_slice(), [Item::Any(words)] if words.iter().any(|wanted| word.is(wanted)))
     }
 }
 
-/// Whether one of these places, which are in order, is before that one in the same sentence.
+/// The matches of a pattern; none for an invalid one.
+pub(crate) fn places(pattern: &str, lists: &Lists, reading: &Reading) -> Vec<usize> {
+    let phrase = Phrase::parse(pattern, lists);
+    phrase.map(|phrase| phrase.places(reading)).unwrap_or_default()
+}
+
+/// Whether one of these sorted positions precedes that one in the same sentence.
 pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) -> bool {
     let sentence = reading.sentence_of(place);
     let first = found.partition_point(|found| *found < sentence);
     found.get(first).is_some_and(|found| *found < place)
 }
 
-/// Whether the word there begins a clause, so that it is what is asked for.
+/// Whether the word there begins a clause.
 pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
     is_start(reading.words(), place)
 }
@@ -135,7 +142,7 @@ fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase
     })
 }
 
-/// Words in lower case; a star may only stand at the end of one.
+/// Whether these are lower-case words, with a star only at the end of one.
 fn is_plain(words: &str) -> bool {
     let word = |word: &str| {
         let word = word.strip_suffix('*').unwrap_or(word);
@@ -146,7 +153,7 @@ fn is_plain(words: &str) -> bool {
     words.split([' ', '_']).all(word)
 }
 
-/// The words of an entry; scripts without blanks have a word for each character.
+/// The words of an entry; in scripts without blanks, each character is a word.
 fn pieces(words: &str) -> impl Iterator<Item = &str> {
     words.split([' ', '_']).filter(|word| !word.is_empty()).flat_map(|word| {
         let wide = word.chars().all(|c| ('\u{3040}'..='\u{9fff}').contains(&c));
@@ -155,7 +162,7 @@ fn pieces(words: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the items are found from here on, the first word after no more than this pause.
+/// Whether the items match from here on, the first word after at most this pause.
 fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool {
     let Some((item, rest)) = items.split_first() else { return true };
     match item {
@@ -182,7 +189,7 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
     }
 }
 
-/// How many words an entry takes here, if it stands here.
+/// The number of words that an entry matches here, if it does.
 fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize> {
     let first = words.get(at)?;
     if first.text.as_bytes().first() != wanted.as_bytes().first() {
@@ -200,7 +207,7 @@ fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize
     (count > 0).then_some(count)
 }
 
-/// Whether what comes next is found after some words that may be skipped.
+/// Whether the rest matches after skipping some words.
 fn skips(
     most: usize,
     words: &[Word],
@@ -219,7 +226,7 @@ fn skips(
     false
 }
 
-/// Whether the noun phrase is over, so that the word before was what it is about.
+/// Whether the noun phrase ends before this word.
 pub(crate) fn ends_a_phrase(words: &[Word], at: usize) -> bool {
     words.get(at).is_none_or(|word| word.pause != Pause::None || is_joint(&word.text))
 }

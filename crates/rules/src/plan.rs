@@ -1,5 +1,5 @@
-//! Reads and judges plans, made by an agent or given by a person: strictly, with every problem named at once, so that
-//! the author can fix them in one go. Whether a person has to approve a plan is not decided here.
+//! Plans, from an agent or a person: parsing and strict validation, with all problems reported at once. Approval of a
+//! plan is not decided here.
 
 mod outlook;
 mod problems;
@@ -13,22 +13,22 @@ use crate::ledger;
 pub use outlook::{Headroom, complete, told};
 pub use problems::of as problems;
 
-/// The JSON Schema of what a planner hands in.
+/// The JSON Schema of a planner's submission.
 #[must_use]
 pub fn schema() -> Value {
     PLAN_FORMAT.schema()
 }
 
-/// Why a file is not a plan that can be carried out.
+/// Why a file is not an executable plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadPlan {
     /// It is neither YAML nor JSON.
     Parse(NotYaml),
-    /// It is, but not a plan that can be carried out.
+    /// It can be parsed, but is not an executable plan.
     Invalid(Vec<Problem>),
 }
 
-/// Reads a plan that a person hands in, and judges it as the run will.
+/// Reads a person's plan and judges it as the run will.
 pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadPlan> {
     let read = yaml::read(text).map_err(BadPlan::Parse)?;
     let invalid = |problems: Vec<Problem>| {
@@ -46,7 +46,7 @@ fn of_value(value: &Value) -> Result<Plan, Vec<Problem>> {
         .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])
 }
 
-/// The plan that was handed in, with what code adds to it; or everything that is wrong with it.
+/// A submitted plan, completed with computed values, or all of its problems.
 pub fn judged(
     policy: &Policy,
     request: &Request,
@@ -65,7 +65,7 @@ pub fn judged(
     Err(problems.into_iter().map(|problem| problem.message).collect())
 }
 
-/// What is said of a submission that is no object at all.
+/// The problem with a submission that is not an object.
 fn shapeless(submission: &Value) -> Option<&'static str> {
     match submission {
         Value::String(text) if text.contains("```") => Some(
@@ -84,14 +84,14 @@ pub fn named(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Lets `submit` carry the schema of what is wanted, for roles that have no contract of their own.
+/// Sets the schema of `submit`, for roles without a contract.
 pub fn carry_schema(tools: &mut [ToolSpec], brief: &Brief) {
     let submit = tools.iter_mut().find(|tool| tool.name == "submit");
     let Some(submit) = submit.filter(|_| brief.reply.is_none()) else { return };
     submit.schema = if brief.attempt.task == TaskId::plan() { schema() } else { work_schema() };
 }
 
-/// What whoever does a task hands in.
+/// The schema of a task's submission.
 fn work_schema() -> Value {
     json!({
         "type": "object",

@@ -1,4 +1,4 @@
-//! Is a policy fit to be used? Every rule must hold for its own examples, and every name must be known.
+//! Validation of a policy: every rule must agree with its own examples, and every name must be known.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::permit::is_example;
 use crate::profile;
 use crate::reading::Reading;
 
-/// What is wrong with a policy; nothing when it can be used.
+/// The problems of a policy; none if it can be used.
 #[must_use]
 pub fn problems(policy: &Policy) -> Vec<String> {
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     routing(policy, &mut found);
     project_types(policy, &mut found);
     permissions(policy, &mut found);
-    // One agent alone has no plan to make and no gate to pass.
+    // A single agent has no plan and no gates.
     if !is_solo(policy) {
         crew(policy, &mut found);
     }
@@ -42,7 +42,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     found
 }
 
-/// Shares that make no sense.
+/// Reports impossible shares.
 fn budget(policy: &Policy, found: &mut Vec<String>) {
     for (phase, percent) in &policy.budget.phases {
         let word = phase.as_str();
@@ -61,20 +61,20 @@ fn budget(policy: &Policy, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a policy is for one agent alone.
+/// Whether a policy is for a single agent.
 #[must_use]
 pub fn is_solo(policy: &Policy) -> bool {
     policy.roles.contains_key(&RoleId::solo())
 }
 
-/// Whether a policy is document 002's: its planner answers with its plan alone.
+/// Whether a policy is of the strict kind (document 002), whose planner replies with the plan alone.
 #[must_use]
 pub fn is_strict(policy: &Policy) -> bool {
     let planner = policy.roles.get(&RoleId::fixed("planner"));
     planner.and_then(|role| role.reply).is_some_and(|reply| reply.contract == Contract::Plan)
 }
 
-/// What a crew cannot do without.
+/// Reports missing roles and gates of a crew.
 fn crew(policy: &Policy, found: &mut Vec<String>) {
     let needed = match &policy.intent {
         Some(intent) => [intent.product.clone(), intent.dev.clone()],
@@ -92,7 +92,7 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
     }
 }
 
-/// Whoever reviews must answer with something that can be read.
+/// Reports a reviewer without a report or verdict contract.
 fn contracts(policy: &Policy, found: &mut Vec<String>) {
     let Some(role) = policy.review.as_ref().map(|review| &review.role) else { return };
     let contract = policy.roles.get(role).and_then(|role| role.reply).map(|reply| reply.contract);
@@ -101,9 +101,9 @@ fn contracts(policy: &Policy, found: &mut Vec<String>) {
     }
 }
 
-/// Permissions of somebody's own laid over others: they come first, because the first that matches wins, and take the
-/// places of those with the same ids. Whoever also says what holds for all other commands (`default`) has the last word
-/// on what is allowed to them; what was forbidden stays forbidden, unless one of their own rules allows it.
+/// Overlays permissions: the overlay's rules come first, because the first match wins, and replace those with the same
+/// ids. An overlay with a `default` also drops the rules below it that allow commands; denials stay, unless one of its
+/// own rules allows the command.
 #[must_use]
 pub fn laid_over(
     others: Vec<PermitRule>,
@@ -122,7 +122,7 @@ pub fn laid_over(
 }
 
 fn routing(policy: &Policy, found: &mut Vec<String>) {
-    // Where there is no line of gates, nothing travels it.
+    // A policy without gates routes nothing.
     if policy.routing.is_empty() && !policy.gates.is_empty() {
         found.push("there is no routing rule, so no request could go anywhere".to_owned());
     }

@@ -1,9 +1,9 @@
-//! Which tool profile a role has: one that its policy defines, one that ships with the product, or its model's own. What
-//! is wrong with the profiles of a policy is said here, too; the tools themselves are not known here.
+//! Tool profiles: a role's profile is defined by its policy, shipped with the product, or that of its model family.
+//! Also validates the profiles of a policy; the tools themselves are not known here.
 
 use types::{Family, ModelRef, Policy, RoleId, ToolProfile};
 
-/// The longest name of a tool that all providers take.
+/// The longest tool name that all providers accept.
 const LONGEST: usize = 64;
 
 /// The profile of a role with a model.
@@ -27,13 +27,14 @@ pub fn known(policy: &Policy) -> Vec<String> {
     shipped.chain(policy.profiles.keys().cloned()).collect()
 }
 
-/// Whether calls of a role that only look run at the same time.
+/// Whether read-only calls of a role run concurrently.
+#[must_use]
 pub fn calls_in_parallel(policy: &Policy, role: &RoleId) -> bool {
     let named = policy.roles.get(role).and_then(|role| role.profile.as_deref());
     named.and_then(|name| policy.profiles.get(name)).is_none_or(|profile| profile.parallel_calls)
 }
 
-pub fn problems(policy: &Policy, found: &mut Vec<String>) {
+pub(crate) fn problems(policy: &Policy, found: &mut Vec<String>) {
     for (id, role) in &policy.roles {
         let Some(name) = &role.profile else { continue };
         match find(policy, name) {
@@ -106,7 +107,7 @@ mod tests {
         policy
     }
 
-    /// A64: a profile of the user's own is what its role has, and says the rest by being like a family.
+    /// A64: a role gets the user's own profile, which inherits the rest from a family.
     #[test]
     fn a_policys_own_profile_is_found_by_its_name() {
         let policy =

@@ -1,51 +1,52 @@
 //! The system prompt of a session, in layers: base, family, environment, project documents, the person's instruction
-//! last. A pure function of what was gathered, so the same session says the same bytes on every turn. Whatever came
-//! from a repository is framed as material and cannot close its own frame. Nothing is read here.
+//! last. A pure function of its inputs, so a session sends the same bytes on every turn. Text from a repository is
+//! framed as material and cannot close its own frame. No files are read here.
 
 use std::fmt::Write as _;
 
 use types::{Document, Facts, ModelRef, Timestamp, one_line};
 
 /// How many bytes of project documents a prompt holds.
-pub const DOCUMENT_BYTES: usize = 32 * 1024;
-/// How many lines of a status, and how many commits, a prompt shows.
-pub const STATUS_LINES: usize = 20;
+const DOCUMENT_BYTES: usize = 32 * 1024;
+/// How many lines of a status a prompt shows.
+const STATUS_LINES: usize = 20;
+/// How many commits a prompt shows.
 pub const COMMITS: usize = 10;
 
 /// How much of one line from a repository is shown.
 const LINE_CHARS: usize = 120;
 
-/// What a system prompt is made of, in the order in which it is said.
+/// The layers of a system prompt, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct Layers<'a> {
-    /// Who the agent is and how it works.
+    /// The role of the agent and its way of working.
     pub base: &'a str,
-    /// The tools, in the words that the family of models knows.
+    /// The tools, in the vocabulary of the model family.
     pub family: &'a str,
     pub facts: &'a PromptFacts,
     /// From the repository's root down to the working directory.
     pub documents: &'a [Document],
-    /// What the person wants to hold for the whole session.
+    /// The person's instruction for the whole session.
     pub instruction: Option<&'a str>,
 }
 
-/// Where and when a session works.
+/// The environment of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFacts {
     pub facts: Facts,
     pub model: ModelRef,
-    /// Only its day is said.
+    /// Only its date is shown.
     pub now: Timestamp,
-    /// Nothing when the folder belongs to no repository.
+    /// None outside a repository.
     pub git: Option<GitFacts>,
 }
 
-/// What git says of a folder. The texts come from the repository and are not trusted.
+/// The git state of a folder. The texts come from the repository and are not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GitFacts {
-    /// Nothing when no branch is checked out.
+    /// None when no branch is checked out.
     pub branch: Option<String>,
-    /// In the short form, a line for each file; nothing when it took too long to find out.
+    /// In short form, a line for each file; none when git took too long.
     pub status: Option<Vec<String>>,
     /// The newest first: short hash and subject.
     pub commits: Vec<String>,
@@ -67,23 +68,23 @@ pub fn compose(layers: Layers<'_>) -> String {
     text
 }
 
-/// What stands in a recorded prompt for the place where the session works on its machine.
+/// The placeholder for the working directory in a recorded prompt.
 const WORKSPACE: &str = "{workspace}";
 const PLACE: &str = "<environment>\nworking directory: ";
 
-/// The prompt as it is recorded: without the place where the session works.
+/// The prompt as it is recorded, without the working directory.
 #[must_use]
 pub fn without_place(text: &str) -> String {
     replaced(text, None, WORKSPACE).unwrap_or_else(|| text.to_owned())
 }
 
-/// The prompt as it is sent, with the place where the session works now; nothing if it leaves none open.
+/// The prompt as it is sent, with the current working directory; none if it has no placeholder.
 #[must_use]
 pub fn with_place(text: &str, place: &str) -> Option<String> {
     replaced(text, Some(WORKSPACE), &framed(&one_line(place, 1_000), "environment"))
 }
 
-/// Puts another place into the block that says where the session works.
+/// Replaces the working directory in the environment block.
 fn replaced(text: &str, wanted: Option<&str>, place: &str) -> Option<String> {
     let start = text.find(PLACE)? + PLACE.len();
     let end = start + text[start..].find('\n')?;
@@ -110,7 +111,7 @@ fn environment(facts: &PromptFacts) -> String {
         ("date", &day),
         ("model", &model.to_string()),
     ] {
-        // A folder's name may be long, and is needed whole.
+        // A path may be long, and is needed whole.
         let _ = writeln!(text, "{name}: {}", framed(&one_line(value, 1_000), "environment"));
     }
     match git {
@@ -156,7 +157,7 @@ fn append_lines(
     }
 }
 
-/// The documents within the budget, and how much of them is left out.
+/// The documents within the limit, and how much of them is left out.
 fn documents(documents: &[Document]) -> String {
     if documents.is_empty() {
         return String::new();
@@ -169,7 +170,7 @@ fn documents(documents: &[Document]) -> String {
     let (mut room, mut cut) = (DOCUMENT_BYTES, 0);
     for document in documents {
         let kept = head(&document.text, room);
-        // Nothing follows what was cut: a later document is whole, or counted.
+        // Nothing follows a cut document; later ones are only counted.
         room = if kept.len() < document.text.len() { 0 } else { room - kept.len() };
         cut += document.text.len() - kept.len();
         if kept.is_empty() {
@@ -190,7 +191,7 @@ fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// A text that cannot end the frame that it stands in.
+/// Escapes a text so that it cannot close its frame.
 fn framed(text: &str, frame: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -209,7 +210,7 @@ fn framed(text: &str, frame: &str) -> String {
     kept
 }
 
-/// The text without characters that nobody sees: instructions could hide in them.
+/// The text without invisible characters, which could hide instructions.
 fn visible(text: &str) -> String {
     let hidden = |c: char| match c {
         '\n' | '\t' => false,

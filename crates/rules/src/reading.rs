@@ -1,69 +1,45 @@
-//! A request's text as the rules see it: words in order, with the pauses between them, and what it mentions of the
-//! code. Everything is told by form; nothing here knows what a word means. Of a text that is longer than any request,
-//! such as a pasted log, the rules see the beginning and the end.
+//! A request's text as the rules see it: its words in order, the pauses between them, and its mentions of code.
+//! Recognition is by form alone; no word's meaning is known here. Of an overlong text, such as a pasted log, only the
+//! beginning and the end are read.
 
 mod mention;
 mod names;
 mod scan;
+mod word;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use types::{Budget, Hint, Mention, Money, Request};
 
-/// How many bytes of a text are read at most: from its beginning, and from its end.
+pub use word::Word;
+pub(crate) use word::{Pause, Voice};
+
+/// The most bytes of a text that are read from its beginning and from its end.
 const FRONT: usize = 64 * 1024;
 const BACK: usize = 16 * 1024;
 
-/// How a word is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
-    Prose,
-    /// Inside of quotation marks: named, not meant.
-    Quoted,
-    /// Part of a path, a name or a piece of code.
-    Code,
-}
-
-/// What stands between a word and the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pause {
-    None,
-    Clause,
-    Sentence,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// In lower case.
-    pub text: String,
-    pub voice: Voice,
-    pub pause: Pause,
-    /// It is tied to its neighbour, as in `to-do` or `get_user`.
-    pub tied: bool,
-}
-
-/// What a request is, apart from its text.
+/// The facts of a request other than its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     pub hint: Option<Hint>,
     pub attached: bool,
     pub project_type: Option<String>,
-    /// Why the person wants it done whatever the rules say.
+    /// The reason of a person who insists on it.
     pub insists: Option<String>,
-    /// What it may spend.
+    /// The budget.
     pub tokens: Option<u64>,
     pub seconds: Option<u64>,
     pub money: Option<Money>,
-    /// What it is expected to take.
+    /// The estimate.
     pub estimate: Option<u64>,
     pub estimate_seconds: Option<u64>,
-    /// Only where the price of its model is known.
+    /// None if the price of its model is unknown.
     pub estimate_money: Option<Money>,
 }
 
-/// The files that a text names, by the form of their names, as far as they can lie in a workspace.
-pub fn files(text: &str) -> Vec<types::WorkPath> {
+/// The files that a text names, recognised by form, as far as they can lie in a workspace.
+pub(crate) fn files(text: &str) -> Vec<types::WorkPath> {
     let chunks = text.split(|c: char| c.is_whitespace() || "`\"'()[]{}<>,;".contains(c));
     let named =
         chunks.filter(|chunk| mention::form(chunk) == mention::Form::Mention(Mention::File));
@@ -74,21 +50,23 @@ pub fn files(text: &str) -> Vec<types::WorkPath> {
     paths.collect()
 }
 
-/// A text that was read.
+/// A text as rules see it.
 #[derive(Debug)]
 pub struct Reading {
     words: Vec<Word>,
-    /// Where each word stands.
+    /// The positions of each word.
     places: BTreeMap<String, Vec<usize>>,
     mentions: BTreeSet<Mention>,
-    /// Where the sentence of each word begins.
+    /// The start of each word's sentence.
     sentences: Vec<usize>,
-    /// How many bytes in the middle of the text were not read.
+    /// The number of unread bytes in the middle of the text.
     passed_over: usize,
     pub facts: Facts,
 }
 
 impl Reading {
+    /// Reads a text.
+    #[must_use]
     pub fn of_text(text: &str) -> Self {
         let (front, back) = ends(text);
         let (mut words, mut mentions) = scan::scan(front);
@@ -103,6 +81,8 @@ impl Reading {
         Self { passed_over, ..Self::of(words, mentions, Facts::default()) }
     }
 
+    /// Reads the text of a request, with its facts and budget.
+    #[must_use]
     pub fn of_request(request: &Request, text: &str, budget: Budget) -> Self {
         let mut reading = Self::of_text(text);
         reading.facts = Facts {
@@ -120,7 +100,8 @@ impl Reading {
         reading
     }
 
-    /// The same text without what is only named in it: paths, code, quotations.
+    /// The same text without paths, code and quotations.
+    #[must_use]
     pub fn prose(&self) -> Self {
         let mut words = Vec::new();
         let mut pause = Pause::None;
@@ -135,31 +116,33 @@ impl Reading {
         Self { passed_over, ..Self::of(words, self.mentions.clone(), self.facts.clone()) }
     }
 
-    /// How many bytes in the middle of the text were not read, because it is too long.
-    pub fn passed_over(&self) -> usize {
+    /// The number of unread bytes in the middle of an overlong text.
+    pub(crate) fn passed_over(&self) -> usize {
         self.passed_over
     }
 
-    /// Where the sentence begins in which a word stands.
-    pub fn sentence_of(&self, place: usize) -> usize {
+    /// The start of a word's sentence.
+    pub(crate) fn sentence_of(&self, place: usize) -> usize {
         self.sentences.get(place).copied().unwrap_or_default()
     }
 
+    /// The words in order.
+    #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    pub fn mentions(&self, mention: Mention) -> bool {
+    pub(crate) fn mentions(&self, mention: Mention) -> bool {
         self.mentions.contains(&mention)
     }
 
-    /// Whether it mentions anything of the code.
-    pub fn is_about_code(&self) -> bool {
+    /// Whether it mentions code.
+    pub(crate) fn is_about_code(&self) -> bool {
         self.mentions.iter().any(|mention| !matches!(mention, Mention::Version | Mention::Blank))
     }
 
-    /// Where this word stands; with a star at its end, words that begin like this.
-    pub fn places_of(&self, word: &str) -> Vec<usize> {
+    /// The positions of a word; with a star at its end, of words that begin so.
+    pub(crate) fn places_of(&self, word: &str) -> Vec<usize> {
         match word.strip_suffix('*') {
             None => self.places.get(word).cloned().unwrap_or_default(),
             Some(start) => {
@@ -187,7 +170,7 @@ impl Reading {
     }
 }
 
-/// The beginning and the end of a text: all of it and nothing, unless it is very long.
+/// The parts of a text to read: all of it and nothing, or the beginning and the end of an overlong one.
 fn ends(text: &str) -> (&str, &str) {
     if text.len() <= FRONT + BACK {
         return (text, "");
@@ -195,21 +178,6 @@ fn ends(text: &str) -> (&str, &str) {
     let front = text.floor_char_boundary(FRONT);
     let back = text.floor_char_boundary(text.len() - BACK);
     (&text[..front], &text[back..])
-}
-
-impl Word {
-    /// Whether it is only a part of a name in the code: `steal` in `steal_work()`.
-    pub fn is_part_of_a_name(&self) -> bool {
-        self.voice == Voice::Code && self.tied
-    }
-
-    /// Whether it is this word; with a star at its end, whether it begins like this.
-    pub fn is(&self, wanted: &str) -> bool {
-        match wanted.strip_suffix('*') {
-            Some(start) => self.text.starts_with(start),
-            None => self.text == wanted,
-        }
-    }
 }
 
 #[cfg(test)]

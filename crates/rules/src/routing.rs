@@ -1,11 +1,11 @@
-//! Rules of routing: who takes a request first? The first rule that matches says so; there is no default.
+//! Routing: which role takes a request first. The first matching rule decides; there is no default.
 
 use types::{Category, Confidence, Decision, Policy, RoleId, RuleId};
 
 use crate::condition::holds;
 use crate::reading::Reading;
 
-/// What the rules of routing say of a request.
+/// The decision of the routing rules on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Routed {
     pub course: Course,
@@ -14,17 +14,18 @@ pub struct Routed {
     pub decision: Decision,
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
     To(RoleId),
-    /// The rule says that a person decides.
+    /// A person decides.
     Person,
     /// No rule matches.
     Nobody,
 }
 
-/// Words inside of paths, code and quotations are only named, so they do not say what sort of request it is.
+/// Routes a request by its prose; words inside paths, code and quotations do not count.
+#[must_use]
 pub fn choose(policy: &Policy, reading: &Reading) -> Routed {
     let prose = reading.prose();
     match policy.routing.iter().find(|rule| holds(&rule.when, policy, &prose)) {

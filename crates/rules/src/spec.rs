@@ -1,5 +1,5 @@
-//! Is a spec one that can be worked on, and what may become of it? Read strictly, every problem named with its path and
-//! line; a status only goes forward, and every change is a new version that names the one before it.
+//! Specs: strict validation with path and line of every problem, and the life cycle. A status only moves forward, and
+//! every change is a new version that names its predecessor.
 
 mod criteria;
 mod diff;
@@ -23,7 +23,7 @@ pub use diff::{Difference, diff};
 pub enum BadSpec {
     /// It is not YAML.
     Parse(NotYaml),
-    /// It is, but not a valid spec.
+    /// It can be parsed, but is not a valid spec.
     Validation(Vec<Problem>),
 }
 
@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<Spec, BadSpec> {
 }
 
 /// Reads a spec from plain data.
-pub fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
+fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
     let value = SPEC_FORMAT.read(value)?;
     let mut spec: Spec = serde_json::from_value(value)
         .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])?;
@@ -45,18 +45,18 @@ pub fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
     if problems.is_empty() { Ok(spec) } else { Err(problems) }
 }
 
-/// Whether a text is a spec in its canonical form: as approving it or a run has written it.
+/// Whether a text is a spec in canonical form, as approval or a run writes it.
 #[must_use]
 pub fn is_ours(text: &str) -> bool {
     read(text).is_ok_and(|spec| spec.text() == text)
 }
 
-/// The title of a spec that nobody has filled in yet.
+/// The title in the template.
 pub const TITLE: &str = "What is wanted, in one line";
-/// And its intent.
+/// The intent in the template.
 pub const INTENT: &str = "What is wanted, and why.";
 
-/// What is still as in the template.
+/// The fields that are still as in the template.
 #[must_use]
 pub fn unfilled(spec: &Spec) -> Vec<Problem> {
     let fields = [("title", &spec.title, TITLE), ("intent", &spec.intent, INTENT)];
@@ -65,7 +65,7 @@ pub fn unfilled(spec: &Spec) -> Vec<Problem> {
     same.map(|(path, ..)| Problem::new(path, "template", message)).collect()
 }
 
-/// What is no mistake and still worth a word.
+/// Valid but questionable parts.
 #[must_use]
 pub fn warnings(spec: &Spec) -> Vec<Problem> {
     let message = "is empty, so the checks alone decide whether it is done";
@@ -84,7 +84,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// A request for a spec: its words, its checks and its budget, narrowed by what the request itself says.
+/// A request for a spec: its text, checks and budget, narrowed by the request's own.
 #[must_use]
 pub fn request(spec: Spec, base: Request) -> Request {
     let (shown_by, criteria) = criteria::split(&spec, &spec.verification.checks);
@@ -103,7 +103,7 @@ pub fn request(spec: Spec, base: Request) -> Request {
     }
 }
 
-/// What was written without an id gets one by its place, passing over those that are taken.
+/// Numbers entries without an id by position, skipping ids in use.
 fn count_ids(spec: &mut Spec) {
     let requirements = spec.requirements.iter_mut().map(|one| &mut one.id);
     number("REQ", requirements.collect());
@@ -119,7 +119,7 @@ fn number(prefix: &str, ids: Vec<&mut String>) {
     }
 }
 
-/// What is wrong across fields.
+/// Problems across fields.
 fn problems(spec: &Spec) -> Vec<Problem> {
     let mut found = Vec::new();
     if spec.meta.updated_at < spec.meta.created_at {
@@ -166,7 +166,7 @@ fn repeated(list: &str, ids: &[&str]) -> Vec<Problem> {
         .collect()
 }
 
-/// A status that cannot follow another.
+/// An invalid change of status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoSuchStep {
     pub from: SpecStatus,
@@ -185,9 +185,8 @@ impl std::fmt::Display for NoSuchStep {
 
 impl std::error::Error for NoSuchStep {}
 
-/// What may follow a status. These five edges, and no other.
-#[must_use]
-pub const fn next(from: SpecStatus) -> &'static [SpecStatus] {
+/// The statuses that may follow one. These five transitions, and no others.
+const fn next(from: SpecStatus) -> &'static [SpecStatus] {
     match from {
         SpecStatus::Draft => &[SpecStatus::Approved],
         SpecStatus::Approved => &[SpecStatus::InProgress],
@@ -197,7 +196,7 @@ pub const fn next(from: SpecStatus) -> &'static [SpecStatus] {
     }
 }
 
-/// The version that follows a spec when its status changes.
+/// The next version of a spec, with another status.
 pub fn moved(
     spec: &Spec,
     to: SpecStatus,
@@ -216,7 +215,8 @@ pub fn moved(
     Ok(moved)
 }
 
-/// Why a spec is not worked on, if it is not.
+/// The refusal of a spec that is not approved.
+#[must_use]
 pub fn not_approved(spec: &Spec) -> Option<Decision> {
     if spec.status == SpecStatus::Approved {
         return None;

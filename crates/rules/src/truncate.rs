@@ -1,15 +1,15 @@
-//! Cutting long texts for a model: characters first, then lines. Which part stays and how much depends on the tool;
-//! one warning says how much is gone in all, whatever took it. The whole is kept elsewhere, as far as it is kept.
+//! Truncation of long texts for a model: characters first, then lines. The tool determines which part is kept and how
+//! much; one warning gives the total that is missing. Storing the whole text is not done here.
 
 use std::borrow::Cow;
 
 use types::{BlobRef, Keep, OutputLimit, Shown, ToolPolicy};
 
-/// How much of an output is shown, and which part.
+/// The part of an output that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     pub chars: usize,
-    /// Nothing means as many as there are.
+    /// None means no limit.
     pub lines: Option<usize>,
     pub keep: Keep,
 }
@@ -18,7 +18,7 @@ const fn cut(chars: usize, lines: Option<usize>, keep: Keep) -> Cut {
     Cut { chars, lines, keep }
 }
 
-/// What is shown of each tool's output if the policy does not say otherwise.
+/// The default limits of each tool.
 const DEFAULTS: &[(&str, Cut)] = &[
     ("read_file", cut(50_000, None, Keep::HeadTail)),
     ("shell", cut(30_000, Some(256), Keep::HeadTail)),
@@ -33,8 +33,8 @@ const DEFAULTS: &[(&str, Cut)] = &[
 ];
 
 impl Cut {
-    /// The cut for a tool: what the policy says of it, and where it says nothing the tool's own default. A tool
-    /// that is not known shows `otherwise` characters.
+    /// The limits for a tool: those of the policy or, where it has none, the tool's default. An unknown tool shows
+    /// `otherwise` characters.
     #[must_use]
     pub fn of(tool: &str, policy: &ToolPolicy, otherwise: usize) -> Self {
         let known = DEFAULTS.iter().find(|(name, _)| *name == tool).map(|(_, cut)| *cut);
@@ -48,14 +48,14 @@ impl Cut {
         }
     }
 
-    /// Whether a text would lose anything.
+    /// Whether a text would be truncated.
     #[must_use]
     pub fn cuts(&self, text: &str) -> bool {
         let long = text.len() > self.chars && text.chars().count() > self.chars;
         long || self.lines.is_some_and(|most| text.lines().nth(most).is_some())
     }
 
-    /// The text as it is shown. `whole` is where all of it is kept, but for what `gaps` says.
+    /// The text as it is shown. `whole` is where all of it is stored, except for the `gaps`.
     #[must_use]
     pub fn shown(&self, text: &str, whole: Option<BlobRef>, gaps: Gaps) -> Shown {
         let (shown, removed) = match more_than(text, self.chars) {
@@ -68,7 +68,7 @@ impl Cut {
         Shown { text: shown, removed, blob: whole }
     }
 
-    /// A text with too many characters, and how many of it are gone, also by the count of lines.
+    /// Truncates by characters; also returns how many are removed, including those of removed lines.
     fn fewer_characters(&self, text: &str, gaps: Gaps) -> (String, u64) {
         let half = match self.keep {
             Keep::HeadTail => self.chars / 2,
@@ -99,16 +99,16 @@ impl Cut {
     }
 }
 
-/// What of an output is missing before anything is cut.
+/// The parts of an output that are missing before truncation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gaps {
-    /// Bytes from its middle that were more than is held in memory. A marker stands in their place.
+    /// Bytes from its middle that exceeded memory, replaced by a marker.
     pub not_held: u64,
-    /// Bytes at its end that were more than is kept.
+    /// Bytes at its end that exceeded the storage limit.
     pub not_kept: u64,
 }
 
-/// The text without the marker for what was not held: a warning tells it, and it is no output itself.
+/// The text without the marker for bytes not held in memory; the warning includes them.
 fn without_marker(text: &str, gaps: Gaps) -> Cow<'_, str> {
     let marker = format!("\n[{} bytes of output are not shown here]\n", gaps.not_held);
     if gaps.not_held > 0 && text.contains(&marker) {
@@ -117,7 +117,7 @@ fn without_marker(text: &str, gaps: Gaps) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// What the model is told of a cut: how much is gone, from where, and where it is.
+/// The warning for the model: how much is missing, from where, and where it is stored.
 fn warning((chars, lines): (u64, Option<usize>), gaps: Gaps, keep: Keep) -> String {
     let lines = match lines {
         Some(lines) if gaps.not_held > 0 => format!(" (more than {lines} lines)"),
@@ -143,7 +143,7 @@ fn warning((chars, lines): (u64, Option<usize>), gaps: Gaps, keep: Keep) -> Stri
     format!("[WARNING: Tool output was truncated. {removed} {whole}{part}]")
 }
 
-/// Where the character with this number begins.
+/// The byte offset of the nth character.
 fn nth(text: &str, number: usize) -> usize {
     text.char_indices().nth(number).map_or(text.len(), |(at, _)| at)
 }
@@ -176,8 +176,8 @@ pub fn head_and_tail(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
     Shown { text, removed: removed as u64, blob }
 }
 
-/// What a check said, for people and reports: the text itself if it has at most `max` characters, otherwise its first
-/// five and its last two eighths with dots between them. Of 4000 that is 2500 and 1000, 3505 characters in all.
+/// The output of a check, for people and reports: the text itself if it has at most `max` characters, otherwise its
+/// first five and its last two eighths with dots between them. For 4000 that is 2500 and 1000, 3505 characters in all.
 #[must_use]
 pub fn report(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
     let Some(count) = more_than(text, max) else {
@@ -207,8 +207,8 @@ fn fewer_lines(text: &str, max: usize, gaps: Gaps) -> Option<(String, u64)> {
     Some((shown, gone))
 }
 
-/// How many characters there are, if more than `max`. A text is never shorter in bytes than in characters, so most
-/// need no counting.
+/// The number of characters, if more than `max`. A text never has fewer bytes than characters, so most need no
+/// counting.
 fn more_than(text: &str, max: usize) -> Option<usize> {
     if text.len() <= max {
         return None;
@@ -216,7 +216,7 @@ fn more_than(text: &str, max: usize) -> Option<usize> {
     Some(text.chars().count()).filter(|count| *count > max)
 }
 
-/// Where the last `count` characters begin.
+/// The byte offset of the last `count` characters.
 fn last(text: &str, count: usize) -> usize {
     match count {
         0 => text.len(),

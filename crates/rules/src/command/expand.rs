@@ -1,10 +1,17 @@
-//! What begins with a dollar sign or a backtick, and `<(…)`: commands inside are found, values are not known.
+//! Expansions: `$name`, `${…}`, `$(…)`, backticks, `<(…)` and arithmetic. Commands inside are found; values are unknown
+//! unless the line itself sets them.
+//!
+//! The shell evaluates values of variables as expressions in their turn, and subscripts in those can run commands; so
+//! arithmetic on anything but numbers counts as code that cannot be read.
+
+use types::Deed;
 
 use super::grammar::End;
+use super::part::Part;
 use super::source::{Read, Source, Unclear, is_name};
-use super::word::Atom;
+use super::word::{Atom, Word};
 
-/// The longest value that is followed, and how often.
+/// The longest value that is guessed, and the most guesses.
 const MOST_GUESS: usize = 64;
 const MOST_GUESSES: u32 = 500;
 
@@ -23,7 +30,7 @@ impl Source<'_> {
                 self.at += 1;
                 let before = self.found.parts.len();
                 self.substituted()?;
-                self.said(before, from, quoted, atoms);
+                self.substitution(before, from, quoted, atoms);
             }
             Some('{') => {
                 self.at += 1;
@@ -61,28 +68,28 @@ impl Source<'_> {
         atoms.push(Atom::Unknown { text, splits });
     }
 
-    /// What a substitution becomes: a guess, if all that it does is to say something.
-    fn said(&mut self, before: usize, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
-        let said = match self.found.parts.get(before..) {
+    /// The value of a substitution: a guess, if it is a single `echo`.
+    fn substitution(&mut self, before: usize, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
+        let output = match self.found.parts.get(before..) {
             Some([part]) if part.name().as_deref() == Some("echo") => {
                 let words: Option<Vec<String>> =
-                    part.words.iter().skip(1).map(super::Word::likely).collect();
+                    part.words.iter().skip(1).map(Word::likely).collect();
                 words.map(|words| words.join(" "))
             }
             _ => None,
         };
-        match said {
-            Some(said) if said.len() <= MOST_GUESS && self.found.guesses < MOST_GUESSES => {
+        match output {
+            Some(output) if output.len() <= MOST_GUESS && self.found.guesses < MOST_GUESSES => {
                 self.found.guesses += 1;
                 // An empty guess is a guess too.
                 atoms.push(Atom::Unsure);
-                guess(&said, quoted, atoms);
+                guess(&output, quoted, atoms);
             }
             _ => self.unknown(from, quoted, atoms),
         }
     }
 
-    /// The value of a variable, if the line itself says what it is.
+    /// The value of a variable, if the line itself sets it.
     fn value(&mut self, from: usize, quoted: bool, atoms: &mut Vec<Atom>) {
         let text = self.written(from);
         let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
@@ -109,7 +116,7 @@ impl Source<'_> {
         let waiting = std::mem::take(&mut self.awaited);
         let (from, before) = (self.at, self.found.parts.len());
         self.deeper(|source| source.list(End::Paren))?;
-        self.found.apart(before);
+        self.found.subshell(before);
         self.expect(")", "a substitution is not closed")?;
         if !waiting.is_empty() && self.written(from).contains('\n') {
             return Err(Unclear("a here-document begins inside a substitution"));
@@ -147,8 +154,8 @@ impl Source<'_> {
         }
         let before = self.found.parts.len();
         self.read_inside(&script, |inner| inner.script())?;
-        self.found.apart(before);
-        self.said(before, from, quoted, atoms);
+        self.found.subshell(before);
+        self.substitution(before, from, quoted, atoms);
         Ok(())
     }
 
@@ -169,7 +176,7 @@ impl Source<'_> {
         }
         let operator = self.at;
         if operator == from {
-            // Newer shells run what stands in `${ …; }`.
+            // Newer shells run the content of `${ …; }`.
             return Err(Unclear("a ${ names no variable"));
         }
         while self.peek() != Some('}') {
@@ -212,9 +219,44 @@ impl Source<'_> {
         }
         Ok(())
     }
+
+    /// From after `((` to after its `))`. In the head of a loop there are semicolons too.
+    pub(super) fn arithmetic(&mut self, in_loop: bool) -> Read<()> {
+        let from = self.at;
+        let (mut open, mut atoms) = (0_u32, Vec::new());
+        loop {
+            match (self.peek(), self.peek_at(1)) {
+                (None, _) => return Err(Unclear("arithmetic is not closed")),
+                (Some('('), _) => open += 1,
+                (Some(')'), _) if open > 0 => open -= 1,
+                (Some(')'), Some(')')) => break,
+                (Some(')'), _) => return Err(Unclear("it may be arithmetic or a subshell")),
+                (Some('\'' | '"' | '\\'), _) => {
+                    return Err(Unclear("there are quotes in arithmetic"));
+                }
+                (Some(_), _) => {}
+            }
+            self.deeper(|source| source.inside_double(false, &mut atoms))?;
+        }
+        let text = self.written(from);
+        self.at += 2;
+        let odd = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !(is_arithmetic(*c) || in_loop && *c == ';'));
+        if atoms.iter().any(odd) {
+            return Err(Unclear("it may be arithmetic or a subshell"));
+        }
+        let number = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if !c.is_ascii_alphabetic() && !matches!(c, '_' | '['));
+        if atoms.iter().all(number) { Ok(()) } else { self.evaluates(&format!("(({text}))")) }
+    }
+
+    /// Adds a part for an expression that is evaluated.
+    pub(super) fn evaluates(&mut self, text: &str) -> Read<()> {
+        let mut part = Part { words: vec![Word::of(text)], ..Part::default() };
+        part.risks.insert(Deed::RunsCode);
+        self.add(part)
+    }
 }
 
-/// What a variable would put here: several words, if it is not in quotes.
+/// The guessed value of a variable: several words, unless quoted.
 fn guess(value: &str, quoted: bool, atoms: &mut Vec<Atom>) {
     for c in value.chars() {
         match c {
@@ -226,4 +268,8 @@ fn guess(value: &str, quoted: bool, atoms: &mut Vec<Atom>) {
             _ => atoms.push(Atom::Guess(c)),
         }
     }
+}
+
+fn is_arithmetic(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_ \t\n+-*/%<>=!&|^~?:,()[]#@".contains(c)
 }

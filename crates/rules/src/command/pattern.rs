@@ -1,39 +1,18 @@
-//! Patterns for commands, as rules name them: `git push --force`, `rm -rf <outside>`, `mkfs*`.
+//! Patterns for commands in rules: `git push --force`, `rm -rf <outside>`, `mkfs*`.
 //!
 //! The first word is the program. Options may stand anywhere, in any order, bundled or in their long form. Plain words
-//! come in this order after the program; those that look like paths may stand anywhere. `a|b` is either, `*` is any
-//! characters, `<outside>` and `<device>` are arguments that name something outside the workspace, or a device.
-//! Rules that forbid look loosely; rules that allow look strictly, and not past a side door.
+//! follow the program in this order; those that look like paths may stand anywhere. `a|b` is either, `*` matches any
+//! characters, `<outside>` and `<device>` match arguments that name something outside the workspace, or a device. Rules
+//! that forbid match loosely; rules that allow match strictly and never cover a dangerous flag that they do not name.
 
 use types::Deed;
 
-use super::{Part, Word, dangerous_flags, place, program};
+use super::flags::Flag;
+use super::part::Part;
+use super::word::Word;
+use super::{dangerous_flags, paths, programs};
 
-/// Options that mean the same, by program: the letters, and the long name.
-const SAME: &[(&str, &str, &str)] = &[
-    ("chgrp", "R", "recursive"),
-    ("chmod", "R", "recursive"),
-    ("chown", "R", "recursive"),
-    ("cp", "rR", "recursive"),
-    ("cp", "f", "force"),
-    ("find", "", "delete"),
-    ("git", "f", "force"),
-    ("git", "D", "delete"),
-    ("mv", "f", "force"),
-    ("pip", "U", "upgrade"),
-    ("rm", "rR", "recursive"),
-    ("rm", "f", "force"),
-    ("sed", "i", "in-place"),
-    ("sed", "n", "quiet"),
-    ("sed", "n", "silent"),
-    ("sort", "o", "output"),
-    ("tar", "t", "list"),
-];
-
-/// Programs whose options have one dash and a long name.
-const ONE_DASH: [&str; 6] = ["find", "java", "go", "openssl", "ffmpeg", "terraform"];
-
-/// Deeds that an allowed name never covers.
+/// Risks that a rule allowing a program never covers.
 const NEVER: [Deed; 8] = [
     Deed::Opaque,
     Deed::Redirects,
@@ -45,9 +24,9 @@ const NEVER: [Deed; 8] = [
     Deed::Connects,
 ];
 
-/// One pattern, taken apart.
+/// A parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     program: Vec<String>,
     /// Plain words, each with its alternatives.
     words: Vec<Vec<String>>,
@@ -57,51 +36,9 @@ pub struct Pattern {
     device: bool,
 }
 
-/// One option, in all its forms.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Flag {
-    short: String,
-    /// With their dashes.
-    long: Vec<String>,
-}
-
-impl Flag {
-    pub(super) fn is_short(&self, letter: char) -> bool {
-        self.short.contains(letter)
-    }
-
-    pub(super) fn is_long(&self, option: &str) -> bool {
-        self.long.iter().any(|long| long == option)
-    }
-
-    fn is_number(&self) -> bool {
-        self.long.iter().any(|long| long[1..].chars().all(|c| c.is_ascii_digit()))
-    }
-
-    /// Whether a word has this option in it.
-    pub(super) fn is_in(&self, word: &str, loosely: bool) -> bool {
-        let option = word.split_once('=').map_or(word, |(option, _)| option);
-        let long = |long: &String| {
-            long == option
-                || loosely
-                    && option.len() > 2
-                    && option.starts_with("--")
-                    && long.starts_with(option)
-        };
-        self.long.iter().any(long) || bundle(word).any(|letter| self.is_short(letter))
-    }
-}
-
-/// The letters of `-abc`.
-fn bundle(word: &str) -> impl Iterator<Item = char> {
-    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-    let number = letters.chars().all(|c| c.is_ascii_digit());
-    letters.chars().take(if number { 0 } else { usize::MAX })
-}
-
 impl Pattern {
-    /// Takes a pattern apart; nothing if there is no program in it.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// Parses a pattern; none if it names no program.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let either = |word: &str| word.split('|').map(str::to_owned).collect::<Vec<_>>();
         let mut words = text.split_whitespace();
         let program = either(words.next()?);
@@ -117,7 +54,10 @@ impl Pattern {
             match word {
                 "<outside>" => pattern.outside = true,
                 "<device>" => pattern.device = true,
-                _ if word.starts_with('-') && word.len() > 1 => pattern.add_flags(&either(word)),
+                _ if word.starts_with('-') && word.len() > 1 => {
+                    let name = pattern.program.first().map(String::as_str).unwrap_or_default();
+                    pattern.flags.extend(Flag::parse(name, &either(word)));
+                }
                 _ if word.contains('/') || word.starts_with(['~', '.']) => {
                     pattern.paths.push(either(word));
                 }
@@ -127,8 +67,8 @@ impl Pattern {
         Some(pattern)
     }
 
-    /// Whether a pattern can have to do with any of these programs, by its first word alone.
-    pub fn is_near(text: &str, names: &[String]) -> bool {
+    /// Whether a pattern can match any of these programs, by its first word alone.
+    pub(crate) fn is_near(text: &str, names: &[String]) -> bool {
         let near = |program: &str| {
             let loose = program.contains(['*', '/']) || !program.is_ascii();
             loose || names.iter().any(|name| program.eq_ignore_ascii_case(name))
@@ -136,37 +76,8 @@ impl Pattern {
         text.split_whitespace().next().is_some_and(|first| first.split('|').any(near))
     }
 
-    fn add_flags(&mut self, forms: &[String]) {
-        let name = self.program.first().cloned().unwrap_or_default();
-        if let [only] = forms
-            && !ONE_DASH.contains(&name.as_str())
-            && bundle(only).count() > 1
-        {
-            // `-rf` is two options.
-            for letter in bundle(only).collect::<Vec<_>>() {
-                self.add_flags(&[format!("-{letter}")]);
-            }
-            return;
-        }
-        let mut flag = Flag::default();
-        for form in forms {
-            match bundle(form).next() {
-                Some(letter) if form.len() == 2 => flag.short.push(letter),
-                _ => flag.long.push(form.clone()),
-            }
-        }
-        for (_, short, long) in SAME.iter().filter(|(program, ..)| *program == name) {
-            let long = format!("--{long}");
-            if flag.long.contains(&long) || short.chars().any(|letter| flag.is_short(letter)) {
-                flag.short.push_str(short);
-                flag.long.push(long);
-            }
-        }
-        self.flags.push(flag);
-    }
-
-    /// Whether a rule that forbids speaks of this part.
-    pub fn is_like(&self, part: &Part) -> bool {
+    /// Loose matching, for rules that forbid or ask.
+    pub(crate) fn is_like(&self, part: &Part) -> bool {
         let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
         let called = |program: &String| {
             wild(&program.to_lowercase(), &name)
@@ -179,7 +90,7 @@ impl Pattern {
         let texts: Vec<String> = arguments.iter().map(Word::shown).collect();
         let end = texts.iter().position(|text| text == "--").unwrap_or(texts.len());
         let has = |flag: &Flag| {
-            // `kill -- -1` means what `kill -1` does not even hide.
+            // `kill -- -1` names a process group, as `kill -1` does.
             let end = if flag.is_number() { texts.len() } else { end };
             texts[..end].iter().any(|text| flag.is_in(text, true))
         };
@@ -190,7 +101,7 @@ impl Pattern {
             && self.words_in_order(&texts)
     }
 
-    /// Whether the plain words come first, apart from options and what may be their values.
+    /// Whether the plain words come first, apart from options and their possible values.
     fn words_in_order(&self, texts: &[String]) -> bool {
         let mut wanted = self.words.iter();
         let Some(mut next) = wanted.next() else { return true };
@@ -213,11 +124,12 @@ impl Pattern {
         false
     }
 
-    /// Whether a rule that allows speaks of this part, and of all that it does.
-    pub fn covers(&self, part: &Part) -> bool {
+    /// Strict matching, for rules that allow: covers the part and everything that it does.
+    pub(crate) fn covers(&self, part: &Part) -> bool {
         let Some(first) = part.words.first() else { return false };
-        // A program that is named with its path is allowed at that path; any other has to be where programs are.
-        let by_name = program::certain(first);
+        // A program named with its path is allowed at that path; any other must be found by `PATH` or in a system
+        // folder.
+        let by_name = programs::certain(first);
         let by_path = first.known().filter(|text| text.contains('/'));
         let called = |program: &String| {
             let wanted = if program.contains('/') { &by_path } else { &by_name };
@@ -229,9 +141,9 @@ impl Pattern {
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
-            && !part.risks.iter().any(|deed| NEVER.contains(deed) || *deed == Deed::ForkBomb)
+            && !part.risks.iter().any(|risk| NEVER.contains(risk) || *risk == Deed::ForkBomb)
             && !(plain && part.risks.contains(&Deed::RunsCode))
-            && dangerous_flags::opened(&name, arguments, &self.flags).is_none()
+            && dangerous_flags::find(&name, arguments, &self.flags).is_none()
     }
 
     /// Whether the arguments begin with the pattern's words, with no options before them but the pattern's own.
@@ -257,20 +169,20 @@ impl Pattern {
 
 fn outside(part: &Part, arguments: &[Word]) -> bool {
     let plain = arguments.iter().filter(|word| !word.shown().starts_with('-'));
-    plain.into_iter().any(|word| place::is_outside_from(part.stands, word))
+    plain.into_iter().any(|word| paths::is_outside_from(part.cwd, word))
 }
 
 /// `of=/dev/sda` names a device as much as `/dev/sda` does.
 fn names_a_device(word: &Word) -> bool {
     let value = |text: String| text.split_once('=').map(|(_, value)| Word::of(value));
-    place::is_device(word) || value(word.shown()).is_some_and(|word| place::is_device(&word))
+    paths::is_device(word) || value(word.shown()).is_some_and(|word| paths::is_device(&word))
 }
 
 fn any(alternatives: &[String], text: &str) -> bool {
     alternatives.iter().any(|pattern| wild(pattern, text))
 }
 
-/// Whether a text is like a pattern in which `*` stands for any characters. Takes time in proportion to both.
+/// Whether a text matches a pattern with `*` wildcards. Linear in both.
 fn wild(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {

@@ -1,10 +1,10 @@
-//! Quotes: what they protect, and what still happens inside them.
+//! Words and their quotes: what quoting protects, and which expansions still happen inside it.
 
 use super::source::{Read, Source, Unclear, ends_word};
 use super::word::Atom;
 
 impl Source<'_> {
-    /// Reads one word, up to the blank or operator that ends it. Commands that stand in it are found on the way.
+    /// Reads one word, up to the blank or operator that ends it, and finds the commands inside it.
     pub(super) fn atoms(&mut self) -> Read<Vec<Atom>> {
         let mut atoms = Vec::new();
         while let Some(c) = self.peek() {
@@ -13,7 +13,7 @@ impl Source<'_> {
                 _ if ends_word(c) => break,
                 ('\\', Some('\n')) => {
                     self.at += 2;
-                    // What is joined may become an operator or a word of the shell's own.
+                    // The joined text may become an operator or a reserved word.
                     if self.peek().is_some_and(|c| !matches!(c, ' ' | '\t' | '\n')) {
                         return Err(Unclear("a line is broken inside a word"));
                     }
@@ -62,7 +62,7 @@ impl Source<'_> {
         }
     }
 
-    /// One step inside double quotes, or inside a here-document, where the quote itself means nothing.
+    /// One step inside double quotes, or inside a here-document, where the quote character has no meaning.
     pub(super) fn inside_double(&mut self, quotes: bool, atoms: &mut Vec<Atom>) -> Read<()> {
         match (self.peek(), self.peek_at(1)) {
             (Some('\\'), Some('\n')) => self.at += 2,
@@ -81,7 +81,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// `$'…'`, from after the quote. What it makes is bytes, and ends for the shell at a zero.
+    /// `$'…'`, from after the quote. It yields bytes, and the shell stops at a zero byte.
     pub(super) fn ansi(&mut self, atoms: &mut Vec<Atom>) -> Read<()> {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
@@ -114,7 +114,7 @@ impl Source<'_> {
             '\\' | '\'' | '"' | '?' => push_char(bytes, c),
             '0'..='7' => {
                 self.at -= 1;
-                // Three digits may say more than a byte holds; the shell keeps the low eight bits.
+                // Three digits may exceed a byte; the shell keeps the low eight bits.
                 let value = self.digits(8, 3).unwrap_or_default();
                 bytes.push(u8::try_from(value & 0xff).unwrap_or_default());
             }

@@ -1,38 +1,16 @@
-//! Redirections: where a command's input comes from and where its output goes.
+//! Redirections and here-documents: where a command's input comes from and where its output goes.
 
-use super::Word;
-use super::here::Document;
-use super::source::{Read, Source, Unclear};
-use super::word::word;
+use super::part::{Direction, Redirection};
+use super::source::{Document, Read, Source, Unclear, ends_word};
+use super::word::{Word, word};
 
-/// One redirection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirection {
-    pub direction: Direction,
-    /// The file, or what stands for it.
-    pub target: Word,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    Reads,
-    Writes,
-    /// Another descriptor takes its place; no file is touched.
-    Copies,
-    /// A text that stands in the line itself, by its number.
-    Document(usize),
-}
-
-impl Redirection {
-    pub(super) fn shown(&self) -> String {
-        let sign = match self.direction {
-            Direction::Reads => "<",
-            Direction::Writes => ">",
-            Direction::Copies => ">&",
-            Direction::Document(_) => "<<",
-        };
-        format!("{sign} {}", self.target.shown())
-    }
+#[derive(Clone, Copy)]
+enum Kind {
+    Read,
+    Write,
+    Copy,
+    String,
+    Document { strip: bool },
 }
 
 impl Source<'_> {
@@ -44,7 +22,7 @@ impl Source<'_> {
             return self.target(Direction::Writes).map(Some);
         }
         if self.peek() == Some('{') {
-            // `{name}>file` puts a number into a variable; what matters is the file.
+            // `{name}>file` stores the descriptor in a variable; only the file matters.
             while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '{')) {
                 self.at += 1;
             }
@@ -119,13 +97,83 @@ impl Source<'_> {
         self.awaited.push(Document { number, end, quoted, strip });
         Ok(Redirection { direction: Direction::Document(number), target })
     }
-}
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Read,
-    Write,
-    Copy,
-    String,
-    Document { strip: bool },
+    /// The delimiter of a here-document, and whether any of it is quoted.
+    pub(super) fn delimiter(&mut self) -> Read<(String, bool)> {
+        let (mut end, mut quoted) = (String::new(), false);
+        while let Some(c) = self.peek().filter(|c| !ends_word(*c)) {
+            self.at += 1;
+            match c {
+                '\'' | '"' => {
+                    quoted = true;
+                    loop {
+                        match self.next() {
+                            Some(next) if next == c => break,
+                            Some('\n') | None => return Err(Unclear("a here-document has no end")),
+                            Some(next) => end.push(next),
+                        }
+                    }
+                }
+                '\\' => {
+                    quoted = true;
+                    end.extend(self.next());
+                }
+                '$' | '`' => return Err(Unclear("a here-document has an odd end")),
+                _ => end.push(c),
+            }
+        }
+        if end.is_empty() && !quoted {
+            Err(Unclear("a here-document has no end"))
+        } else {
+            Ok((end, quoted))
+        }
+    }
+
+    /// Reads the bodies of the pending here-documents.
+    pub(super) fn take_documents(&mut self) -> Read<()> {
+        for document in std::mem::take(&mut self.awaited) {
+            let body = self.body_of(&document)?;
+            let body = if document.quoted { Word::of(&body) } else { self.expanded(&body)? };
+            if let Some(place) = self.found.documents.get_mut(document.number) {
+                *place = body;
+            }
+        }
+        Ok(())
+    }
+
+    fn body_of(&mut self, document: &Document) -> Read<String> {
+        let mut body = String::new();
+        loop {
+            if self.peek().is_none() {
+                return Err(Unclear("a here-document has no end"));
+            }
+            let from = self.at;
+            self.comment();
+            let line = self.written(from);
+            if !document.quoted && line.ends_with('\\') {
+                return Err(Unclear("a line is broken inside a here-document"));
+            }
+            let line = if document.strip { line.trim_start_matches('\t') } else { &line };
+            let closed = self.passes("\n");
+            if line == document.end {
+                // The newline belongs to the text after the document.
+                if closed {
+                    self.at -= 1;
+                }
+                return Ok(body);
+            }
+            body.push_str(line);
+            body.push('\n');
+        }
+    }
+
+    fn expanded(&mut self, body: &str) -> Read<Word> {
+        self.read_inside(body, |inner| {
+            let mut atoms = Vec::new();
+            while inner.peek().is_some() {
+                inner.inside_double(false, &mut atoms)?;
+            }
+            Ok(word(&atoms))
+        })
+    }
 }

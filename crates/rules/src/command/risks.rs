@@ -1,23 +1,103 @@
-//! What each part does beside being called what it is called: where it writes, what it sets, whose output it runs.
+//! Risks of each part: where it writes, which variables it sets, whose output it runs. Which risks are permitted is
+//! for the rules.
 
 use std::collections::BTreeMap;
 
 use types::Deed;
 
-use super::shells::{self, Given};
-use super::{Direction, Part, Stands, Word, assign, dangerous_flags, place};
+use super::dangerous_flags;
+use super::part::{Direction, Part};
+use super::paths::{self, Cwd};
+use super::programs::{self, Given};
+use super::source::MOST_BYTES;
+use super::word::Word;
 
-/// Programs whose plain words are all written, changed or deleted.
+/// Programs that write, change or delete all of their plain arguments.
 const CHANGES_ALL: [&str; 12] = [
     "chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "setfacl", "shred", "tee", "touch",
     "truncate", "unlink",
 ];
-/// Programs that write to the last of their words.
+/// Programs that write to their last argument.
 const CHANGES_LAST: [&str; 5] = ["cp", "install", "ln", "mv", "rsync"];
 
-/// Puts every deed on record.
+/// Variables that make programs load or run something, or say where to find it. A `*` at the end matches any suffix.
+const LOADS_CODE: &[&str] = &[
+    "BASHOPTS",
+    "BASH_ENV",
+    "BASH_FUNC_*",
+    "BASH_LOADABLES_PATH",
+    "BROWSER",
+    "CARGO_*",
+    "CC",
+    "CDPATH",
+    "CLASSPATH",
+    "CURL_HOME",
+    "CXX",
+    "DOCKER_*",
+    "DYLD_*",
+    "EDITOR",
+    "ENV",
+    "FCEDIT",
+    "FPATH",
+    "GCONV_PATH",
+    "GEM_*",
+    "GIT_*",
+    "GLIBC_TUNABLES",
+    "GOFLAGS",
+    "GREP_OPTIONS",
+    "GZIP",
+    "HOME",
+    "HOSTALIASES",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LD_*",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LOCPATH",
+    "LUA_*",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "MALLOC_*",
+    "MANPAGER",
+    "NLSPATH",
+    "NODE_*",
+    "NPM_CONFIG_*",
+    "OPENSSL_*",
+    "PAGER",
+    "PATH",
+    "PERL*",
+    "PIP_*",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS4",
+    "PYTHON*",
+    "RES_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    "RUBY*",
+    "RUSTC*",
+    "RUSTDOC*",
+    "RUSTFLAGS",
+    "SHELL",
+    "SHELLOPTS",
+    "SSH_*",
+    "SUDO_*",
+    "SYSTEMD_*",
+    "TAPE",
+    "TAR_OPTIONS",
+    "TERMINFO*",
+    "VISUAL",
+    "WGETRC",
+    "XDG_*",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
+    "npm_config_*",
+];
+
+/// Adds the risks of every part.
 pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
-    debug_assert!(documents.len() <= super::MOST_BYTES, "a document takes at least a character");
+    debug_assert!(documents.len() <= MOST_BYTES, "a document takes at least a character");
     let network: Vec<(usize, usize)> = parts
         .iter()
         .enumerate()
@@ -31,12 +111,12 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
             ranges.iter().any(|range| range.contains(place) || range.contains(origin))
         })
     };
-    note_places(parts);
+    note_cwd(parts);
     for part in parts.iter_mut() {
         let mut risks = alone(part);
         if let Some(runs) = runs(part) {
             let piped = runs == Runs::Input && !part.upstream.is_empty();
-            if piped && shells::is_shell(&part.name().unwrap_or_default()) {
+            if piped && programs::is_shell(&part.name().unwrap_or_default()) {
                 risks.push(Deed::PipeToShell);
             }
             if (piped && fed(&part.upstream)) || fed(std::slice::from_ref(&part.inside)) {
@@ -48,62 +128,62 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
     }
 }
 
-/// Notes where each part stands. Who goes somewhere takes along what comes after him in the same shell, and in those
+/// Notes the working directory of each part. A `cd` applies to later commands of the same shell, and to the subshells
 /// that it starts from then on.
-fn note_places(parts: &mut [Part]) {
-    // By shell; the line's own is 0.
-    let mut places = BTreeMap::from([(0, Stands::default())]);
-    for place in 0..parts.len() {
-        let part = &parts[place];
-        let mut stands = places.get(&0).copied().unwrap_or_default();
-        let carrier = part.carrier.map(|carrier| &parts[carrier]);
+fn note_cwd(parts: &mut [Part]) {
+    // By shell; the line itself is 0.
+    let mut dirs = BTreeMap::from([(0, Cwd::default())]);
+    for index in 0..parts.len() {
+        let part = &parts[index];
+        let mut cwd = dirs.get(&0).copied().unwrap_or_default();
+        let starter = part.started_by.map(|starter| &parts[starter]);
         for (depth, shell) in part.shells.iter().rev().enumerate() {
-            // What another command starts begins where that one stands, wherever the line has gone since.
-            let started = carrier.filter(|carrier| carrier.shells.len() == depth);
-            let begins = started.map_or(stands, |carrier| carrier.stands);
-            stands = *places.entry(*shell).or_insert(begins);
+            // A command that another one starts begins in the directory of that one, wherever the line has gone since.
+            let started = starter.filter(|starter| starter.shells.len() == depth);
+            let begins = started.map_or(cwd, |starter| starter.cwd);
+            cwd = *dirs.entry(*shell).or_insert(begins);
         }
         if matches!(part.name().as_deref(), Some("cd" | "pushd")) {
             let target = part.words.iter().skip(1).find(|word| !word.shown().starts_with('-'));
             let shell = part.shells.first().copied().unwrap_or(0);
-            places.insert(shell, place::after(stands, target));
+            dirs.insert(shell, paths::after_cd(cwd, target));
         }
-        parts[place].stands = stands;
+        parts[index].cwd = cwd;
     }
 }
 
-/// What can be said of a part without looking at others.
+/// The risks of a part that do not depend on others.
 fn alone(part: &Part) -> Vec<Deed> {
     let mut risks = Vec::new();
-    let mut note = |deed: Deed, so: bool| risks.extend(so.then_some(deed));
+    let mut note = |risk: Deed, holds: bool| risks.extend(holds.then_some(risk));
     let written: Vec<&Word> = written(part);
     let by_redirection =
         part.redirections.iter().filter(|redirection| redirection.direction == Direction::Writes);
-    let to_files = by_redirection.filter(|redirection| !place::is_nowhere(&redirection.target));
+    let to_files = by_redirection.filter(|redirection| !paths::is_nowhere(&redirection.target));
     note(Deed::Opaque, part.words.first().is_some_and(|word| word.known().is_none()));
     note(Deed::Redirects, to_files.count() > 0);
-    note(Deed::WritesDevice, written.iter().any(|word| place::is_device(word)));
+    note(Deed::WritesDevice, written.iter().any(|word| paths::is_device(word)));
     note(
         Deed::WritesOutside,
         written
             .iter()
-            .any(|word| !place::is_nowhere(word) && place::is_outside_from(part.stands, word)),
+            .any(|word| !paths::is_nowhere(word) && paths::is_outside_from(part.cwd, word)),
     );
     note(Deed::Connects, connects(part));
-    note(Deed::SetsVariable, part.assigns.iter().any(|(name, _)| assign::is_telling(name)));
+    note(Deed::SetsVariable, part.assigns.iter().any(|(name, _)| changes_what_runs(name)));
     let name = part.name().unwrap_or_default();
     let again = part.functions.contains(&name) && (part.background || !part.upstream.is_empty());
     note(Deed::ForkBomb, again);
     let arguments = part.words.get(1..).unwrap_or_default();
-    note(Deed::SideDoor, dangerous_flags::opened(&name, arguments, &[]).is_some());
+    note(Deed::SideDoor, dangerous_flags::find(&name, arguments, &[]).is_some());
     risks
 }
 
 fn connects(part: &Part) -> bool {
-    part.redirections.iter().any(|redirection| place::is_connection(&redirection.target))
+    part.redirections.iter().any(|redirection| paths::is_connection(&redirection.target))
 }
 
-/// Everything that a part certainly writes to, by redirections and by what its program is for.
+/// Everything that a part certainly writes to: its redirections, and the files that its program changes.
 fn written(part: &Part) -> Vec<&Word> {
     let redirections = part.redirections.iter();
     let mut written: Vec<&Word> = redirections
@@ -125,21 +205,21 @@ fn written(part: &Part) -> Vec<&Word> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runs {
-    /// A text in its words, which was read.
+    /// A script in its words, which was read.
     Text,
-    /// A file, or a text in another language.
+    /// A file, or a program in another language.
     Code,
     Input,
 }
 
-/// What code this part runs, if it is a program that does.
+/// The code that this part runs, if it is a shell or an interpreter.
 fn runs(part: &Part) -> Option<Runs> {
     let name = part.name()?;
-    if shells::is_shell(&name) {
-        return Some(match shells::given(&part.words).0 {
+    if programs::is_shell(&name) {
+        return Some(match programs::given(&part.words).0 {
             Given::Text(_) => Runs::Text,
             Given::File => Runs::Code,
-            Given::Input if part.carries && part.upstream.is_empty() => Runs::Text,
+            Given::Input if part.is_wrapper && part.upstream.is_empty() => Runs::Text,
             Given::Input => Runs::Input,
         });
     }
@@ -148,7 +228,7 @@ fn runs(part: &Part) -> Option<Runs> {
         "source" | "." => return Some(Runs::Code),
         _ => {}
     }
-    if !shells::is_interpreter(&name) {
+    if !programs::is_interpreter(&name) {
         return None;
     }
     let asks =
@@ -164,4 +244,12 @@ fn runs(part: &Part) -> Option<Runs> {
         }
         _ => Some(Runs::Code),
     }
+}
+
+/// Whether setting this variable may make a program run something else.
+fn changes_what_runs(name: &str) -> bool {
+    LOADS_CODE.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == *known,
+    })
 }

@@ -1,21 +1,28 @@
-//! A program with its words: assignments first, then words and redirections in any order.
+//! Simple commands: assignments first, then words and redirections in any order. Includes brace expansion, which turns
+//! one word into several before any other expansion.
 
-use super::braces::braces;
-use super::source::{Read, Source, Unclear};
-use super::word::{Atom, word, words};
-use super::{Part, assign};
+use super::part::Part;
+use super::source::{Read, Source, Unclear, is_name};
+use super::word::{Atom, Word, word, words};
 
 /// Builtins whose arguments may be assignments.
 const DECLARE: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
-/// Words that are not programs where a command begins.
+/// Reserved words of the shell.
 const RESERVED: [&str; 22] = [
     "!", "[[", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "]]",
 ];
 
-/// Whether a word is one of the shell's own, written without quotes.
-pub(super) fn is_reserved(atoms: &[Atom]) -> bool {
+/// The most words that brace expansion may make of one.
+const MOST: usize = 512;
+/// The most braces that one word may hold.
+const MOST_BRACES: usize = 64;
+/// The most characters that they may have in all.
+const MOST_ATOMS: usize = 200_000;
+
+/// Whether a word is reserved: one of these, unquoted.
+fn is_reserved(atoms: &[Atom]) -> bool {
     let bare = |atom: &Atom| match atom {
         Atom::Char { c, quoted: false } => Some(*c),
         _ => None,
@@ -78,10 +85,10 @@ impl Source<'_> {
         let declares = part
             .words
             .first()
-            .and_then(super::Word::known)
+            .and_then(Word::known)
             .is_some_and(|name| DECLARE.contains(&name.as_str()));
         if (part.words.is_empty() || declares)
-            && let Some((name, subscript, value)) = assign::split(atoms)
+            && let Some((name, subscript, value)) = assignment(atoms)
         {
             if subscript {
                 self.evaluates(&format!("{name}[…]=…"))?;
@@ -101,18 +108,142 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// `(a b c)` after `name=`: what it holds is not followed, but commands in it are found.
-    fn values(&mut self) -> Read<super::Word> {
+    /// `(a b c)` after `name=`: its values stay unknown, but commands in it are found.
+    fn values(&mut self) -> Read<Word> {
         let from = self.at;
         self.at += 1;
         loop {
             self.gap()?;
             if self.passes(")") {
-                return Ok(super::Word::unknown(self.written(from)));
+                return Ok(Word::unknown(self.written(from)));
             }
             if self.atoms()?.is_empty() {
                 return Err(Unclear("a list of values cannot be read"));
             }
         }
+    }
+}
+
+/// The name, whether a subscript must be evaluated, and the value; none if it is no assignment.
+fn assignment(atoms: &[Atom]) -> Option<(String, bool, &[Atom])> {
+    let equals = atoms.iter().position(|atom| atom.is_bare('='))?;
+    let (before, value) = (&atoms[..equals], &atoms[equals + 1..]);
+    let before = match before.split_last() {
+        Some((last, before)) if last.is_bare('+') => before,
+        _ => before,
+    };
+    let open = before.iter().position(|atom| atom.is_bare('['));
+    let name = &before[..open.unwrap_or(before.len())];
+    let name: Option<String> = name
+        .iter()
+        .map(|atom| match atom {
+            Atom::Char { c, quoted: false } => Some(*c),
+            _ => None,
+        })
+        .collect();
+    let name = name.filter(|name| is_name(name))?;
+    let Some(open) = open else { return Some((name, false, value)) };
+    let (subscript, last) =
+        before.get(open + 1..)?.split_last().map(|(last, rest)| (rest, last))?;
+    let number = |atom: &Atom| matches!(atom, Atom::Char { c, .. } if c.is_ascii_digit());
+    last.is_bare(']').then(|| (name, !subscript.iter().all(number), value))
+}
+
+/// The words that brace expansion makes of one.
+fn braces(atoms: &[Atom]) -> Read<Vec<Vec<Atom>>> {
+    if atoms.iter().filter(|atom| atom.is_bare('{')).count() > MOST_BRACES {
+        return Err(Unclear("there are too many braces in a word"));
+    }
+    let mut left = 4_096;
+    expand(atoms, &mut left)
+}
+
+fn expand(atoms: &[Atom], left: &mut usize) -> Read<Vec<Vec<Atom>>> {
+    *left = left.checked_sub(1).ok_or(Unclear("braces become too many words"))?;
+    for (open, atom) in atoms.iter().enumerate() {
+        if !atom.is_bare('{') {
+            continue;
+        }
+        let Some((close, commas)) = matching(atoms, open) else { continue };
+        let inside = &atoms[open + 1..close];
+        let choices: Vec<Vec<Atom>> = if commas.is_empty() {
+            match sequence(inside)? {
+                Some(choices) => choices,
+                None => continue,
+            }
+        } else {
+            let mut choices = Vec::new();
+            let mut from = open + 1;
+            for comma in commas.iter().copied().chain([close]) {
+                choices.extend(expand(&atoms[from..comma], left)?);
+                from = comma + 1;
+            }
+            choices
+        };
+        let ends = expand(&atoms[close + 1..], left)?;
+        let words = choices.len().saturating_mul(ends.len());
+        if words > MOST || words.saturating_mul(atoms.len()) > MOST_ATOMS {
+            return Err(Unclear("braces become too many words"));
+        }
+        let start = &atoms[..open];
+        let joined = |choice: &Vec<Atom>, end: &Vec<Atom>| [start, choice, end].concat();
+        return Ok(choices
+            .iter()
+            .flat_map(|choice| ends.iter().map(move |end| joined(choice, end)))
+            .collect());
+    }
+    Ok(vec![atoms.to_vec()])
+}
+
+/// The closing brace of an open one, and the commas on its level.
+fn matching(atoms: &[Atom], open: usize) -> Option<(usize, Vec<usize>)> {
+    let (mut level, mut commas) = (0_u32, Vec::new());
+    for (place, atom) in atoms.iter().enumerate().skip(open + 1) {
+        match atom {
+            _ if atom.is_bare('{') => level += 1,
+            _ if atom.is_bare('}') && level == 0 => return Some((place, commas)),
+            _ if atom.is_bare('}') => level -= 1,
+            _ if atom.is_bare(',') && level == 0 => commas.push(place),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `1..5` and `a..e`.
+fn sequence(inside: &[Atom]) -> Read<Option<Vec<Vec<Atom>>>> {
+    let bare = |atom: &Atom| match atom {
+        Atom::Char { c, quoted: false } => Some(*c),
+        _ => None,
+    };
+    let Some(text) = inside.iter().map(bare).collect::<Option<String>>() else {
+        // Variables are not expanded yet when braces are, so they never make a sequence.
+        return Ok(None);
+    };
+    let Some((from, to)) = text.split_once("..") else { return Ok(None) };
+    let word = |text: String| text.chars().map(Atom::bare).collect::<Vec<_>>();
+    let plain = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        digits == "0" || !digits.starts_with('0')
+    };
+    if let (Ok(a), Ok(b)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        if !plain(from) || !plain(to) || a.abs_diff(b) >= MOST as u64 {
+            return Err(Unclear("braces become too many words"));
+        }
+        let numbers: Vec<i64> = if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
+        return Ok(Some(numbers.into_iter().map(|n| word(n.to_string())).collect()));
+    }
+    let letter = |text: &str| {
+        let mut chars = text.chars();
+        chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
+    };
+    match (letter(from), letter(to)) {
+        (Some(a), Some(b)) if a.is_ascii_lowercase() == b.is_ascii_lowercase() => {
+            let letters: Vec<char> =
+                if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
+            Ok(Some(letters.into_iter().map(|c| word(c.to_string())).collect()))
+        }
+        (None, _) | (_, None) if !to.contains("..") => Ok(None),
+        _ => Err(Unclear("a sequence in braces cannot be read")),
     }
 }

@@ -1,9 +1,16 @@
-//! The text under the reader's eye, and what it has found so far. Moving forward is all that happens here.
+//! The text being read, the position in it, and what was found so far. Moves forward only; the grammar is elsewhere.
 
 use std::collections::BTreeMap;
 
-use super::here::Document;
-use super::{MOST_DEPTH, MOST_PARTS, Part, Word};
+use super::part::Part;
+use super::word::Word;
+
+/// The longest line that is read, in bytes.
+pub(super) const MOST_BYTES: usize = 64 * 1024;
+/// The most parts of one line.
+pub(crate) const MOST_PARTS: usize = 4_000;
+/// The deepest nesting.
+pub(super) const MOST_DEPTH: u32 = 48;
 
 /// Why the text cannot be read with certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,32 +18,32 @@ pub(super) struct Unclear(pub(super) &'static str);
 
 pub(super) type Read<T> = Result<T, Unclear>;
 
-/// Everything that was found, in this text and in those that stand inside it.
+/// Everything found in this text and in those inside it.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) parts: Vec<Part>,
     /// The bodies of here-documents and here-strings.
     pub(super) documents: Vec<Word>,
-    /// What variables were set to; nothing when that is not known or not always the same.
+    /// Values of variables; none where the value is unknown or not always the same.
     pub(super) variables: BTreeMap<String, Option<String>>,
-    /// How often a variable was followed.
+    /// How many values were guessed.
     pub(super) guesses: u32,
     /// Names of functions that the text defines.
     pub(super) functions: Vec<String>,
-    /// How many shells there are beside the line's own.
+    /// The number of subshells.
     pub(super) shells: usize,
 }
 
 impl Found {
-    /// Everything from that part on stands in a shell of its own.
-    pub(super) fn apart(&mut self, from: usize) {
+    /// Puts all parts from this one on into a subshell.
+    pub(super) fn subshell(&mut self, from: usize) {
         self.shells += 1;
         for part in self.parts.iter_mut().skip(from) {
             part.shells.push(self.shells);
         }
     }
 
-    /// Remembers what a variable was set to.
+    /// Records the value of a variable.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
         let known =
             self.variables.entry(name.to_owned()).or_insert_with(|| value.map(str::to_owned));
@@ -46,13 +53,24 @@ impl Found {
     }
 }
 
-/// A text that is being read.
+/// A here-document whose body has not been read yet.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) number: usize,
+    pub(super) end: String,
+    /// The body is not expanded.
+    pub(super) quoted: bool,
+    /// Leading tabs are stripped.
+    pub(super) strip: bool,
+}
+
+/// A text being read.
 pub(super) struct Source<'a> {
     pub(super) text: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: u32,
     pub(super) found: &'a mut Found,
-    /// Here-documents whose bodies come after the end of this line.
+    /// Here-documents whose bodies begin after this line.
     pub(super) awaited: Vec<Document>,
 }
 
@@ -61,18 +79,7 @@ impl<'a> Source<'a> {
         Self { text: text.chars().collect(), at: 0, depth, found, awaited: Vec::new() }
     }
 
-    /// Reads a whole script. Where it cannot be read on, the rest is one part that says so.
-    pub(super) fn read_script(found: &'a mut Found, text: &str, depth: u32) {
-        let mut source = Self::new(found, text, depth);
-        if let Err(Unclear(why)) = source.script() {
-            let at = source.at.min(source.text.len());
-            let rest: String = source.text.iter().skip(at.saturating_sub(1)).take(200).collect();
-            let part = Part { depth, origin: source.found.parts.len(), ..Part::unclear(why, rest) };
-            source.found.parts.push(part);
-        }
-    }
-
-    /// Reads a text that stands inside this one and was taken out of it.
+    /// Reads a text taken out of this one, one level deeper.
     pub(super) fn read_inside<T>(
         &mut self,
         text: &str,
@@ -99,7 +106,7 @@ impl<'a> Source<'a> {
         Some(c)
     }
 
-    /// Whether the text goes on like this; if so, it is passed.
+    /// Passes this text if it comes next.
     pub(super) fn passes(&mut self, wanted: &str) -> bool {
         let same = wanted.chars().enumerate().all(|(ahead, c)| self.peek_at(ahead) == Some(c));
         if same {
@@ -112,12 +119,12 @@ impl<'a> Source<'a> {
         if self.passes(wanted) { Ok(()) } else { Err(Unclear(why)) }
     }
 
-    /// The text between two places, as it is written.
+    /// The text from a position up to here, as written.
     pub(super) fn written(&self, from: usize) -> String {
         self.text.get(from..self.at).unwrap_or_default().iter().collect()
     }
 
-    /// Passes blanks and joined lines, but no end of a line.
+    /// Skips blanks and line continuations, but no newline.
     pub(super) fn blanks(&mut self) {
         loop {
             match (self.peek(), self.peek_at(1)) {
@@ -128,7 +135,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Passes blanks, comments and ends of lines, and with those the here-documents that were waiting for them.
+    /// Skips blanks, comments and newlines, and reads the here-documents that begin after a newline.
     pub(super) fn gap(&mut self) -> Read<()> {
         loop {
             self.blanks();
@@ -149,7 +156,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// One level down, for as long as `how` takes.
+    /// Runs `how` one level deeper.
     pub(super) fn deeper<T>(&mut self, how: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MOST_DEPTH {
             return Err(Unclear("it is nested too deeply"));
@@ -176,7 +183,7 @@ pub(super) const fn ends_word(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')')
 }
 
-/// Whether a text can be the name of a variable.
+/// Whether a text is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|c: char| c.is_ascii_digit())

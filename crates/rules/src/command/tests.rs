@@ -1,6 +1,9 @@
-//! What is found in command lines, and that nothing is ever missed or thrown.
+//! Commands found in lines, and that the parser misses nothing and never fails.
+
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use types::Deed;
 
 use super::*;
 

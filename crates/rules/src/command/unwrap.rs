@@ -1,13 +1,23 @@
-//! Commands that stand in the words of other commands: what `env`, `xargs`, `find -exec`, `sh -c`, `eval` and their
-//! like would start. Each becomes a part of its own.
+//! Commands in the words of other commands: what `env`, `xargs`, `find -exec`, `sh -c`, `eval` and the like would
+//! start. Each becomes a part of its own.
+//!
+//! Words that a command gets only at run time (the input of `xargs`, the results of `find`) are guessed where they are
+//! likely, so that rules that forbid see them. None of them is certain, so rules that allow do not match them.
 
 use types::Deed;
 
-use super::source::{Found, Source, is_name};
-use super::wrappers::{Carrier, Form, carrier};
-use super::{MOST_DEPTH, MOST_PARTS, Part, Word, dangerous_flags, feed, shells};
+use super::dangerous_flags;
+use super::grammar::read_script;
+use super::part::{Direction, Part};
+use super::programs::{Given, given, is_shell};
+use super::source::{Found, MOST_DEPTH, MOST_PARTS, is_name};
+use super::word::{Piece, Word};
+use super::wrappers::{Form, Wrapper, wrapper};
 
-/// Goes through all parts, those that are found on the way too.
+/// The most words that are guessed for one command.
+const MOST_APPENDED: usize = 64;
+
+/// Unwraps all parts, including those that it finds on the way.
 pub(super) fn all(found: &mut Found) {
     let mut place = 0;
     while let Some(part) = found.parts.get(place).cloned() {
@@ -20,13 +30,13 @@ pub(super) fn all(found: &mut Found) {
             continue;
         }
         let before = found.parts.len();
-        let carries = one(found, &part);
+        let is_wrapper = one(found, &part);
         if found.parts.len() > before {
-            found.apart(before);
+            found.subshell(before);
         }
         for inner in found.parts.iter_mut().skip(before) {
             inner.shells.extend(&part.shells);
-            inner.carrier = Some(place - 1);
+            inner.started_by = Some(place - 1);
             inner.origin = part.origin;
             inner.upstream.extend(part.upstream.iter().cloned());
             inner.background |= part.background;
@@ -36,19 +46,19 @@ pub(super) fn all(found: &mut Found) {
             }
         }
         if let Some(outer) = found.parts.get_mut(place - 1) {
-            outer.carries = carries;
+            outer.is_wrapper = is_wrapper;
         }
     }
 }
 
-/// Adds what this part would start, and says whether starting it is all that it does.
+/// Adds the commands that this part would start; true if starting them is all that it does.
 fn one(found: &mut Found, part: &Part) -> bool {
     let Some(name) = part.name() else { return false };
-    if let Some(carrier) = carrier(&name) {
-        return carried(found, part, carrier);
+    if let Some(wrapper) = wrapper(&name) {
+        return wrapped(found, part, wrapper);
     }
-    if shells::is_shell(&name) {
-        return shells::unwrap(found, part);
+    if is_shell(&name) {
+        return shell(found, part);
     }
     let arguments = part.words.get(1..).unwrap_or_default();
     match name.as_str() {
@@ -73,7 +83,7 @@ fn one(found: &mut Found, part: &Part) -> bool {
             false
         }
         "find" | "fd" | "fdfind" => {
-            found_files(found, part, arguments);
+            find_exec(found, part, arguments);
             false
         }
         _ => {
@@ -86,7 +96,7 @@ fn one(found: &mut Found, part: &Part) -> bool {
 }
 
 /// Reads words, joined by blanks, as a script.
-pub(super) fn script(found: &mut Found, part: &Part, words: &[Word]) {
+fn script(found: &mut Found, part: &Part, words: &[Word]) {
     if words.is_empty() {
         return;
     }
@@ -102,8 +112,8 @@ pub(super) fn script(found: &mut Found, part: &Part, words: &[Word]) {
 }
 
 /// Reads a text as a script.
-pub(super) fn text(found: &mut Found, part: &Part, text: &str) {
-    Source::read_script(found, text, part.depth + 1);
+fn text(found: &mut Found, part: &Part, text: &str) {
+    read_script(found, text, part.depth + 1);
 }
 
 /// Adds the words as a command.
@@ -114,38 +124,38 @@ fn start(found: &mut Found, part: &Part, words: Vec<Word>, assigns: Vec<(String,
     }
 }
 
-fn carried(found: &mut Found, part: &Part, carrier: Carrier) -> bool {
+fn wrapped(found: &mut Found, part: &Part, wrapper: Wrapper) -> bool {
     let mut words = part.words.get(1..).unwrap_or_default();
-    let (mut assigns, mut skip) = (Vec::new(), carrier.skip);
+    let (mut assigns, mut skip) = (Vec::new(), wrapper.skip);
     while let Some((word, rest)) = words.split_first() {
         let text = word.likely().unwrap_or_default();
-        if carrier.name == "command" && text.starts_with('-') && text.to_lowercase().contains('v') {
-            // It only says where a program is.
+        if wrapper.name == "command" && text.starts_with('-') && text.to_lowercase().contains('v') {
+            // It only prints where a program is.
             return true;
         }
-        if carrier.name == "env" && split_string(found, part, &text, rest) {
+        if wrapper.name == "env" && split_string(found, part, &text, rest) {
             return true;
         }
         let is_script =
             |text: &str| text == "-c" || text == "--command" || text.starts_with("--command=");
-        if carrier.form == Form::ScriptOrWords && is_script(&text) {
+        if wrapper.form == Form::ScriptOrWords && is_script(&text) {
             let glued = text.split_once('=').map(|(_, value)| Word::of(value));
             script(found, part, glued.as_slice());
             script(found, part, rest.get(..1).filter(|_| glued.is_none()).unwrap_or_default());
-            return !carrier.judged;
+            return !wrapper.judged;
         }
         if text == "--" {
             words = rest;
             continue;
         }
         // A dash alone is `env -i`.
-        let option = text.len() > 1 || carrier.form == Form::Environment;
+        let option = text.len() > 1 || wrapper.form == Form::Environment;
         if text.starts_with('-') && option {
-            words = rest.get(usize::from(takes_next(&carrier, &text))..).unwrap_or_default();
+            words = rest.get(usize::from(takes_next(&wrapper, &text))..).unwrap_or_default();
             continue;
         }
         let variable = text.split_once('=').filter(|(name, _)| is_name(name));
-        if let (Form::Environment, Some((name, value))) = (carrier.form, variable) {
+        if let (Form::Environment, Some((name, value))) = (wrapper.form, variable) {
             assigns.push((name.to_owned(), Word::of(value)));
             words = rest;
             continue;
@@ -156,18 +166,18 @@ fn carried(found: &mut Found, part: &Part, carrier: Carrier) -> bool {
         skip -= 1;
         words = rest;
     }
-    match carrier.form {
+    match wrapper.form {
         Form::Script => script(found, part, words),
-        Form::Feeds if !words.is_empty() => {
-            let mark = feed::mark(&part.words);
-            let mut words: Vec<Word> = words.iter().map(|word| feed::fill(word, &mark)).collect();
-            words.extend(feed::fed(found, part));
+        Form::Appends if !words.is_empty() => {
+            let mark = placeholder(&part.words);
+            let mut words: Vec<Word> = words.iter().map(|word| fill(word, &mark)).collect();
+            words.extend(appended(found, part));
             start(found, part, words, assigns);
         }
-        Form::Feeds => {}
+        Form::Appends => {}
         _ => start(found, part, words.to_vec(), assigns),
     }
-    !carrier.judged
+    !wrapper.judged
 }
 
 /// `env -S 'a b c'` takes a whole command in one word.
@@ -192,22 +202,22 @@ fn split_string(found: &mut Found, part: &Part, flag: &str, rest: &[Word]) -> bo
 }
 
 /// Whether an option takes the next word as its value.
-fn takes_next(carrier: &Carrier, option: &str) -> bool {
+fn takes_next(wrapper: &Wrapper, option: &str) -> bool {
     if option.starts_with("--") {
-        return carrier.long.contains(&option);
+        return wrapper.long.contains(&option);
     }
     let letters: Vec<char> = option.chars().skip(1).collect();
     letters
         .iter()
-        .position(|c| carrier.short.contains(*c))
+        .position(|c| wrapper.short.contains(*c))
         .is_some_and(|at| at + 1 == letters.len())
 }
 
-/// `-exec … ;` of find, `-x …` of fd. What was found takes the place of `{}`.
-fn found_files(found: &mut Found, part: &Part, arguments: &[Word]) {
+/// `-exec … ;` of find, `-x …` of fd. The results replace `{}`.
+fn find_exec(found: &mut Found, part: &Part, arguments: &[Word]) {
     const STARTS: [&str; 8] =
         ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
-    let root = arguments.first().filter(|word| !word.shown().starts_with('-')).map(feed::guess);
+    let root = arguments.first().filter(|word| !word.shown().starts_with('-')).map(guessed);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let text = word.likely().unwrap_or_default();
@@ -221,10 +231,77 @@ fn found_files(found: &mut Found, part: &Part, arguments: &[Word]) {
         }
         let command = words.by_ref().take_while(|word| !matches!(word.shown().as_str(), ";" | "+"));
         let filled = command.map(|word| match word.shown().contains("{}") {
-            true => root.clone().unwrap_or_else(|| feed::unknown(word)),
+            true => root.clone().unwrap_or_else(|| unknown(word)),
             false => word.clone(),
         });
         let filled = filled.collect();
         start(found, part, filled, vec![]);
     }
+}
+
+/// Adds the commands of a shell's script or input; true if running them is all that it does.
+fn shell(found: &mut Found, part: &Part) -> bool {
+    let (given, odd) = given(&part.words);
+    match given {
+        Given::Text(word) => {
+            script(found, part, std::slice::from_ref(word));
+            !odd
+        }
+        Given::File => false,
+        Given::Input => {
+            let Some(document) = document(part) else { return false };
+            let Some(body) = found.documents.get(document).cloned() else { return false };
+            script(found, part, &[body]);
+            !odd
+        }
+    }
+}
+
+/// The number of the here-document that is its input: the last redirection of an input wins.
+fn document(part: &Part) -> Option<usize> {
+    let inputs = part.redirections.iter().rev();
+    let last = inputs
+        .map(|redirection| redirection.direction)
+        .find(|direction| matches!(direction, Direction::Reads | Direction::Document(_)));
+    match last {
+        Some(Direction::Document(number)) => Some(number),
+        _ => None,
+    }
+}
+
+/// The word as a guess.
+fn guessed(word: &Word) -> Word {
+    Word(vec![Piece::Guess(word.shown())])
+}
+
+/// The word as unknown.
+fn unknown(word: &Word) -> Word {
+    Word(vec![Piece::Unknown { text: word.shown(), splits: false }])
+}
+
+/// The placeholder of `xargs`, by default `{}`.
+fn placeholder(words: &[Word]) -> String {
+    let texts: Vec<String> = words.iter().map(Word::shown).collect();
+    let place = texts.iter().position(|text| text.starts_with("-I"));
+    let mark = place.and_then(|place| match texts.get(place)?.strip_prefix("-I") {
+        Some("") => texts.get(place + 1).cloned(),
+        glued => glued.map(str::to_owned),
+    });
+    mark.filter(|mark| !mark.is_empty()).unwrap_or_else(|| "{}".to_owned())
+}
+
+/// A word with its placeholder filled in.
+fn fill(word: &Word, mark: &str) -> Word {
+    if word.shown().contains(mark) { unknown(word) } else { word.clone() }
+}
+
+/// The words that may come from the commands before it: what `echo` prints, where `find` looks, and unknown ones.
+fn appended(found: &Found, part: &Part) -> Vec<Word> {
+    let before =
+        part.upstream.iter().flat_map(|range| found.parts.get(range.clone()).unwrap_or_default());
+    let prints = before.filter(|part| {
+        matches!(part.name().as_deref(), Some("echo" | "printf" | "find" | "ls" | "fd"))
+    });
+    let words = prints.flat_map(|part| part.words.iter().skip(1)).take(MOST_APPENDED).map(guessed);
+    words.chain([Word::unknown("…".to_owned())]).collect()
 }

@@ -1,26 +1,25 @@
-//! Words, as far as they are known before the command runs: what is certain, what stands for file names, what is
-//! guessed from an assignment in the same line, and what nobody knows.
+//! Words, as far as they are known before the command runs: certain text, file patterns, values guessed from an
+//! assignment in the same line, and unknown pieces.
 
 /// One word of a command, in pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Word(pub Vec<Piece>);
+pub struct Word(pub(super) Vec<Piece>);
 
 /// A piece of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Certain: these characters, whatever happens.
+pub(super) enum Piece {
+    /// Certain: these characters.
     Known(String),
-    /// Stands for names of files or a home folder; the text as it is written.
+    /// A file pattern or a home folder, as written.
     Open(String),
-    /// What it will be, if nothing else sets the variable that it comes from.
+    /// Its value, if nothing else sets the variable that it comes from.
     Guess(String),
-    /// Known only when it runs; the text as it is written, and whether it may become several words.
+    /// Known only at run time: the text as written, and whether it may become several words.
     Unknown { text: String, splits: bool },
 }
 
 impl Word {
-    #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         Self(vec![Piece::Known(text.to_owned())])
     }
 
@@ -38,9 +37,8 @@ impl Word {
         self.0.iter().map(text).collect()
     }
 
-    /// The word as it will most likely be; file patterns as they are written.
-    #[must_use]
-    pub fn likely(&self) -> Option<String> {
+    /// The likely word, with file patterns as written; none if a piece is unknown.
+    pub(crate) fn likely(&self) -> Option<String> {
         let text = |piece: &Piece| match piece {
             Piece::Known(text) | Piece::Open(text) | Piece::Guess(text) => Some(text.clone()),
             Piece::Unknown { .. } => None,
@@ -48,9 +46,8 @@ impl Word {
         self.0.iter().map(text).collect()
     }
 
-    /// The word with what is unknown as it is written.
-    #[must_use]
-    pub fn shown(&self) -> String {
+    /// The word, with unknown pieces as written.
+    pub(crate) fn shown(&self) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Known(text)
             | Piece::Open(text)
@@ -67,7 +64,7 @@ impl Word {
     }
 }
 
-/// What the reader puts a word together from.
+/// The elements of a word while it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Atom {
     Char {
@@ -76,11 +73,11 @@ pub(super) enum Atom {
     },
     /// A character that is guessed.
     Guess(char),
-    /// Nothing, but what stands beside it is not certain.
+    /// Empty; makes its neighbours uncertain.
     Unsure,
-    /// Here the word is split in two, by a guess.
+    /// A guessed split into two words.
     Break,
-    /// Quotes with nothing in them: the word is there, though it may be empty.
+    /// Empty quotes: the word exists, though it may be empty.
     Nothing,
     Unknown {
         text: String,
@@ -102,19 +99,19 @@ impl Atom {
     }
 }
 
-/// The words that one run of atoms becomes, after braces were dealt with.
+/// The words of one run of atoms, after brace expansion.
 pub(super) fn words(atoms: &[Atom]) -> Vec<Word> {
     let runs = atoms.split(|atom| *atom == Atom::Break).filter(|run| !run.is_empty());
     let is_split = atoms.contains(&Atom::Break);
     let guessed = |mut word: Word| {
-        // Where a word begins and ends is a guess too.
+        // The boundaries of a word are guessed too.
         word.0.extend(is_split.then(|| Piece::Guess(String::new())));
         word
     };
     runs.map(word).map(guessed).collect()
 }
 
-/// One word, whatever is in it: for assignments and redirections, which are not split.
+/// One word without splitting, for assignments and redirections.
 pub(super) fn word(atoms: &[Atom]) -> Word {
     let mut pieces: Vec<Piece> = Vec::new();
     let closes = atoms.iter().any(|atom| atom.is_bare(']'));

@@ -1,49 +1,49 @@
-//! Programs that only start another one, and how to find it among their words. A table, so that adding one is a line.
+//! Wrappers: programs that start another program, and how to find it among their words. A table: one line per program.
 
 /// A program that starts another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Carrier {
+pub(super) struct Wrapper {
     pub(super) name: &'static str,
     /// Short options that take a value.
     pub(super) short: &'static str,
     /// Long options that take a value as the next word.
     pub(super) long: &'static [&'static str],
-    /// How many words stand before the command.
+    /// The number of words before the command.
     pub(super) skip: usize,
     pub(super) form: Form,
-    /// It does more than start the other one, so the rules must speak of it too.
+    /// It does more than start the other program, so rules must match it too.
     pub(super) judged: bool,
 }
 
-/// What it takes.
+/// The form of its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A program with its words.
     Words,
     /// The same, with variables before it.
     Environment,
-    /// The same, and words are added that nobody knows.
-    Feeds,
-    /// A script, in all the words that are left.
+    /// The same, with unknown words appended.
+    Appends,
+    /// A script, in all remaining words.
     Script,
     /// A script, as the value of `-c`; otherwise words.
     ScriptOrWords,
 }
 
-const fn words(name: &'static str, short: &'static str, long: &'static [&'static str]) -> Carrier {
-    Carrier { name, short, long, skip: 0, form: Form::Words, judged: false }
+const fn words(name: &'static str, short: &'static str, long: &'static [&'static str]) -> Wrapper {
+    Wrapper { name, short, long, skip: 0, form: Form::Words, judged: false }
 }
 
-const fn judged(name: &'static str, short: &'static str, skip: usize, form: Form) -> Carrier {
-    Carrier { name, short, long: &[], skip, form, judged: true }
+const fn judged(name: &'static str, short: &'static str, skip: usize, form: Form) -> Wrapper {
+    Wrapper { name, short, long: &[], skip, form, judged: true }
 }
 
-pub(super) const CARRIERS: &[Carrier] = &[
-    Carrier { form: Form::Environment, ..words("env", "uCa", &["--unset", "--chdir", "--argv0"]) },
+pub(super) const WRAPPERS: &[Wrapper] = &[
+    Wrapper { form: Form::Environment, ..words("env", "uCa", &["--unset", "--chdir", "--argv0"]) },
     words("builtin", "", &[]),
     words("busybox", "", &[]),
     words("catchsegv", "", &[]),
-    Carrier { skip: 1, ..words("chrt", "TPD", &[]) },
+    Wrapper { skip: 1, ..words("chrt", "TPD", &[]) },
     words("command", "", &[]),
     words("exec", "a", &[]),
     words("ionice", "cnpPu", &["--class", "--classdata"]),
@@ -53,13 +53,13 @@ pub(super) const CARRIERS: &[Carrier] = &[
     words("nocorrect", "", &[]),
     words("setsid", "", &[]),
     words("stdbuf", "ioe", &["--input", "--output", "--error"]),
-    Carrier { skip: 1, ..words("taskset", "", &[]) },
-    Carrier { judged: true, ..words("time", "fo", &["--format", "--output"]) },
-    Carrier { skip: 1, ..words("timeout", "ks", &["--kill-after", "--signal"]) },
+    Wrapper { skip: 1, ..words("taskset", "", &[]) },
+    Wrapper { judged: true, ..words("time", "fo", &["--format", "--output"]) },
+    Wrapper { skip: 1, ..words("timeout", "ks", &["--kill-after", "--signal"]) },
     words("toybox", "", &[]),
     words("unbuffer", "", &[]),
-    Carrier {
-        form: Form::Feeds,
+    Wrapper {
+        form: Form::Appends,
         ..words(
             "xargs",
             "aEIdLnPsi",
@@ -81,7 +81,7 @@ pub(super) const CARRIERS: &[Carrier] = &[
     judged("chroot", "", 1, Form::Words),
     judged("chpst", "uUbemdofcrtP", 0, Form::Words),
     judged("doas", "uCa", 0, Form::Words),
-    judged("entr", "", 0, Form::Feeds),
+    judged("entr", "", 0, Form::Appends),
     judged("fakeroot", "ls", 0, Form::Words),
     judged("firejail", "", 0, Form::Words),
     judged("flock", "wEc", 1, Form::ScriptOrWords),
@@ -109,9 +109,9 @@ pub(super) const CARRIERS: &[Carrier] = &[
     judged("winpty", "", 0, Form::Words),
 ];
 
-/// The carrier of this name. The loader of programs has a name for each machine.
-pub(super) fn carrier(name: &str) -> Option<Carrier> {
-    let known = CARRIERS.iter().find(|carrier| carrier.name == name).copied();
+/// The wrapper of this name. The dynamic loader has a name of its own on each architecture.
+pub(super) fn wrapper(name: &str) -> Option<Wrapper> {
+    let known = WRAPPERS.iter().find(|wrapper| wrapper.name == name).copied();
     let loader = || {
         (name.starts_with("ld-linux") || name == "ld.so")
             .then(|| judged("ld.so", "", 0, Form::Words))

@@ -1,23 +1,28 @@
-//! A rule's condition taken apart: what it names, one by one, and whether that holds for a request. A condition holds
-//! if and only if all of its clauses do.
+//! The clauses of a condition, one for each thing it names, and whether each holds for a request. A condition holds if
+//! and only if all of its clauses do.
 
 use types::{Condition, Policy};
 
-use super::{found, nothing_but, opposed, over_budget, places, together};
+use super::opposed::opposed;
+use super::{found, nothing_but, over_budget, together};
+use crate::phrase::places;
 use crate::reading::Reading;
 
-/// How many patterns are written out.
+/// How many patterns are listed.
 const FEW: usize = 3;
 /// How many words of a text are shown where a pattern was found.
 const AROUND: usize = 6;
 
+/// One clause of a condition.
 #[derive(Debug)]
 pub struct Clause {
     pub holds: bool,
     pub says: String,
 }
 
-/// What a condition names, in the order in which people write it. Nothing named always holds.
+/// The clauses of a condition, in the order in which people write them. None for an empty condition, which always
+/// holds.
+#[must_use]
 pub fn clauses(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
     let mut all = of_facts(condition, policy, reading);
     all.extend(of_text(condition, policy, reading));
@@ -122,7 +127,7 @@ fn few(patterns: &[String]) -> String {
     }
 }
 
-/// The pattern that is found first, with the words there.
+/// The first match, with the words there.
 fn where_found(patterns: &[String], policy: &Policy, reading: &Reading) -> String {
     let first = patterns
         .iter()

@@ -1,22 +1,21 @@
-//! Do two clauses of a text ask for the opposite of one thing? Told by patterns for what is asked, and by the words that
-//! both clauses share for the thing. Where a clause says when it holds, there is no contradiction.
+//! Contradictions: whether two clauses of a text ask for opposite things. Patterns recognise the wishes; words that
+//! both clauses share identify the object. Clauses that name a condition do not contradict each other.
 
-use super::places;
-use crate::phrase::{Lists, ends_a_phrase};
+use crate::phrase::{Lists, ends_a_phrase, places};
 use crate::reading::{Pause, Reading, Word};
 
-/// How far a clause is looked at, on both sides of what was found in it.
+/// How many words of a clause count, on both sides of a match.
 const AROUND: usize = 8;
-/// How many places of each pattern are compared: somebody with more wishes than that is not read that closely.
+/// How many matches of each pattern are compared.
 const MOST_WISHES: usize = 40;
-/// Who says one of these says when, or for whom, and may well say the opposite for another case.
+/// Words that restrict a clause to a case; the opposite may hold in another case.
 const CONDITIONS: &str = "when if unless until while once only_if whenever except";
-/// Words that two clauses may share without speaking of the same thing.
+/// Words that do not identify an object.
 const EMPTY: &str = "the and but also not dont never must should shall have has are was that this them they you our your all any \
     every for with from into make get let use set add now always again please completely exactly";
 
-/// Whether both patterns of one of these pairs are found in clauses that speak of the same thing.
-pub fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool {
+/// Whether both patterns of one of these pairs are found in clauses about the same object.
+pub(super) fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool {
     pairs.iter().any(|pair| {
         let [one, other] = pair.each_ref().map(|text| {
             let mut places = places(text, lists, reading);
@@ -27,7 +26,7 @@ pub fn opposed(pairs: &[[String; 2]], lists: &Lists, reading: &Reading) -> bool 
     })
 }
 
-/// They clash if what follows is the same, or if the clauses share two words, or half of the shorter one.
+/// Whether the same object follows both, or the clauses share two words, or half of the shorter one.
 fn clash(words: &[Word], one: usize, other: usize) -> bool {
     let (first, second) = (clause(words, one), clause(words, other));
     if first.contains(&other) || second.contains(&one) {
@@ -43,7 +42,7 @@ fn clash(words: &[Word], one: usize, other: usize) -> bool {
         return true;
     }
     let (first, second) = (&words[first], &words[second]);
-    // What is asked for is said in both; only what it is asked of counts.
+    // Both name the wish; only the object counts.
     let verbs = [one, other, other + 1];
     let verb =
         |text: &str| verbs.iter().any(|at| words.get(*at).is_some_and(|word| word.text == text));
@@ -70,7 +69,7 @@ fn object(words: &[Word], place: usize) -> &[Word] {
     &words[(place + 1).min(end)..end]
 }
 
-/// The words that say what it is about.
+/// The words that identify the object.
 fn telling(words: &[Word]) -> impl Iterator<Item = &str> {
     let texts = words.iter().map(|word| word.text.as_str());
     texts.filter(|text| text.chars().count() >= 3 && !listed(EMPTY, text))

@@ -1,5 +1,5 @@
-//! A developer's output: whole files when it is completed, and none when it failed. What it says of the tools it used
-//! is not looked at; the log knows that.
+//! The developer contract: whole files on success, none on failure. Its list of tool calls is ignored; the log has
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub(super) fn take(
             let mut kinds: BTreeMap<WorkPath, String> = BTreeMap::new();
             for one in &artifacts {
                 text_fits("type", &one.kind, policy).map_err(Invalid::Shape)?;
-                // A path that cannot be used is refused with the file.
+                // An invalid path is refused together with its file.
                 kinds.extend(within(policy, &one.path).ok().map(|path| (path, one.kind.clone())));
             }
             let edits = artifacts.into_iter().map(|one| (one.path, one.content));
@@ -105,7 +105,7 @@ fn shape(cause: &str) -> Invalid {
     Invalid::Shape(cause.to_owned())
 }
 
-/// What an agent says that went wrong: its reach and its understanding are matters of judgement, the rest is mechanics.
+/// A reported failure: scope and understanding are semantic, the rest is structural.
 fn failed(trouble: &Trouble, policy: &Contracts) -> Invalid {
     if let Err(cause) = text_fits("detail", &trouble.detail, policy) {
         return Invalid::Shape(cause);

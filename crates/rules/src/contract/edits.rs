@@ -1,5 +1,5 @@
-//! Document 002's edits: whole files for the task's artifacts, all of them or none. A test is edited only where the
-//! task names that very file.
+//! The edits contract of the strict preset (document 002): whole files for the task's artifacts, all or none. A test
+//! may be edited only if the task names that file.
 
 use std::collections::BTreeSet;
 
@@ -41,12 +41,12 @@ pub(super) fn take(
 /// Which tests may be written.
 #[derive(Clone, Copy)]
 pub(super) enum Tests<'a> {
-    /// Of what this says is a test, only what the task names.
+    /// Only those tests, by this policy, that the task names.
     Named(&'a VerifyPolicy),
     AsOthers,
 }
 
-/// The files in the order of their paths, if every one of them may be written.
+/// The files in the order of their paths, if all of them may be written.
 pub(super) fn writes(
     edits: impl Iterator<Item = (String, String)>,
     policy: &Contracts,

@@ -1,5 +1,5 @@
-//! The JSON object of a reply. Read strictly it is all that the reply is; read leniently it may stand in a fence or
-//! between words, and what was overlooked is said.
+//! The JSON object of a reply. A strict reply is the object alone; a lenient one may have it in a fence or between
+//! words, and what was overlooked is recorded.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The reason, if it is the object with which an agent says that it failed.
+    /// The reason, if the object reports a failure.
     pub(super) fn error(&self) -> Option<&str> {
         let failed = self.fields.get("status").and_then(Value::as_str) == Some("error");
         self.fields.get("reason").and_then(Value::as_str).filter(|_| failed)
@@ -51,12 +51,12 @@ impl<'a> Object<'a> {
         Value::Object(self.fields.clone())
     }
 
-    /// The object as one of ours. Unknown and doubled keys are mistakes.
+    /// The object as a typed value. Unknown and duplicate keys are errors.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
         serde_json::from_str(self.json).map_err(|error| error.to_string())
     }
 
-    /// The keys must stand in this order, where the reading is strict.
+    /// Checks the order of the keys, if the reading is strict.
     pub(super) fn in_order(&self, keys: &[&str]) -> Result<(), String> {
         if self.reading == Strictness::Lenient || self.fields.keys().eq(keys) {
             return Ok(());
@@ -65,7 +65,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What stands in the first fence.
+/// The content of the first fence.
 fn fenced(text: &str) -> Option<(&str, &'static str)> {
     let (_, after) = text.split_once("```")?;
     let (_, body) = after.split_once('\n')?;
@@ -73,7 +73,7 @@ fn fenced(text: &str) -> Option<(&str, &'static str)> {
     Some((body.trim(), "the object stood in a fence"))
 }
 
-/// From the first brace to the one that closes it; braces in texts do not count.
+/// The text from the first brace to its closing one; braces in strings do not count.
 fn balanced(text: &str) -> Option<(&str, &'static str)> {
     let start = text.find('{')?;
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);

@@ -1,5 +1,5 @@
-//! Document 002's plan: small tasks in the order of execution, each after the one before it. It becomes a plan like
-//! any other; whether that makes sense is judged where all plans are.
+//! The plan contract of the strict preset (document 002): small tasks in execution order, each depending on the one
+//! before it. It becomes an ordinary plan, and is judged where all plans are.
 
 use serde::Deserialize;
 use serde_json::json;

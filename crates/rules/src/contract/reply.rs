@@ -1,20 +1,21 @@
-//! What the contracts share: the result of reading a reply, why one is invalid, and how paths, ids and texts in it are
-//! checked.
+//! Shared by the contracts: the result of reading a reply, the reasons for rejecting one, and the checks of paths, ids
+//! and texts.
 
 use serde_json::Value;
 use types::{Contracts, Fault, WorkPath};
 
-/// What a reply comes to.
+/// An accepted reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
-    /// What the role hands in.
+    /// The submission of the role.
     pub submission: Value,
-    /// Files that are written before it is handed in: all of them, or it is not handed in.
+    /// Files to write before submitting; if one fails, nothing is submitted.
     pub writes: Vec<Write>,
-    /// What was overlooked, where a reply need not be JSON alone.
+    /// What a lenient reading overlooked.
     pub overlooked: Option<String>,
 }
 
+/// One file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
     pub path: WorkPath,
@@ -27,17 +28,17 @@ impl Taken {
     }
 }
 
-/// Why a reply is not taken.
+/// Why a reply is rejected.
 pub(super) enum Invalid {
-    /// It is not what the contract says.
+    /// It does not have the contract's shape.
     Shape(String),
-    /// It would reach beyond what the task may.
+    /// It exceeds the scope of the task.
     Scope(String),
-    /// The agent says that it was not given enough.
+    /// The agent reports insufficient input.
     Insufficient(String),
-    /// The agent says that it cannot be done, for another reason.
+    /// The agent gives up for another reason.
     Gave(String),
-    /// The agent says what went wrong.
+    /// The agent reports a fault.
     Fault(Fault),
 }
 
@@ -51,7 +52,7 @@ pub(super) fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String>
         _ => inner,
     };
     let lies_in = |folder: &&WorkPath| {
-        // Some file systems do not tell capital letters from small ones.
+        // Some file systems ignore case.
         let mut names = path.components();
         folder.components().all(|one| names.next().is_some_and(|n| n.eq_ignore_ascii_case(one)))
     };
@@ -61,7 +62,8 @@ pub(super) fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String>
     }
 }
 
-/// A path of the workspace as replies name it; nothing if they cannot.
+/// A path of the workspace as replies name it; none if they cannot.
+#[must_use]
 pub fn outside<'a>(policy: &Contracts, path: &'a WorkPath) -> Option<&'a str> {
     match &policy.root {
         Some(root) if !root.is_root() => {
@@ -71,7 +73,7 @@ pub fn outside<'a>(policy: &Contracts, path: &'a WorkPath) -> Option<&'a str> {
     }
 }
 
-/// A reply repeats the ids that it was given.
+/// Checks that a reply repeats the id that it was given.
 pub(super) fn echo(name: &str, said: &str, input: &Value) -> Result<(), String> {
     let asked = input[name].as_str().unwrap_or_default();
     if said == asked {
@@ -81,7 +83,7 @@ pub(super) fn echo(name: &str, said: &str, input: &Value) -> Result<(), String> 
     Err(format!("{name} is {said:?}, and it was asked about {asked:?}"))
 }
 
-/// A text that is there and not too long.
+/// Checks that a text is neither empty nor too long.
 pub(super) fn text_fits(name: &str, text: &str, policy: &Contracts) -> Result<(), String> {
     let most = policy.text_chars;
     if text.trim().is_empty() {
@@ -93,7 +95,7 @@ pub(super) fn text_fits(name: &str, text: &str, policy: &Contracts) -> Result<()
     Ok(())
 }
 
-/// So much of a text as belongs into a sentence.
+/// The beginning of a text, for use in a sentence.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(80).collect()
 }

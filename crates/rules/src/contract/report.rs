@@ -1,5 +1,5 @@
-//! Document 002's report: a tester words what the checks said. Whether they passed is the exit code, whatever the
-//! tester says.
+//! The report contract of the strict preset (document 002): a tester describes the result of the checks. The exit code
+//! decides whether they passed, not the tester.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! A product agent's Intent Spec: complete or not there at all. Whether it holds is judged with all specs; an agent
-//! that cannot write one says which statements stand in its way.
+//! The Intent Spec contract of a product agent: a complete spec, or the statements that prevent one. The spec itself is
+//! judged where all specs are.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use types::Contracts;
 use super::object::Object;
 use super::reply::{Invalid, Taken, echo, text_fits};
 
-/// The way in which it says that it cannot.
+/// A reported failure.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Failed {
@@ -27,13 +27,13 @@ struct Obstacle {
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
-    /// More than one thing can be meant, and nothing that was given says which.
+    /// It has several meanings, and no input says which is meant.
     Ambiguous,
-    /// Something needed was not given.
+    /// A required input is missing.
     Insufficient,
-    /// It contradicts a document that was given.
+    /// It contradicts a given document.
     Contradiction,
-    /// It would rest on something that nobody said.
+    /// It has no basis in the input.
     Unsupported,
 }
 
@@ -84,7 +84,7 @@ fn failed(object: &Object<'_>, policy: &Contracts) -> Invalid {
     let each = failed.problems.iter().take(20);
     let each = each.map(|one| format!("{}: {}", one.kind.as_str(), one.statement));
     let what = each.collect::<Vec<_>>().join("; ");
-    // Only what was not given can be cured, by giving more.
+    // Only missing input can be remedied by providing more.
     let short = failed.problems.iter().all(|one| one.kind == Kind::Insufficient);
     if short { Invalid::Insufficient(what) } else { Invalid::Gave(what) }
 }

@@ -1,4 +1,4 @@
-//! Replies by contract: what is taken, what is refused and why, and what the agent is handed.
+//! Replies by contract: accepted ones, rejected ones with the reason, and the agent's input.
 
 use serde_json::{Value, json};
 use types::{Brief, Contract, Contracts, FaultClass, ReplyRule, Scope, Strictness, VerifyPolicy};

@@ -1,5 +1,5 @@
-//! A judge's verdict: a result for every requirement and every constraint of the spec, each with evidence. Only the
-//! shape is read here; what the verdict comes to is computed where results are reviewed.
+//! The verdict contract of a reviewer: a result with evidence for every requirement and constraint of the spec. Reads
+//! the shape only; the outcome is computed where results are reviewed.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use types::Contracts;
 use super::object::Object;
 use super::reply::{Taken, echo, text_fits};
 
+/// A reviewer's verdict.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
@@ -28,6 +29,7 @@ pub struct Verdict {
     pub summary: Option<Value>,
 }
 
+/// Whether something passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passing {
@@ -35,6 +37,7 @@ pub enum Passing {
     Fail,
 }
 
+/// The result for one requirement.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequirementResult {
@@ -46,6 +49,7 @@ pub struct RequirementResult {
     pub verification_method: String,
 }
 
+/// The result for one constraint.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConstraintResult {
@@ -72,11 +76,11 @@ pub(super) fn take(
     for evidence in evidence.chain(verdict.constraint_results.iter().map(|one| &one.evidence)) {
         text_fits("evidence", evidence, policy)?;
     }
-    // Plain data of ours always has a JSON form.
+    // Plain data always serializes.
     Ok(Taken::of(serde_json::to_value(&verdict).unwrap_or_default()))
 }
 
-/// Each of the spec's requirements or constraints has exactly one result.
+/// Checks that each requirement or constraint of the spec has exactly one result.
 fn all_of<'a>(
     what: &str,
     spec: &Value,

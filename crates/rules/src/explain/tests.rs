@@ -1,4 +1,4 @@
-//! An explanation says what a run would do, always the same, and rightly for the labelled requests.
+//! Explanations agree with runs, are deterministic, and are right for the labelled requests.
 
 use serde_json::Value;
 use types::{Admission, Request};

@@ -1,12 +1,12 @@
-//! Reads a diff in git's own form into files with their lines. Content cannot be mistaken for a header: how many lines
-//! of content there are, a hunk says at its beginning.
+//! Parses a git diff into files with their lines. Content cannot be mistaken for a header: each hunk header gives the
+//! number of content lines.
 
-/// What a diff says about one file.
+/// The diff of one file.
 #[derive(Debug, Default)]
 pub(super) struct FileDiff<'a> {
-    /// Its path before; nothing for a new file.
+    /// The old path; none for a new file.
     pub(super) old: Option<&'a str>,
-    /// Its path after; nothing for one that is gone.
+    /// The new path; none for a deleted file.
     pub(super) new: Option<&'a str>,
     pub(super) removed: Vec<&'a str>,
     pub(super) added: Vec<&'a str>,
@@ -14,7 +14,7 @@ pub(super) struct FileDiff<'a> {
 
 pub(super) fn files(diff: &str) -> Vec<FileDiff<'_>> {
     let mut files: Vec<FileDiff<'_>> = Vec::new();
-    // How many lines of the hunk are still to come, of the old and of the new file.
+    // Remaining lines of the hunk, in the old and in the new file.
     let (mut old, mut new) = (0_u64, 0_u64);
     for line in diff.split('\n') {
         if line.starts_with("diff --git ") && old == 0 && new == 0 {
@@ -39,7 +39,7 @@ pub(super) fn files(diff: &str) -> Vec<FileDiff<'_>> {
                 file.added.push(&line[1..]);
             }
             Some(b' ') => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
-            // A note that there is no newline at the end.
+            // `\ No newline at end of file`.
             Some(b'\\') => {}
             _ => (old, new) = (0, 0),
         }
@@ -48,14 +48,14 @@ pub(super) fn files(diff: &str) -> Vec<FileDiff<'_>> {
 }
 
 fn header<'a>(file: &mut FileDiff<'a>, line: &'a str) {
-    // A tab ends a name with a blank in it.
+    // Git ends a name that has a blank with a tab.
     let path = |text: &'a str, side: &str| text.trim_end_matches('\t').strip_prefix(side);
     if let Some(name) = line.strip_prefix("--- ") {
         file.old = path(name, "a/");
     } else if let Some(name) = line.strip_prefix("+++ ") {
         file.new = path(name, "b/");
     } else if let Some(names) = line.strip_prefix("Binary files ") {
-        // Nothing is said of its lines; that it changed is enough.
+        // A binary file: it changed, and has no lines.
         let names = names.strip_suffix(" differ").unwrap_or(names);
         let sides =
             names.match_indices(" and ").map(|(at, and)| (&names[..at], &names[at + and.len()..]));

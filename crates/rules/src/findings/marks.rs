@@ -1,7 +1,7 @@
-//! By which marks a line is told: an assertion, a test that is skipped, a check that cannot fail. Tables, language by
-//! language; a line that is only a comment is nothing.
+//! Line markers by language: assertions, skipped tests, checks that cannot fail. Tables only; a line that is only a
+//! comment matches nothing.
 
-/// A language by the ends of its files, how its assertions look, and how a test is skipped in it.
+/// A language: its file extensions, and its markers for assertions and skipped tests.
 struct Marks {
     ends: &'static [&'static str],
     asserts: &'static [&'static str],
@@ -99,7 +99,7 @@ const LANGUAGES: &[Marks] = &[
     },
 ];
 
-/// Assertions that say nothing.
+/// Assertions that always hold.
 const HOLLOW: &[&str] = &[
     "assert!(true",
     "assert True",
@@ -115,7 +115,7 @@ const HOLLOW: &[&str] = &[
     "Assert.True(true",
 ];
 
-/// Files that say what a check runs.
+/// Files that define what a check runs.
 const RECIPES: &[&str] = &[
     "package.json",
     "Makefile",
@@ -130,7 +130,7 @@ const RECIPES: &[&str] = &[
     "noxfile.py",
 ];
 
-/// Endings that let a command succeed whatever it did.
+/// Endings that make a command succeed always.
 const TOOTHLESS: &[&str] = &["|| true", "||true", "|| :", "|| exit 0", "; true", "; exit 0"];
 
 fn language(path: &str) -> Option<&'static Marks> {
@@ -138,12 +138,12 @@ fn language(path: &str) -> Option<&'static Marks> {
     LANGUAGES.iter().find(|language| language.ends.contains(&end))
 }
 
-/// Whether it is known how assertions look in such a file.
+/// Whether the language of a file is known.
 pub(super) fn is_code(path: &str) -> bool {
     language(path).is_some()
 }
 
-/// Whether tests of this language stand beside the code, in files with any name.
+/// Whether this language keeps tests beside the code, in files of any name.
 pub(super) fn may_hold_tests(path: &str) -> bool {
     path.ends_with(".rs")
 }
@@ -160,7 +160,7 @@ pub(super) fn asserts(path: &str, line: &str) -> bool {
     !comment && has(line, language.asserts) && !HOLLOW.iter().any(|hollow| line.contains(hollow))
 }
 
-/// Whether a line lets a test be skipped, or all others.
+/// Whether a line skips a test, or all others.
 pub(super) fn skips(path: &str, line: &str) -> bool {
     let Some(language) = language(path) else { return false };
     let line = line.trim();
@@ -168,7 +168,7 @@ pub(super) fn skips(path: &str, line: &str) -> bool {
     !comment && has(line, language.skips)
 }
 
-/// Whether a line of a recipe makes a check succeed whatever happens.
+/// Whether a line of a recipe makes a check succeed always.
 pub(super) fn cannot_fail(line: &str) -> bool {
     let line = line.trim();
     let script = line
@@ -182,7 +182,7 @@ pub(super) fn cannot_fail(line: &str) -> bool {
     hollow || TOOTHLESS.iter().any(|end| bare.ends_with(end))
 }
 
-/// Whether a mark stands in a line, and not as the end of a longer name.
+/// Whether a line contains a marker, other than as the end of a longer name.
 fn has(line: &str, marks: &[&str]) -> bool {
     marks.iter().any(|mark| {
         line.match_indices(mark).any(|(at, _)| {
@@ -193,7 +193,7 @@ fn has(line: &str, marks: &[&str]) -> bool {
     })
 }
 
-/// Whether a file's name fits a pattern in which `*` is anything.
+/// Whether a file name matches a pattern with `*` wildcards.
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

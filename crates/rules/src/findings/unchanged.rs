@@ -1,22 +1,23 @@
-//! Was anything done at all? A result that changes nothing, leaves a promised file untouched, or keeps a file that was
-//! to be deleted or moved goes back with that reason. Looks at names of files only, never at what an agent says.
+//! Results without effect: one that changes nothing, leaves a promised file untouched, or keeps a file that was to be
+//! deleted or moved is rejected. Compares file names only; an agent's claims are not read.
 
 use evidence::files::{FileKind, kind};
 use types::{ChangeKind, Changes, Fault, FaultClass, Task, WorkPath};
 
 const NOTHING: &str = "verify.nothing_done";
-/// Held against a task once: a plan may name more files than the work needs.
+/// The rule against untouched files. Applied once per task: a plan may name more files than the work needs.
 pub const UNTOUCHED: &str = "verify.untouched";
 
-/// Words by which a file is to be gone afterwards.
+/// Verbs that ask for a file to be gone.
 const TAKING_AWAY: &[&str] = &["delete", "remove", "move", "rename", "drop"];
-/// Words that may stand between such a word and the file.
+/// Words allowed between such a verb and the file.
 const BETWEEN: &[&str] = &[
     "the", "file", "files", "old", "unused", "obsolete", "empty", "both", "all", "of", "a",
     "stale", "legacy", "script", "module", "document",
 ];
 
-/// Why a result counts as not done, if it does. `goal` is what was asked for, where the task is all of it.
+/// Why a result counts as not done, if it does. `goal` is the request, where the task is all of it.
+#[must_use]
 pub fn nothing_done(
     task: &Task,
     goal: &str,
@@ -48,7 +49,7 @@ pub fn nothing_done(
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
-    // A plan may let a task change tests and documents that turn out to need no change.
+    // Tests and documents named in a plan may turn out to need no change.
     let may_stay =
         |path: &WorkPath| files.contains(path) && kind(path.as_str(), tests) != FileKind::Code;
     let untouched: Vec<&str> = task
@@ -64,13 +65,13 @@ pub fn nothing_done(
     })
 }
 
-/// Whether the first word of a text is one by which something is to be gone afterwards.
+/// Whether a text begins with a verb that asks for a file to be gone.
 fn begins_by_taking_away(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     TAKING_AWAY.contains(&first.to_lowercase().as_str())
 }
 
-/// Whether a result takes nothing away and has no code that could do so later.
+/// Whether a result removes nothing and adds no code that could do so later.
 fn only_adds_papers(changes: &Changes, tests: &[String]) -> bool {
     changes.0.iter().all(|change| {
         change.how != ChangeKind::Deleted
@@ -85,7 +86,7 @@ fn is_gone(path: &str, changes: &Changes) -> bool {
     deleted.into_iter().any(|change| change.path.as_str() == path || within(change.path.as_str()))
 }
 
-/// The files that a text wants to be gone: those named right after a word that says so.
+/// The files that a text asks to be gone: those named right after such a verb.
 fn taken_away(text: &str, files: &[WorkPath]) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();

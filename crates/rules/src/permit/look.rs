@@ -1,14 +1,16 @@
-//! Why each rule spoke of a call, or did not: the same questions as in judging, one by one, with what they found.
+//! Explanations of permits: why each rule matched a call or did not. Evaluates the same conditions as judging, one by
+//! one.
 
 use std::slice;
 
 use types::{Access, CallFacts, PermitRule, Policy, Scope};
 
-use super::{Compiled, in_scope, names, names_parts, only_carries, sensitive};
+use super::{CompiledRule, in_scope, names, names_parts, only_wraps, sensitive};
 use crate::command::{self, Part};
 use crate::looked::Looked;
 
-/// Every rule until the one that speaks of the call, or of each part of its command.
+/// Every rule up to the first that matches the call, or each part of its command.
+#[must_use]
 pub fn look(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<Looked> {
     if let Some((decision, path)) = sensitive::never(facts) {
         let about = Some(path.to_string());
@@ -28,7 +30,7 @@ pub fn look(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Ve
                 }
                 misses
             };
-            until_one_speaks(policy, None, misses)
+            until_match(policy, None, misses)
         }
     }
 }
@@ -44,19 +46,19 @@ fn of_part(
     let names = names(slice::from_ref(part));
     let misses = |rule: &PermitRule| {
         let mut misses = of_call(rule, scope, tool, facts);
-        let compiled = Compiled::new(rule, &names);
-        if misses.is_empty() && !compiled.speaks_of(part) {
+        let compiled = CompiledRule::new(rule, &names);
+        if misses.is_empty() && !compiled.matches(part) {
             misses.push(not_like(rule));
         }
         misses
     };
-    let looked = until_one_speaks(policy, Some(&about), misses);
-    // Whoever only starts something else needs no rule, so nothing is missing where none speaks of it.
-    let spoken = looked.last().is_some_and(|last| last.matched);
-    if only_carries(part) && !spoken { vec![] } else { looked }
+    let looked = until_match(policy, Some(&about), misses);
+    // A part that only starts another one needs no rule, so nothing is missing where none matches.
+    let matched = looked.last().is_some_and(|last| last.matched);
+    if only_wraps(part) && !matched { vec![] } else { looked }
 }
 
-fn until_one_speaks(
+fn until_match(
     policy: &Policy,
     about: Option<&str>,
     misses: impl Fn(&PermitRule) -> Vec<String>,
@@ -79,7 +81,7 @@ fn until_one_speaks(
     looked
 }
 
-/// Why a rule is not about a call like this, whatever its command.
+/// Why a rule does not match a call, regardless of its command.
 fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> Vec<String> {
     let mut misses = Vec::new();
     let plain = facts.tool.as_deref().unwrap_or(tool);
@@ -114,7 +116,7 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
 }
 
 fn not_like(rule: &PermitRule) -> String {
-    let risks: Vec<&str> = rule.does.iter().map(|deed| deed.says()).collect();
+    let risks: Vec<&str> = rule.does.iter().map(|risk| risk.says()).collect();
     match (rule.commands.as_slice(), risks.is_empty()) {
         ([], _) => format!("it is about what {}", risks.join(", or ")),
         ([only], _) => format!("it is not like {only:?}"),

@@ -1,14 +1,11 @@
-//! Calls on paths that are more than files of the project. Places for keys and our own settings are written by nobody,
-//! whatever a policy says. Settings by which other programs run something, and files with passwords, take a yes: where no
-//! rule of the policy speaks of them, a person is asked. A plan that names a file by its own path has said yes to it; one
-//! that names a folder around it has not.
+//! Sensitive paths. No policy lets an agent write credentials or Bosun's own settings. Settings by which other programs
+//! run something, and files with passwords, need approval: where no rule of the policy covers them, a person is asked.
+//! A plan that names such a file by its own path approves it; one that names a folder around it does not.
 
 use globset::GlobBuilder;
-use types::{Access, CallFacts, Decision, Permission, Policy, RuleId, Scope, Sensitive, WorkPath};
+use types::{Access, CallFacts, Decision, Policy, RuleId, Scope, Sensitive, WorkPath};
 
-use super::Permit;
-
-/// What no policy allows, with the path that it is about.
+/// The refusal that no policy lifts, with the path it is about.
 pub(super) fn never(facts: &CallFacts) -> Option<(Decision, &WorkPath)> {
     if facts.access != Access::Write {
         return None;
@@ -44,41 +41,37 @@ pub(super) fn touched<'a>(
 }
 
 /// Whether a scope names a file by its own path.
+#[must_use]
 pub fn names(scope: &Scope, path: &WorkPath) -> bool {
     scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path)
 }
 
-/// A verdict of a rule is not meant for paths of a kind that it does not speak of (`meant`): where it allows, a person is
-/// asked.
-pub(super) fn at_least_asked(
+/// The decision to ask a person although a rule allows the call, because it touches a sensitive path of a kind that the
+/// rule does not cover.
+pub(super) fn must_ask(
     policy: &Policy,
     scope: &Scope,
     facts: &CallFacts,
-    meant: &[Sensitive],
-    permit: Permit,
-) -> Permit {
-    if permit.verdict != Permission::Allow {
-        return permit;
-    }
+    covered: &[Sensitive],
+) -> Option<Decision> {
     let kinds: &[Sensitive] = match facts.access {
         Access::Write => &[Sensitive::Settings, Sensitive::EnvFile],
         Access::Read => &[Sensitive::EnvFile],
-        _ => return permit,
+        _ => return None,
     };
     let kinds: Vec<Sensitive> =
-        kinds.iter().copied().filter(|kind| !meant.contains(kind)).collect();
-    let Some(path) = touched(&kinds, scope, facts) else { return permit };
-    let Some(kind) = Sensitive::of(path) else { return permit };
+        kinds.iter().copied().filter(|kind| !covered.contains(kind)).collect();
+    let path = touched(&kinds, scope, facts)?;
+    let kind = Sensitive::of(path)?;
     if facts.access == Access::Read && is_readable(&policy.sandbox.readable, path) {
-        return permit;
+        return None;
     }
     let rule = match kind {
         Sensitive::EnvFile => "permit.env_file",
         _ => "permit.settings",
     };
     let reason = format!("{path} {}, so a person is asked first", kind.says());
-    let decision = Decision { rule: RuleId::fixed(rule), reason, ..permit.decision };
-    Permit { verdict: Permission::Ask, decision, parts: permit.parts }
+    Some(Decision::new(RuleId::fixed(rule), reason))
 }
 
 /// Whether a policy lets a file with passwords be read; the sandbox reads the same globs in the same way.

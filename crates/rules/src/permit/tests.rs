@@ -1,4 +1,4 @@
-//! What the rules of the crew, and rules of others, say about calls and commands.
+//! Verdicts of the crew's rules, and of other rules, on calls and commands.
 
 use super::*;
 use types::{Inspection, Repeat};
@@ -251,7 +251,7 @@ fn the_strictest_part_decides_however_many_there_are() {
 }
 
 #[test]
-fn a_side_door_that_a_rule_names_is_open() {
+fn a_dangerous_flag_that_a_rule_names_is_allowed() {
     let mut listed = listed();
     listed.permissions[1].commands =
         ["find -delete", "python3 -c", "sort -o", "./gradlew"].map(str::to_owned).to_vec();

@@ -1,5 +1,5 @@
-//! The little grammar that patterns need: which words join phrases, and which are only politeness. Closed classes of
-//! English words; what a request is about is never decided here.
+//! The minimal grammar for patterns: words that join phrases, and words of politeness. Closed classes of English words;
+//! the topic of a request is not decided here.
 
 use crate::reading::{Pause, Word};
 
@@ -8,14 +8,14 @@ const JOINTS: &str = "for in with that which who whose to from of on onto at aga
     if because using via into as than without under over between during through like then is are was were this it now \
     please asap today disguised targeting designed";
 
-/// What is said before the thing itself is said.
+/// Polite words before the actual request.
 const POLITE: &str = "please kindly can could would will you i we want need d like to me us just hey hi hello lets let ok \
     okay now help id ill im going so well try and";
 
 /// Words after which a new clause begins.
 const COORDINATES: &str = "and then but also plus";
 
-/// How many polite words may stand before the thing itself; after more than that a clause begins all the same.
+/// The most polite words that are skipped at the start of a clause.
 const MOST_POLITE: usize = 20;
 
 fn listed(list: &str, word: &str) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn is_joint(word: &str) -> bool {
     listed(JOINTS, word)
 }
 
-/// Whether a clause begins with this word, politeness left aside.
+/// Whether a clause begins with this word, polite words skipped.
 pub(super) fn is_start(words: &[Word], place: usize) -> bool {
     let Some(word) = words.get(place) else { return false };
     let mut at = place;

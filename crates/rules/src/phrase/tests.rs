@@ -1,4 +1,4 @@
-//! What patterns find and what they do not.
+//! Matches and non-matches of patterns.
 
 use super::*;
 

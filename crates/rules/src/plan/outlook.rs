@@ -1,5 +1,4 @@
-//! What a plan is expected to take, what may go wrong with it, how it is best gone through: computed, whatever the
-//! planner said.
+//! Computed properties of a plan: totals, risks and strategy, regardless of the planner's claims.
 
 use std::fmt::Write as _;
 
@@ -12,17 +11,17 @@ use crate::condition::found;
 use crate::dag;
 use crate::reading::Reading;
 
-/// The names of the risks that code finds; a planner's own are numbered behind them.
+/// The ids of computed risks; a planner's own are numbered after them.
 const COMPUTED: [&str; 3] = ["RISK-001", "RISK-002", "RISK-003"];
-/// So many tasks one after the other are a long chain.
+/// The number of consecutive tasks that makes a long chain.
 const LONG_CHAIN: u64 = 5;
-/// A budget of time that leaves no room for detours.
+/// A time budget below which only the critical path is pursued.
 const SHORT: Millis = Millis::seconds(180);
-/// The lists of words of a policy that name what is not proven, and what has to be found out first.
+/// The policy's word lists for unproven technology and for research.
 const EXPERIMENTAL: &str = "experimental";
 const RESEARCH: &str = "research";
 
-/// What there is to be spent on a plan, and what was spent before it.
+/// The budget left for a plan, and the spending before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Headroom {
     pub left: Budget,
@@ -30,13 +29,13 @@ pub struct Headroom {
 }
 
 impl Headroom {
-    #[must_use]
-    pub fn of_budget(left: Budget) -> Self {
+    pub(super) fn of_budget(left: Budget) -> Self {
         Self { left, spent: Spend::default() }
     }
 }
 
 /// The plan with its totals, risks and strategy.
+#[must_use]
 pub fn complete(policy: &Policy, request: &Request, mut plan: Plan, room: &Headroom) -> Plan {
     let order = dag::order(&dag::shape(&plan.tasks)).unwrap_or_default();
     let totals = totals(policy, &plan, &order, room);
@@ -61,7 +60,7 @@ pub fn complete(policy: &Policy, request: &Request, mut plan: Plan, room: &Headr
     plan
 }
 
-/// What is said in a request and in its plan.
+/// The words of a request and its plan.
 fn words_of(request: &Request, plan: &Plan) -> Reading {
     let mut text = format!("{}\n{}", request.text, plan.summary);
     for task in plan.tasks.iter().take(200) {
@@ -90,7 +89,7 @@ pub(super) fn sum(estimates: impl Iterator<Item = Option<u64>>) -> u64 {
     estimates.flatten().fold(0, u64::saturating_add)
 }
 
-/// What so many tokens cost at the price of what was spent before.
+/// The cost of this many tokens at the average price so far.
 fn price(spent: Spend, tokens: u64) -> Option<Money> {
     if spent.tokens == 0 || spent.money == Money::ZERO {
         return None;
@@ -99,7 +98,7 @@ fn price(spent: Spend, tokens: u64) -> Option<Money> {
     Some(Money::nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
 }
 
-/// The most tasks in a chain, and the most seconds along one.
+/// The longest chain, in tasks and in seconds.
 fn longest(plan: &Plan, order: &[usize]) -> (u64, u64) {
     let shape = dag::shape(&plan.tasks);
     let mut before = vec![(0_u64, 0_u64); plan.tasks.len()];
@@ -116,7 +115,7 @@ fn longest(plan: &Plan, order: &[usize]) -> (u64, u64) {
     longest
 }
 
-/// The risks that can be read off the numbers.
+/// The risks that follow from the numbers.
 fn computed(totals: &Totals, room: &Headroom, experimental: bool) -> Vec<Risk> {
     let mut risks = Vec::new();
     let mut add = |place: usize, severity, description: String, mitigation: &str| {
@@ -159,7 +158,7 @@ fn computed(totals: &Totals, room: &Headroom, experimental: bool) -> Vec<Risk> {
     risks
 }
 
-/// The largest share of anything that is left, in percent.
+/// The largest share of the remaining budget that the plan uses, in percent.
 fn most_used(totals: &Totals, room: &Headroom) -> Option<(u64, &'static str)> {
     let share = |used: u64, left: u64| {
         u64::try_from(u128::from(used) * 100 / u128::from(left.max(1))).unwrap_or(u64::MAX)
@@ -171,7 +170,8 @@ fn most_used(totals: &Totals, room: &Headroom) -> Option<(u64, &'static str)> {
     [tokens, time, money].into_iter().flatten().max_by_key(|(percent, _)| *percent)
 }
 
-/// The plan in a few lines, for whoever has to approve it.
+/// A short summary of the plan, for approval.
+#[must_use]
 pub fn told(plan: &Plan) -> String {
     let mut text = String::from("Carry out this plan?");
     if !plan.summary.trim().is_empty() {

@@ -1,5 +1,4 @@
-//! Everything that is wrong with a plan that can be read: names, places to write, dependencies, roles, and what it
-//! would take.
+//! Validation of a parsed plan: names, paths, dependencies, roles and estimated cost.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +7,8 @@ use types::{Artifact, Plan, Policy, Problem, Task, TaskId};
 use super::outlook::{Headroom, sum, totals};
 use crate::dag;
 
+/// All problems of a plan.
+#[must_use]
 pub fn of(policy: &Policy, plan: &Plan, room: &Headroom) -> Vec<Problem> {
     let mut found = Vec::new();
     let mut whole = |code: &str, message: String| found.push(Problem::new("tasks", code, message));
@@ -81,7 +82,7 @@ fn in_git(artifact: &Artifact) -> bool {
     artifact.path.components().any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// What the tasks are estimated at, with the reserve on top, must fit into what is left.
+/// Checks that the estimate, including the reserve, fits into the remaining budget.
 fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Headroom) -> Vec<Problem> {
     let expected = totals(policy, plan, order, room);
     let (left, reserve) = (room.left, policy.budget.reserve_percent);

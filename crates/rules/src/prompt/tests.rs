@@ -1,4 +1,4 @@
-//! The prompt's layers, their order, their bounds, and that nothing from a repository gets out of its frame.
+//! The layers of the prompt, their order and bounds, and that repository text stays in its frame.
 
 use super::*;
 

@@ -1,19 +1,19 @@
-//! What a piece of text mentions, told by its form alone: files, names in code, endpoints, errors, versions, blanks.
-//! Where a form could also be prose (`Next.js`, `and/or`, `GitHub`), it is prose: certainty is asked for.
+//! Mentions in a text, recognised by form alone: files, names in code, endpoints, errors, versions, blanks. A form that
+//! could also be prose (`Next.js`, `and/or`, `GitHub`) counts as prose.
 
 use std::collections::BTreeSet;
 
 use types::Mention;
 
-use super::Word;
 use super::names::{
     BRANDS, DOMAINS, ENDINGS, ERRNOS, FILE_NAMES, FOLDERS, NOT_FILES, SUFFIXES, listed,
 };
+use super::word::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
-    /// An address in the web.
+    /// A web address.
     Link,
     Mention(Mention),
 }
@@ -51,8 +51,8 @@ fn is_file(text: &str) -> bool {
         });
         let stem = ending.map(|(stem, _)| stem).unwrap_or_default();
         let plain = stem.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
-        let spoken = listed(NOT_FILES, &text.to_lowercase());
-        return hidden || (known && !spoken && plain && stem.chars().any(char::is_alphabetic));
+        let is_product = listed(NOT_FILES, &text.to_lowercase());
+        return hidden || (known && !is_product && plain && stem.chars().any(char::is_alphabetic));
     }
     if !text.chars().all(|c| c.is_alphanumeric() || "/._-*@".contains(c)) {
         return false;
@@ -104,10 +104,10 @@ fn is_name(text: &str) -> bool {
         }
         let right = right.split('.').next_back().unwrap_or(right);
         let lower = right.starts_with(|c: char| c.is_ascii_lowercase());
-        let spoken = listed(DOMAINS, right)
+        let is_product = listed(DOMAINS, right)
             || listed(NOT_FILES, &text.to_lowercase())
             || left.chars().all(|c| c.is_ascii_digit());
-        return part(left) && part(right) && lower && !spoken;
+        return part(left) && part(right) && lower && !is_product;
     }
     if !text.chars().all(word) {
         return false;
@@ -122,12 +122,12 @@ fn is_camel(text: &str) -> bool {
     let hump = |pair: &[char]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     let first = letters.windows(2).position(hump);
     let humps = letters.windows(2).filter(|pair| hump(pair)).count();
-    let spoken = listed(BRANDS, &text.to_lowercase());
+    let is_product = listed(BRANDS, &text.to_lowercase());
     // `MailerLite` may be a product; `PaymentQueue`, `HttpClientPool` and `getUser` are not.
     let of_code = text.starts_with(|c: char| c.is_ascii_lowercase())
         || humps >= 2
         || SUFFIXES.split(' ').any(|suffix| text.ends_with(suffix));
-    letters.len() >= 6 && first.is_some_and(|at| at >= 1) && of_code && !spoken
+    letters.len() >= 6 && first.is_some_and(|at| at >= 1) && of_code && !is_product
 }
 
 fn is_commit(text: &str) -> bool {
@@ -172,7 +172,7 @@ pub(super) fn is_trace(text: &str) -> bool {
         || text.lines().any(frame)
 }
 
-/// Words after which a quotation is what a program said.
+/// Whether a quotation after these words is program output.
 pub(super) fn reports<'a>(mut last: impl Iterator<Item = &'a str>) -> bool {
     const REPORTS: &str = "with throws throwing error errors says saying prints message exception logs raises get gets getting \
         fails panics shows";
@@ -217,7 +217,7 @@ pub(super) fn status_codes(words: &[Word], mentions: &mut BTreeSet<Mention>) {
     }
 }
 
-/// Whether something was left to be filled in.
+/// Whether a placeholder was left to fill in.
 pub(super) fn has_a_blank(text: &str) -> bool {
     const WORDS: &[&str] = &["tbd", "tba", "xxx", "???", "____", "___", "[todo]", "<todo>"];
     let chunk = |chunk: &str| {
@@ -232,7 +232,7 @@ pub(super) fn has_a_blank(text: &str) -> bool {
         || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(text, *pair))
 }
 
-/// How many bytes long what is to be filled in may be.
+/// The longest placeholder, in bytes.
 const LONGEST_BLANK: usize = 120;
 
 /// `<name of the service>`, `[your key]`, `as a [role]`; not `<div>`, `[x]`, `[warning] ...` or a link.

@@ -1,13 +1,12 @@
-//! Names that are known by themselves: endings of files, folders, products that are written like code. Lists only;
-//! how they are used is told where forms are recognised.
+//! Well-known names: file extensions, folders, products that look like code. Lists only.
 
-/// Endings of files.
+/// File extensions.
 pub(super) const ENDINGS: &str = "rs py js mjs cjs ts tsx jsx go java kt kts c h cpp hpp cc hh cs rb php swift scala sh bash zsh fish toml \
     yaml yml json jsonl xml html htm css scss sass less md mdx txt rst sql proto graphql vue svelte lock cfg ini \
     conf env gradle mk cmake ipynb csv tsv log tf hcl ex exs erl hs ml clj dart lua jl pl zig nim asm ps1 bat \
     tex svg png jpg pdf doc docx xlsx properties tmpl erb jinja feature";
 
-/// Products that are written like files.
+/// Products that look like files.
 pub(super) const NOT_FILES: &str = "next.js node.js vue.js nuxt.js three.js d3.js express.js react.js angular.js ember.js backbone.js chart.js \
     p5.js nest.js alpine.js discord.js electron.js moment.js knockout.js paper.js leaflet.js";
 
@@ -15,11 +14,11 @@ pub(super) const NOT_FILES: &str = "next.js node.js vue.js nuxt.js three.js d3.j
 pub(super) const FILE_NAMES: &str = "Makefile Dockerfile Gemfile Rakefile Procfile Jenkinsfile Vagrantfile README LICENSE CHANGELOG CODEOWNERS \
     Justfile Brewfile";
 
-/// Folders that sources usually lie in.
+/// Usual source folders.
 pub(super) const FOLDERS: &str = "src lib app apps crates packages pkg tests test spec docs scripts cmd internal bin config public components \
     server backend frontend assets include examples migrations models views controllers";
 
-/// Products that are written like names in code.
+/// Products that look like names in code.
 pub(super) const BRANDS: &str = "github gitlab javascript typescript postgresql mysql graphql youtube linkedin macos openai paypal wordpress \
     whatsapp mongodb dynamodb fastapi tensorflow pytorch oauth oauth2 devops powerpoint nextjs nodejs vuejs \
     reactjs sqlite websocket websockets webassembly coffeescript hubspot mailchimp quickbooks docusign sendgrid \
@@ -29,14 +28,14 @@ pub(super) const BRANDS: &str = "github gitlab javascript typescript postgresql 
     huggingface numpy scipy matlab autocad photoshop bluetooth jquery openid openidconnect salesforce mailerlite hellosign duckdb \
     netbeans supabase";
 
-/// What addresses in the web end with.
+/// Top-level domains.
 pub(super) const DOMAINS: &str = "com org net io dev ai co de uk eu fr app gov edu info ch at nl es it us me tv shop xyz test example";
 
-/// Errors and signals of the system.
+/// System errors and signals.
 pub(super) const ERRNOS: &str = "ENOENT ECONNREFUSED EADDRINUSE EACCES EPERM ETIMEDOUT ECONNRESET EPIPE EINVAL ENOMEM ENOSPC ENOTFOUND \
     SIGSEGV SIGABRT SIGKILL SIGTERM SIGBUS";
 
-/// What names of types end with.
+/// Suffixes of type names.
 pub(super) const SUFFIXES: &str = "Service Controller Repository Handler Factory Parser Client Server View Model Component Provider Builder \
     Queue Map List Set Cache Store Form Card Button Page Screen Context Reducer Middleware Adapter Listener \
     Event Request Response Config Options State Type Node Tree Iterator Reader Writer Stream Buffer Loader \

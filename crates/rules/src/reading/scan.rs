@@ -1,14 +1,14 @@
-//! Cuts a text into words: prose, quotations and code apart, with the pauses that punctuation makes.
-//! Total and linear: any text has a reading.
+//! Cuts a text into words: separates prose, quotations and code, and notes the pauses that punctuation makes. Total and
+//! linear; what a word mentions is not decided here.
 
 use std::collections::BTreeSet;
 
 use types::Mention;
 
 use super::mention::{self, Form};
-use super::{Pause, Voice, Word};
+use super::word::{Pause, Voice, Word};
 
-/// The longest quotation, in characters; what is longer is not one.
+/// The longest quotation, in characters.
 const LONGEST_QUOTE: usize = 300;
 
 pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
@@ -52,7 +52,7 @@ fn parts(text: &str) -> Vec<(Voice, &str)> {
     parts
 }
 
-/// What begins here and ends somewhere: its voice, the length of its opening, the length of what is inside.
+/// A quotation or code that begins here: its voice, the length of its opening, the length of its content.
 fn enclosed(rest: &str, c: char, before: Option<char>) -> Option<(Voice, usize, usize)> {
     if let Some(inside) = rest.strip_prefix("```") {
         return Some((Voice::Code, 3, inside.find("```").unwrap_or(inside.len())));
@@ -196,7 +196,7 @@ impl Found {
     }
 }
 
-/// Whether a line does not go on with the one before it.
+/// Whether a line starts a new block.
 fn begins_anew(line: &str) -> bool {
     let line = line.trim_start();
     line.is_empty()
@@ -209,12 +209,12 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Characters that show nothing and are only there to break words up.
+/// Invisible characters that only break words up.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
-/// The ordinary form of a letter that is drawn wide.
+/// The ordinary form of a full-width character.
 fn narrow(c: char) -> char {
     match c {
         '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {

@@ -1,4 +1,4 @@
-//! What is seen in a text: its words, its pauses, and what it mentions.
+//! Words, pauses and mentions found in texts.
 
 use types::Mention;
 

@@ -1,9 +1,9 @@
-//! How each of a spec's criteria is verified: by a command that the criterion itself is, by a check that is named after
-//! it, or by a person's yes. Decided once, from the form of the text, when the request is made. Runs nothing.
+//! Verification of a spec's criteria: by a command, by a check of the same name, or by a person's confirmation. Decided
+//! once, from the form of the text, when the request is made. Runs nothing.
 
 use types::{Check, Spec};
 
-/// Programs that a criterion may begin with to be read as a command without being marked as one.
+/// Programs that make a criterion a command without further marking.
 const PROGRAMS: [&str; 28] = [
     "bash", "bundle", "bun", "cargo", "cmake", "ctest", "deno", "diff", "dotnet", "go", "gradle",
     "grep", "jest", "just", "make", "mvn", "node", "npm", "npx", "php", "pnpm", "pytest", "python",
@@ -12,18 +12,18 @@ const PROGRAMS: [&str; 28] = [
 /// The longest name of a check, in characters.
 const NAME: usize = 120;
 
-/// What shows whether a criterion holds.
+/// How a criterion is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shown {
     /// This command exits with 0.
     Command(String),
-    /// A check of the spec that bears its name.
+    /// A check of the spec with its name.
     ByCheck,
-    /// A person says so.
+    /// A person confirms it.
     Person,
 }
 
-/// The checks that the criteria come to, and the sentences that only a person can confirm.
+/// The checks for the criteria, and the sentences that only a person can confirm.
 pub(super) fn split(spec: &Spec, checks: &[Check]) -> (Vec<Check>, Vec<String>) {
     let (mut commands, mut sentences) = (Vec::<Check>::new(), Vec::new());
     for criterion in &spec.verification.criteria {
@@ -62,8 +62,8 @@ fn shown(criterion: &str, checks: &[Check]) -> Shown {
     }
 }
 
-/// Whether a text can hardly be anything but a command: a program of the repository, or a well-known one with an option
-/// or a path, or with a single word. What is misread fails or asks, and is never taken as proven.
+/// Whether a text is almost certainly a command: a program of the repository, or a well-known one with an option, a
+/// path or a single word. A misread criterion fails or asks a person; it never counts as proven.
 fn is_command(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some((program, rest)) = words.split_first() else { return false };

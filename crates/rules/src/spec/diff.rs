@@ -1,4 +1,4 @@
-//! What is different between two versions: dotted paths, lists by place. When a version was written is no difference.
+//! Differences between two versions of a spec: dotted paths, list items by index. Timestamps are ignored.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub struct Difference {
     pub new_value: Option<Value>,
 }
 
-/// What changes from one version to another, in the order of the paths.
+/// The differences between two versions, in the order of the paths.
 #[must_use]
 pub fn diff(old: &Spec, new: &Spec) -> Vec<Difference> {
     let value = |spec: &Spec| serde_json::to_value(spec).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The Intent Spec as a version of the living spec: how it is judged, and how one becomes the other. It is stricter: no
-//! requirement without a way to evaluate it, no assumption without a source, never an empty out of scope.
+//! The Intent Spec as a version of the living spec: validation and conversion. It is stricter: no requirement without a
+//! way to verify it, no assumption without a source, never an empty out of scope.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use types::{
     SpecMeta, SpecStatus, Timestamp, Uuid, Verification,
 };
 
-/// What an assumption may rest on besides a document.
+/// The source of an assumption that is not a document.
 const OPERATOR: &str = "operator_input";
 
-/// Reads what a product agent handed in. `given` are the documents that it was given; it can refer to no other.
-pub fn read(value: &Value, given: &[String]) -> Result<IntentSpec, Vec<Problem>> {
+/// Reads a product agent's submission. `given` are the documents that it may refer to.
+pub(crate) fn read(value: &Value, given: &[String]) -> Result<IntentSpec, Vec<Problem>> {
     let value = INTENT_FORMAT.read(value)?;
     let spec: IntentSpec = serde_json::from_value(value)
         .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])?;
@@ -21,7 +21,7 @@ pub fn read(value: &Value, given: &[String]) -> Result<IntentSpec, Vec<Problem>>
     if problems.is_empty() { Ok(spec) } else { Err(problems) }
 }
 
-/// The JSON Schema of what a product agent hands in.
+/// The JSON Schema of a product agent's submission.
 #[must_use]
 pub fn schema() -> Value {
     INTENT_FORMAT.schema()
@@ -59,7 +59,7 @@ fn not_given(reference: &str) -> String {
     format!("{:?} is not a document that was given", types::one_line(reference, 80))
 }
 
-/// Whether a living spec can stand as an Intent Spec: what is missing for that.
+/// The gaps that keep a living spec from being an Intent Spec.
 #[must_use]
 pub fn missing(spec: &Spec) -> Vec<Problem> {
     let mut found = Vec::new();
@@ -78,7 +78,7 @@ pub fn missing(spec: &Spec) -> Vec<Problem> {
     found
 }
 
-/// A living spec as an Intent Spec; what is missing, if it is not complete.
+/// A living spec as an Intent Spec, or its gaps.
 pub fn of(spec: &Spec, task_id: &str) -> Result<IntentSpec, Vec<Problem>> {
     let missing = missing(spec);
     if !missing.is_empty() {
@@ -101,7 +101,7 @@ pub fn of(spec: &Spec, task_id: &str) -> Result<IntentSpec, Vec<Problem>> {
     })
 }
 
-/// An Intent Spec as the first version of a living spec, approved because whoever judged it let it pass.
+/// An Intent Spec as the first version of a living spec, approved because it passed review.
 #[must_use]
 pub fn living(intent: &IntentSpec, at: Timestamp) -> Spec {
     let nobody = Uuid::of("nobody");

@@ -1,4 +1,4 @@
-//! Specs that can be worked on, and every way in which one cannot.
+//! Valid specs, and every way in which one is invalid.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

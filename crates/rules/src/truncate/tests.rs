@@ -1,4 +1,4 @@
-//! Which part of a text is left, by characters and by lines, with the words that say what is gone.
+//! Truncation by characters and by lines, with its warnings.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! Paths in words: which are certainly outside of any workspace, and which are devices. Text only, and careful: what
-//! is not certainly outside is left to the sandbox.
+//! Paths in words: which are certainly outside of any workspace, and which are devices. Text only, and conservative:
+//! a path that is not certainly outside is left to the sandbox.
 
-use super::{Piece, Stands, Word};
+use super::word::{Piece, Word};
 
 /// Folders that belong to the system, with everything in them.
 const SYSTEM: [&str; 13] = [
@@ -9,31 +9,43 @@ const SYSTEM: [&str; 13] = [
     "Library",
 ];
 
-/// Names below `/dev` that are no devices to speak of.
+/// Names below `/dev` that lose nothing when written to.
 const HARMLESS: [&str; 11] =
     ["null", "zero", "full", "stdin", "stdout", "stderr", "tty", "fd", "shm", "random", "urandom"];
 
-/// Whether a word names something outside, for a command that stands there.
-pub(super) fn is_outside_from(stands: Stands, word: &Word) -> bool {
+/// The working directory of a command, as far as the line itself says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Cwd {
+    /// That of the line: in the workspace.
+    #[default]
+    Workspace,
+    /// Somewhere else, perhaps deeper in the workspace.
+    Elsewhere,
+    /// Outside the workspace.
+    Outside,
+}
+
+/// Whether a word names something outside the workspace, for a command with this working directory.
+pub(super) fn is_outside_from(cwd: Cwd, word: &Word) -> bool {
     let relative = || !word.shown().starts_with(['/', '~', '$']);
-    match stands {
-        Stands::Here => is_outside(word),
-        Stands::Elsewhere => !relative() && is_outside(word),
-        Stands::Outside => relative() || is_outside(word),
+    match cwd {
+        Cwd::Workspace => is_outside(word),
+        Cwd::Elsewhere => !relative() && is_outside(word),
+        Cwd::Outside => relative() || is_outside(word),
     }
 }
 
-/// Where a command stands after this one went somewhere.
-pub(super) fn after(stands: Stands, target: Option<&Word>) -> Stands {
+/// The working directory after `cd`.
+pub(super) fn after_cd(cwd: Cwd, target: Option<&Word>) -> Cwd {
     match target {
         // Without a word it goes home.
-        None => Stands::Outside,
-        Some(word) if is_outside_from(stands, word) => Stands::Outside,
-        Some(_) => Stands::Elsewhere,
+        None => Cwd::Outside,
+        Some(word) if is_outside_from(cwd, word) => Cwd::Outside,
+        Some(_) => Cwd::Elsewhere,
     }
 }
 
-/// Whether a word names the root, a folder of the system, somebody's home, or what lies above the workspace.
+/// Whether a word names the root, a system folder, a home, or a path above the workspace.
 fn is_outside(word: &Word) -> bool {
     let text = word.shown();
     if let Some(rest) = beyond_home(&text) {
@@ -44,7 +56,7 @@ fn is_outside(word: &Word) -> bool {
     if text.starts_with('~') {
         return true;
     }
-    // Where an unknown piece leads nobody knows, but what stands before it may be certain.
+    // Where an unknown piece leads is open, but the text before it may be certain.
     let Some(Piece::Known(_) | Piece::Open(_) | Piece::Guess(_)) = word.0.first() else {
         return false;
     };
@@ -65,14 +77,14 @@ fn is_outside(word: &Word) -> bool {
     }
 }
 
-/// Whether a word names a device that something can be lost on.
+/// Whether a word names a device that can lose data.
 pub(super) fn is_device(word: &Word) -> bool {
     device(word).is_some_and(|name| {
         !HARMLESS.contains(&name.as_str()) && !matches!(name.as_str(), "tcp" | "udp" | "pts")
     })
 }
 
-/// Whether the shell would take it for a connection.
+/// Whether the shell would open a network connection for it.
 pub(super) fn is_connection(word: &Word) -> bool {
     device(word).is_some_and(|name| matches!(name.as_str(), "tcp" | "udp"))
 }
@@ -84,7 +96,7 @@ fn device(word: &Word) -> Option<String> {
     }
 }
 
-/// Whether writing to it is the same as not writing.
+/// Whether writing to it has no lasting effect.
 pub(super) fn is_nowhere(word: &Word) -> bool {
     device(word).is_some_and(|name| HARMLESS.contains(&name.as_str()) && name != "shm")
 }

@@ -1,7 +1,19 @@
-//! Shells and interpreters: programs that are given other programs to run, as a text, a file or their input.
+//! Programs by name: the name itself (loosely for rules that forbid, strictly for rules that allow), and which programs
+//! are shells, interpreters or network clients. Tables; what a program does with its arguments is decided elsewhere.
 
-use super::source::Found;
-use super::{Direction, Part, Word, unwrap};
+use super::part::Part;
+use super::word::Word;
+
+/// Folders in which the system keeps its programs.
+const SYSTEM: [&str; 6] =
+    ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// Programs that fetch from the network.
+const NETWORK: &[&str] = &[
+    "aria2c", "axel", "curl", "curlie", "fetch", "ftp", "http", "https", "lftp", "links", "lynx",
+    "nc", "ncat", "netcat", "scp", "sftp", "socat", "ssh", "telnet", "tftp", "w3m", "wget",
+    "wget2", "xh",
+];
 
 const SHELLS: [&str; 10] =
     ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh"];
@@ -32,6 +44,32 @@ const INTERPRETERS: [&str; 19] = [
 /// Options of shells that take a value.
 const VALUED: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 
+impl Part {
+    /// The likely name of the program, without its folder and in lower case.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.words.first().and_then(name)
+    }
+
+    pub(super) fn is_network(&self) -> bool {
+        self.name().is_some_and(|name| NETWORK.contains(&name.as_str()))
+    }
+}
+
+fn name(word: &Word) -> Option<String> {
+    let text = word.likely()?;
+    let last = text.trim_end_matches('/').rsplit('/').next()?;
+    Some(last.to_lowercase())
+}
+
+/// The name of the program, if it is certain: bare, so that it is found by `PATH`, or in one of the system's folders.
+pub(super) fn certain(word: &Word) -> Option<String> {
+    let text = word.known()?;
+    match text.rsplit_once('/') {
+        None => Some(text),
+        Some((folder, name)) => SYSTEM.contains(&folder).then(|| name.to_owned()),
+    }
+}
+
 pub(super) fn is_shell(name: &str) -> bool {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     SHELLS.contains(&plain.strip_suffix("-static").unwrap_or(plain))
@@ -44,7 +82,7 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     })
 }
 
-/// What a shell is given to run.
+/// The script of a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given<'a> {
     Text(&'a Word),
@@ -53,7 +91,7 @@ pub(super) enum Given<'a> {
     Input,
 }
 
-/// What the words of a shell say that it runs, and whether they say anything else.
+/// What a shell runs by its words, and whether it has options that make it read other files too.
 pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
     let (mut text, mut input, mut odd) = (false, false, false);
     let mut words = words.iter().skip(1);
@@ -84,34 +122,4 @@ pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
         }
     }
     (Given::Input, odd)
-}
-
-/// Adds the commands of a shell's text or input, and says whether running them is all that it does.
-pub(super) fn unwrap(found: &mut Found, part: &Part) -> bool {
-    let (given, odd) = given(&part.words);
-    match given {
-        Given::Text(word) => {
-            unwrap::script(found, part, std::slice::from_ref(word));
-            !odd
-        }
-        Given::File => false,
-        Given::Input => {
-            let Some(document) = document(part) else { return false };
-            let Some(body) = found.documents.get(document).cloned() else { return false };
-            unwrap::script(found, part, &[body]);
-            !odd
-        }
-    }
-}
-
-/// The text in the line that is its input, by its number: the last redirection of an input wins.
-fn document(part: &Part) -> Option<usize> {
-    let inputs = part.redirections.iter().rev();
-    let last = inputs
-        .map(|redirection| redirection.direction)
-        .find(|direction| matches!(direction, Direction::Reads | Direction::Document(_)));
-    match last {
-        Some(Direction::Document(number)) => Some(number),
-        _ => None,
-    }
 }

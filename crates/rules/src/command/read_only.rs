@@ -1,9 +1,11 @@
-//! Command lines that only look at things, so that several of them can run at the same time. A short list of programs
-//! and of git's subcommands; whatever is not certain is no look. It permits nothing: that is for the rules.
+//! Read-only command lines, which may run concurrently. A short list of programs and of git subcommands; anything
+//! uncertain is not read-only. Permits nothing: that is for the rules.
 
-use super::{Part, program, read};
+use super::part::Part;
+use super::word::Word;
+use super::{programs, read};
 
-/// Programs that only look, as long as no argument of theirs is a side door.
+/// Programs that only read, as long as no argument is dangerous.
 const PROGRAMS: [&str; 38] = [
     "basename",
     "cat",
@@ -44,11 +46,11 @@ const PROGRAMS: [&str; 38] = [
     "uniq",
     "wc",
 ];
-/// Subcommands of git that only look.
+/// Read-only subcommands of git.
 const GIT: [&str; 9] =
     ["blame", "cat-file", "diff", "grep", "log", "ls-files", "rev-parse", "show", "status"];
 
-/// Whether all that a command line does is to look at something.
+/// Whether a command line is certainly read-only.
 #[must_use]
 pub fn only_looks(line: &str) -> bool {
     read(line).iter().all(is_look)
@@ -58,12 +60,12 @@ fn is_look(part: &Part) -> bool {
     let plain = part.unclear.is_none()
         && part.risks.is_empty()
         && part.assigns.is_empty()
-        && !part.carries
+        && !part.is_wrapper
         && !part.background;
     let Some((first, arguments)) = part.words.split_first().filter(|_| plain) else { return false };
-    match program::certain(first).as_deref() {
+    match programs::certain(first).as_deref() {
         Some("git") => {
-            let mut words = arguments.iter().map(super::Word::known);
+            let mut words = arguments.iter().map(Word::known);
             let subcommand =
                 words.find(|word| !word.as_ref().is_some_and(|word| word.starts_with('-')));
             subcommand.flatten().is_some_and(|word| GIT.contains(&word.as_str()))
