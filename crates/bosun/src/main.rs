@@ -4,12 +4,18 @@ mod args;
 mod chat;
 mod commands;
 mod conversation;
+mod driven;
 mod exit;
+mod files;
+mod follow;
 mod home;
 mod models;
 mod print;
+mod recorded;
+mod routing_input;
 mod rules;
 mod secrets;
+mod sessions;
 
 use std::process::ExitCode;
 

@@ -3,10 +3,10 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewRun, Setup};
+//! use runtime::{Bosun, NewRun, Config};
 //!
 //! let journal = Arc::new(store::SqliteJournal::open("state/journal.db".as_ref()).await?);
-//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let bosun = Bosun::new(Config::new(journal, "state"));
 //! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
 //! let run = bosun.start(NewRun::new("Add a tide command", "path/to/repository", model)?).await?;
 //! let left = run.finished().await?;
@@ -20,10 +20,10 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewSession, Setup};
+//! use runtime::{Bosun, NewSession, Config};
 //!
 //! let journal = Arc::new(store::MemoryJournal::new());
-//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let bosun = Bosun::new(Config::new(journal, "state"));
 //! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
 //! let session = bosun.open(NewSession::new("path/to/folder", model)?).await?;
 //! session.submit("Why does the test fail?").await?;
@@ -97,7 +97,9 @@ pub use prompts::{PromptError, Prompts};
 pub use runs::RunsError;
 pub use sandbox_factory::Isolation;
 pub use services::Config;
-pub use session::{NewSession, Session, SessionError, Undone};
+pub use session::{
+    NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
+};
 pub use settle::{Acceptance, SettleError, Settlement};
 pub use sweep::Leftovers;
 pub use watch::{Mix, recorded};

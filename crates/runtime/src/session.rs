@@ -6,6 +6,7 @@
 mod follow;
 mod open;
 mod start;
+mod structured;
 mod undo;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +24,7 @@ use types::{
 use undo::Changes;
 
 pub use open::NewSession;
+pub use structured::{ReplyCheck, SchemaRetries, asking_for};
 pub(crate) use undo::UndoStore;
 pub use undo::Undone;
 

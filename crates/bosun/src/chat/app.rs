@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 use ratatui::text::Span;
 use types::{Call, CallId, Effort, Millis, Timestamp};
 
-use super::below::MOST_OF_A_QUESTION;
 use super::editor::Editor;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
@@ -17,6 +16,8 @@ use super::wrap::Row;
 
 /// How many lines of a running command are shown.
 pub(crate) const TAIL: usize = 4;
+/// How many rows of a question are shown; a longer one is also written above, as a whole.
+pub(crate) const MOST_OF_A_QUESTION: usize = 4;
 /// The most of a model's thinking that is held for the key that unfolds it.
 const MOST_THOUGHT: usize = 64 * 1024;
 

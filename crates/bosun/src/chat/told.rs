@@ -62,7 +62,7 @@ impl App {
                     self.say_partial(fault.said());
                 }
                 self.end_text();
-                if let Some(text) = crate::print::talk::unanswered(&line.event, line.at) {
+                if let Some(text) = crate::print::session::unanswered(&line.event, line.at) {
                     self.problem(text);
                 }
             }

@@ -5,10 +5,9 @@ use serde_json::json;
 use types::{ListedRun, RunId};
 
 use crate::args;
-use crate::commands::{driven, sessions};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::print;
+use crate::{driven, print, sessions};
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;

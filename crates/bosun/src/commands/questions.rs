@@ -5,10 +5,10 @@ use serde_json::json;
 use types::{QuestionView, RunId};
 
 use crate::args;
-use crate::commands::sessions;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, question};
+use crate::sessions;
 
 pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;

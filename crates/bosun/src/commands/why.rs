@@ -7,10 +7,11 @@ use owo_colors::OwoColorize as _;
 use types::{AttemptId, Envelope, Event, RunId, TaskId};
 
 use crate::args;
-use crate::commands::{newest, sessions};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, one_line};
+use crate::recorded::newest;
+use crate::sessions;
 
 /// How much of a reason or an input is shown on a line.
 const SHOWN: usize = 200;

@@ -4,7 +4,7 @@
 use owo_colors::OwoColorize as _;
 use types::{CheckEnd, Subject, Trial};
 
-use super::lines::{bad_mark, good_mark};
+use super::marks::{bad_mark, good_mark};
 
 /// Who it is about, and what came of it; nothing for a trial that could not be made.
 pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(String, String)> {

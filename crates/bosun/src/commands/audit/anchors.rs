@@ -9,12 +9,15 @@ use runtime::sandbox::Repo;
 use serde_json::{Value, json};
 use types::{CommitId, RunId, count};
 
-use super::NOT_ANCHORED;
 use crate::args::Anchored;
 use crate::exit::{CliError, Exit};
 
 /// The most that is read of a file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What holds for every bundle that no anchor vouches for.
+const NOT_ANCHORED: &str = "NOT ANCHORED: whoever can write a journal can make such a file; compare it with what was \
+                            kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
 
 /// What anchors say of a run.
 pub(super) struct Judged {

@@ -7,9 +7,8 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
 use types::{Envelope, RunId, RunView, SessionState, Status};
 
-use crate::commands::sessions;
 use crate::home::Home;
-use crate::print;
+use crate::{print, sessions};
 
 /// How long another process is waited for before that is said.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use types::{Digest, Hint, ModelRef, Policy, Request, UserRequest, WorkPath};
 
 use crate::args;
-use crate::commands::run::{read_request, standard_input};
+use crate::files::{read_request, standard_input};
 use crate::rules::{Rules, rules};
 
 #[derive(Debug)]
@@ -37,7 +37,8 @@ impl Unfit {
     }
 }
 
-pub(super) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
+/// Reads what `bosun route` is asked about.
+pub(crate) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
     let at_hand = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
         Ok(rules) => rules,
         Err(error) => return Ok(Err(Unfit::policy(format!("{error:#}")))),
