@@ -6,9 +6,8 @@ mod check;
 pub(crate) mod exact;
 mod output_capture;
 pub(crate) mod run;
+pub(crate) mod run_executor;
 mod signs;
-mod trial;
-mod variant;
 pub(crate) mod workspace;
 
 use store::Journal;

@@ -8,7 +8,8 @@ use sandbox::GitError;
 use store::{Removal, Removed, SqliteJournal};
 use types::{RunId, SessionState};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::{Entry, Found};
 use crate::services::{ASIDE, SNAPSHOTS};
 use crate::worktrees::WORKTREES;

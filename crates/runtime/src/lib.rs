@@ -47,11 +47,14 @@ mod by_hand;
 mod clock;
 mod driver;
 mod effects;
+mod error;
 mod event_loop;
 pub mod fork;
 mod gc;
+mod handle;
 mod hub;
 mod in_flight;
+mod inbox;
 mod integrity;
 mod listing;
 mod look;
@@ -72,19 +75,22 @@ mod settle;
 #[cfg(test)]
 mod sim;
 mod small_file;
+mod start;
 mod stats;
 mod sweep;
 mod watch;
 mod web;
 mod worktrees;
 
-pub use api::{Bosun, Error, Handle, Left, NewRun, draw_run_id};
+pub use api::{Bosun, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use driver::Delivered;
 pub use engine::folder::MachineFolders;
+pub use error::Error;
 pub use event_loop::DriveError;
 pub use gc::{Collected, GcRules};
+pub use handle::{Handle, Left};
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use in_flight::Order;
 pub use integrity::{Flaw, Integrity, integrity};
@@ -107,16 +113,3 @@ pub use watch::{Mix, recorded};
 pub use engine::projection::{SessionConfig, ToolResultEntry, Turn};
 pub use engine::{Cut, Gaps, calls_of};
 pub use {llm, sandbox, store, tools, types};
-
-use types::{Fault, FaultClass};
-
-/// A loop that could not go on, as the fault of whatever it was driving.
-fn fault(error: &DriveError) -> Fault {
-    match error {
-        DriveError::Journal(error) => error.fault(),
-        DriveError::RepositoryGone { .. } => {
-            Fault::new(FaultClass::Resource, "git.no_repository", error.to_string())
-        }
-        DriveError::Endless { .. } => Fault::new(FaultClass::Bug, "bug", error.to_string()),
-    }
-}

@@ -10,7 +10,8 @@ use types::{
     Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Timestamp,
 };
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::event_loop;
 
 /// How many policies are held at a time.

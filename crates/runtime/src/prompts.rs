@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use sandbox::EnvError;
 use types::{Family, WorkPath};
 
-use crate::presets::PROMPTS;
-
+/// Where a project keeps its own prompts, from its top.
+pub const PROMPTS: &str = ".bosun/prompts";
 /// What ships, by file name.
 const SHIPPED: [(&str, &str); 18] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),

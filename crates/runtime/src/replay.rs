@@ -8,7 +8,8 @@ use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 
 /// How many lines are read at a time.
 const PAGE: usize = 1_000;

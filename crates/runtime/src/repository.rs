@@ -10,7 +10,8 @@ use engine::Run;
 use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::places;
 
 /// The folder with a file for each run of an earlier version that was moved.

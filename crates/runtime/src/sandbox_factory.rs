@@ -121,9 +121,10 @@ impl SandboxFactory {
         paths.into_iter().filter(named).collect()
     }
 
-    /// Whether the kernel holds commands, and not only somebody's word.
-    pub(crate) fn is_kernel(&self) -> bool {
-        matches!(self.walls, Isolation::Kernel(_))
+    /// Whether commands are kept from writing by mounts of their own.
+    pub(crate) async fn holds_mounts(&self) -> bool {
+        let kernel = matches!(self.walls, Isolation::Kernel(_));
+        kernel && self.proof().await.rung == IsolationLevel::Full
     }
 
     /// What the walls hold, as tried in this process.

@@ -9,9 +9,10 @@ use engine::folder::MachineFolders;
 use sandbox::{GitError, HelperExe, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
-use types::{Digest, Policy};
+use types::{Digest, ModelRef, Policy};
 
 use crate::clock::{Clock, RealClock};
+use crate::error::Error;
 use crate::event_loop::LoopDeps;
 use crate::hub::Hub;
 use crate::in_flight::Order;
@@ -124,6 +125,16 @@ impl Services {
         let found = Repo::discover(folder).await?.disregarding(engine::spec::is_ours);
         let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
+    }
+
+    /// Refuses a model on another machine where a policy works offline.
+    pub(crate) fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
+        match self.models.remote_address(model).filter(|_| policy.offline) {
+            None => Ok(()),
+            Some(address) => {
+                Err(Error::Remote { policy: policy.name.clone(), model: model.clone(), address })
+            }
+        }
     }
 
     pub(crate) fn loop_deps(&self) -> LoopDeps {

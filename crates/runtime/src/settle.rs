@@ -5,7 +5,8 @@ use engine::Run;
 use sandbox::{GitError, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::event_loop::Drive;
 
 /// How a result may be taken.

@@ -7,7 +7,8 @@ use engine::Machine as _;
 use engine::projection::{AttemptCost, Stats};
 use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::Found;
 use crate::watch::whole;
 

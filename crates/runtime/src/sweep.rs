@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use engine::Machine as _;
 use types::{Event, LogId, RunId, SessionState, Timestamp};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::Found;
 use crate::prepare;
 use crate::worktrees::{INTENTS, WORKTREES};

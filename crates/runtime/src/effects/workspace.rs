@@ -14,11 +14,11 @@ use types::{
     ToolProfile, ToolSpec, WorkPath,
 };
 
-use super::run::RunExecutor;
 use crate::event_loop::Recovery;
 use crate::prepare::Ready;
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use crate::services::Services;
+use crate::worktrees::Worktrees;
 
 /// How many files of a checkout are named to the model.
 const MOST_STATUS: usize = 100;
@@ -162,14 +162,19 @@ impl Folder {
 
 impl Workspace {
     /// The worktree of an attempt.
-    pub(crate) fn of_attempt(run: &RunExecutor, brief: &Brief, ready: Ready) -> Self {
-        let path = run.worktrees.of_attempt(&brief.attempt);
-        let repo = found(run.worktrees.repo().clone());
-        let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
+    pub(crate) fn of_attempt(
+        worktrees: &Worktrees,
+        policy: &SandboxPolicy,
+        brief: &Brief,
+        ready: Ready,
+    ) -> Self {
+        let path = worktrees.of_attempt(&brief.attempt);
+        let repo = found(worktrees.repo().clone());
+        let folder = Folder::new(&path, repo, brief.walls, policy.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
         let ready = Some(ready);
-        let intents = Some(run.worktrees.intents(&brief.attempt));
+        let intents = Some(worktrees.intents(&brief.attempt));
         Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
     }
 

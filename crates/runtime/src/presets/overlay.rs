@@ -5,7 +5,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use types::{Permission, PermitRule, Policy};
 
-use super::PolicyError;
+use super::error::PolicyError;
 
 /// The parts of a file that are looked at for themselves, so that a mistake is found at its line.
 #[derive(Deserialize)]

@@ -11,8 +11,6 @@ use crate::prompts::Prompts;
 
 /// Where a project keeps its policy, from its top.
 pub const POLICY: &str = ".bosun/policy.toml";
-/// Where it keeps its own prompts.
-pub const PROMPTS: &str = ".bosun/prompts";
 /// The largest file with rules that is read.
 pub(super) const MOST: u64 = 4 * 1024 * 1024;
 

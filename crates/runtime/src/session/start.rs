@@ -10,12 +10,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, RunId, SessionView};
 
 use super::{Session, SessionError, Shared, UndoStore};
-use crate::api::{Bosun, refuse_remote};
-use crate::driver::listen;
+use crate::api::Bosun;
 use crate::effects::attempt::AttemptExecutor;
 use crate::effects::workspace::{Folder, ProfiledTools, Workspace, looked_for};
 use crate::event_loop::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
+use crate::inbox::listen;
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
@@ -39,7 +39,7 @@ impl Bosun {
         else {
             return Err(SessionError::Closed);
         };
-        refuse_remote(&self.services, &policy, &view.model)?;
+        self.services.refuse_remote(&policy, &view.model)?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let workspace = match environment {
             Some(env) => Workspace::Given(env),

@@ -4,7 +4,7 @@
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport};
 
-use super::check::counts;
+use super::job::counts;
 
 /// A tree with altered expectations.
 pub(super) struct Variant {

@@ -7,9 +7,9 @@ use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
 use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkPath};
 
-use super::check::Job;
-use super::run::RunExecutor;
+use super::job::Job;
 use super::variant::Variant;
+use crate::effects::run_executor::RunExecutor;
 
 /// What a check runs on.
 pub(super) enum Tree {
